@@ -1,0 +1,127 @@
+"""The reverse sweep of a `while_loop`: a `while_loop` that counts the trips down.
+
+In: the scope around it, the node, the totals of that scope. Out: a recorded loop that carries the totals of what the body
+changes and of what it only reads. Which of them may be absent at a trip's end is found by sweeping until nothing changes.
+
+>>> LoopSweep.__name__
+'LoopSweep'
+"""
+
+from typing import Any
+
+from d2s import types
+from d2s.autodiff.totals import FLAG, Total, Totals, add, nothing, presence
+from d2s.ir.program import Node, Value
+from d2s.ops import OPS
+from d2s.ops.dispatch import handling
+from d2s.types import STACK, Type
+
+TRIPS = Type(types.int64)
+
+
+class LoopSweep:
+    """One loop being swept. Body inputs are its keys: the carried ones and, after them, the fixed ones."""
+
+    def __init__(self, outer: Any, node: Node, totals: Totals) -> None:
+        self.outer, self.node, self.body = outer, node, node.attrs["body"]
+        count = node.attrs["carries"]
+        self.carried = dict(zip(self.body.inputs[:count], self.body.outputs, strict=True))
+        self.outside = dict(zip(self.body.inputs, node.inputs, strict=True))
+        self.fixed = {p: v for p, v in self.outside.items() if p not in self.carried}
+        self.start: Totals = {p: totals[v] for p, v in self.fixed.items() if v in totals and p in outer.active}
+        results = zip(self.carried, node.outputs, strict=True)
+        self.start |= {p: totals.pop(out) for p, out in results if out in totals}
+        self.flagged = {p: total.present is not None for p, total in self.start.items()}
+        self.later = self._later(totals)
+        self.trips = Value(TRIPS)
+
+    def _later(self, totals: Totals) -> Totals:
+        """Totals that a carried value's first form has from behind the loop: the first trip, swept last, adds to them."""
+        firsts = [self.outside[p] for p in self.carried]
+        alone = {p for p in self.carried if firsts.count(self.outside[p]) == 1 and self.outside[p] not in self.fixed.values()}
+        return {p: totals[self.outside[p]] for p in alone if self.outside[p] in totals and p in self.outer.active}
+
+    def settled(self) -> bool:
+        """Sweeps the body once; whether totals are as surely there at its end as they were assumed to be at its start."""
+        self.scope = self.outer.inside(self.body, "body", self.fixed)
+        self.recorder = self.scope.recorder
+        self.left = self.recorder.input(TRIPS, "trips")
+        self.stack = self.recorder.input(STACK, "residuals")
+        self.inputs = {p: self._input(p, flagged) for p, flagged in self.flagged.items()}
+        self.found: Totals = {p: total for p, total in self.inputs.items() if p in self.fixed}
+        with handling(self.recorder):
+            self.found |= {p: self._at_first_trip(total) for p, total in self.later.items()}
+            for p, result in self.carried.items():
+                if p in self.inputs and result in self.scope.active:
+                    add(self.found, result, self.inputs[p])
+            self.scope.sweep(self.found)
+        keys = [p for p in self.body.inputs if p in self.flagged or (p in self.found and p in self.scope.active)]
+        sure = {p for p in keys if self.flagged.get(p) is False and p in self.found and self.found[p].present is None}
+        before, self.flagged = self.flagged, {p: p not in sure for p in keys}
+        return before == self.flagged
+
+    def _input(self, p: Value, flagged: bool) -> Total:
+        value = self.recorder.input(p.type, f"total_{p.name}")
+        return Total(value, self.recorder.input(FLAG, f"has_{p.name}") if flagged else None)
+
+    def _at_first_trip(self, total: Total) -> Total:
+        first = OPS["equal"](self.left, 1)
+        present = first if total.present is None else OPS["where"](first, total.present, False)
+        return Total(OPS["where"](first, total.value, -0.0), present)
+
+    def record(self, totals: Totals) -> None:
+        """Writes the loop and takes over the totals it leaves."""
+        outer = self.outer.recorder
+        left_over = self.scope.popped(self.stack)
+        with handling(self.recorder):
+            outputs = [self.left - 1, left_over]
+            for p, flagged in self.flagged.items():
+                outputs.append(self.found[p].value if p in self.found else nothing(self.inputs[p].value))
+                outputs += [presence(self.found.get(p))] if flagged else []
+        test = self.outer.recorder.region("test")
+        own = [test.input(s.value.type, s.value.name) for s in self._own()]
+        with handling(test):
+            more = own[0] > 0
+        firsts = self._firsts()
+        reads, (test, body) = outer.adopt([test, self.recorder], [[more], outputs])
+        inputs = [*map(outer.resolve, firsts), *reads]
+        attrs = {"test": test, "body": body, "carries": len(firsts)}
+        results = outer.add("while_loop", inputs, [s.value.type for s in firsts], attrs)
+        self.outer.stack = results[1]
+        self._hand_over(iter(results[2:]), totals)
+
+    def _own(self) -> list[Any]:
+        """What the loop carries: trips left, residuals, and each total with its bool."""
+        pairs = [s for total in self.inputs.values() for s in (total.value, total.present) if s is not None]
+        return [self.left, self.stack, *pairs]
+
+    def _firsts(self) -> list[Any]:
+        firsts = [self.outer.need(self.trips), self.outer.stack]
+        for p, flagged in self.flagged.items():
+            firsts.append(self.start[p].value if p in self.start else nothing(self.outer.need(self.outside[p])))
+            firsts += [presence(self.start.get(p))] if flagged else []
+        return firsts
+
+    def _hand_over(self, results: Any, totals: Totals) -> None:
+        left = {p: Total(next(results), next(results) if flagged else None) for p, flagged in self.flagged.items()}
+        for p in self.fixed:
+            if p in left:
+                totals[self.outside[p]] = left[p]
+        for p in self.carried:
+            if p in left and p in self.later:
+                self._without_trips(p, left[p], totals)
+            elif p in left:
+                add(totals, self.outside[p], left[p])
+
+    def _without_trips(self, p: Value, left: Total, totals: Totals) -> None:
+        """Where the loop made no trip, what was there from behind it has not been added yet."""
+        value, arms = self.outside[p], []
+        for name in ("then", "otherwise"):
+            recorder = self.outer.recorder.region(name)
+            inside = {value: totals[value] if name == "then" else left}
+            with handling(recorder):
+                if name == "then":
+                    add(inside, value, left)
+            arms.append((recorder, inside, []))
+        none = OPS["equal"](self.outer.need(self.trips), 0)
+        self.outer.join(none, arms, [value], totals)

@@ -1,0 +1,311 @@
+"""The gradient of a Program is a Program: the same sweep as the tape's, over recorded nodes, regions included.
+
+In: a Program, which inputs want a gradient, which outputs get a cotangent, which inputs have a total already.
+Out: `Linear`: the Program that also returns what its gradient reads, and the Program that computes new totals.
+
+* What a region's gradient reads is pushed on a stack when the region runs and popped, last first, by its gradient region.
+* Where the cotangent of a node may be absent, its sweep stands under a `cond`: an absent cotangent contributes nothing,
+  not even -0.0 * inf.
+* Totals go into regions and come out of them, so that contributions are added in the order of the eager tape.
+
+>>> from d2s.ir.text import parse, show
+>>> program = parse("program f(x: f32[2]) -> (f32[2]) { %0: f32[2] = tanh(x) return %0 }")
+>>> print(show(linearize(program, [True], [True], [False]).backward))
+program f_grad(saved: f32[2], g_0: f32[2]) -> (f32[2]) {
+  %0: f32[2] = multiply(saved, saved)
+  %1: f32[] = constant(dtype=f32, python=False, value=1.0)
+  %2: f32[2] = subtract(%1, %0)
+  %3: f32[2] = multiply(g_0, %2)
+  return %3
+}
+<BLANKLINE>
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from d2s.autodiff.loop import TRIPS, LoopSweep
+from d2s.autodiff.sweep import pull
+from d2s.autodiff.totals import Total, Totals, add, nothing, presence
+from d2s.ir.program import Node, Program, Value
+from d2s.ops import OPS
+from d2s.ops.dispatch import current, handling
+from d2s.ops.recording import Recorder, Symbolic
+from d2s.types import STACK
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Linear:
+    """A Program split for training: `forward` returns its outputs and then what `backward` reads."""
+
+    forward: Program
+    backward: Program
+    saved: list[tuple[bool, int]]  # what backward takes first: (an input of forward?, its position there)
+    reached: set[int]  # outputs that depend on a wanted input
+    totals: list[
+        tuple[int, int, int]
+    ]  # input of forward, output of backward with its total, output that says it is there (-1: it is)
+
+
+def linearize(program: Program, wanted: Sequence[bool], given: Sequence[bool], started: Sequence[bool]) -> Linear:
+    """The two halves; `given` and `started` say which outputs have a cotangent, and which inputs a total, so far."""
+    active = _active(program, {v for v, w in zip(program.inputs, wanted, strict=True) if w and v.type.is_float})
+    recorder = Recorder(program.name + "_grad")
+    scope = _Scope(program, active, recorder)
+    totals: Totals = {}
+    for n, (value, has) in enumerate(zip(program.outputs, given, strict=True)):
+        if has and value in active:
+            totals[value] = Total(recorder.input(value.type, f"g_{n}"))
+    for value, has in zip(program.inputs, started, strict=True):
+        if has:
+            totals[value] = Total(recorder.input(value.type, f"total_{value.name}"))
+    with handling(recorder):
+        scope.sweep(totals)
+    return scope.halves(totals)
+
+
+def _active(program: Program, active: set[Value]) -> set[Value]:
+    """`active` and all values, those in regions included, that depend on it through floats."""
+    for node in program.nodes:
+        bound = [(region, node.inputs[node.op == "cond" :]) for region in node.regions().values()]
+        before = -1
+        while before != len(active):  # a loop's carries may pass activity on to each other
+            before = len(active)
+            for region, inputs in bound:
+                active |= {inside for inside, v in zip(region.inputs, inputs, strict=True) if v in active}
+                _active(region, active)
+                if node.op == "while_loop" and region is node.attrs["body"]:
+                    carried = zip(region.inputs, region.outputs, strict=False)
+                    active |= {inside for inside, v in carried if v in active}
+                results = region.outputs if region is not node.attrs.get("test") else ()
+                active |= {out for out, v in zip(node.outputs, results, strict=False) if v in active}
+            if node.op == "while_loop":
+                active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
+        if not bound and any(v in active for v in node.inputs):
+            active |= {v for v in node.outputs if v.type.is_float}
+    return active
+
+
+class _Scope:
+    """One region being swept: `alias` maps its inputs that do not change to values of the surrounding scope."""
+
+    def __init__(self, region: Program, active: set[Value], recorder: Recorder, parent: Any = None, alias: Any = None) -> None:
+        self.region, self.active, self.recorder, self.parent = region, active, recorder, parent
+        self.alias: dict[Value, Value] = alias or {}
+        self.saved: dict[Value, Symbolic] = {}
+        self.pushed: list[Value] = []
+        self.stack = self.unpopped = Symbolic(recorder, Value(STACK, "residuals"))
+        self.constants = {node.outputs[0]: node.attrs["value"] for node in region.nodes if node.op == "constant"}
+        self.arms: dict[Node, list[_Scope]] = {}  # of the conds swept
+        self.loops: dict[Node, LoopSweep] = {}
+
+    def inside(self, region: Program, name: str, alias: dict[Value, Value]) -> "_Scope":
+        return _Scope(region, self.active, self.recorder.region(name), self, alias)
+
+    def need(self, value: Value) -> Any:
+        """A forward value, for the gradient to read: it is saved if the gradient does."""
+        if value in self.alias:
+            return self.parent.need(self.alias[value])
+        if value in self.constants:
+            return current().constant(self.constants[value], value.type)
+        if value not in self.saved:
+            self.saved[value] = Symbolic(self.recorder, Value(value.type, value.name or "saved"))
+        return self.saved[value]
+
+    def sweep(self, totals: Totals) -> None:
+        """The nodes in reverse order, each passing the totals of its outputs on to its inputs."""
+        for node in reversed(self.region.nodes):
+            if any(v in totals for v in node.outputs):
+                self.recorder.where = node.where
+                getattr(self, "pull_" + node.op, self.pull_op)(node, totals)
+
+    def pull_op(self, node: Node, totals: Totals) -> None:
+        g = totals.pop(node.outputs[0])
+        if g.present is None:
+            self.contribute(node, g.value, totals)
+            return
+        arms = []
+        for name in ("then", "otherwise"):
+            recorder, totals_inside = self.recorder.region(name), dict(totals)
+            if name == "then":
+                with handling(recorder):
+                    self.contribute(node, g.value, totals_inside)
+            arms.append((recorder, totals_inside, []))
+        self.join(g.present, arms, list(dict.fromkeys(node.inputs)), totals)
+
+    def contribute(self, node: Node, g: Symbolic, totals: Totals) -> None:
+        wanted = [v in self.active for v in node.inputs]
+        inputs, out = [self.need(v) for v in node.inputs], self.need(node.outputs[0])
+        pull(OPS[node.op], node.attrs, g, out, inputs, wanted, lambda i, c: add(totals, node.inputs[i], Total(c)))
+
+    def pull_cond(self, node: Node, totals: Totals) -> None:
+        gs = [totals.pop(v, None) for v in node.outputs]
+        arms, self.arms[node] = [], []
+        for name in ("then", "otherwise"):
+            region = node.attrs[name]
+            alias = dict(zip(region.inputs, node.inputs[1:], strict=True))
+            scope = self.inside(region, name, alias)
+            found: Totals = {p: totals[v] for p, v in alias.items() if v in totals and p in self.active}
+            with handling(scope.recorder):
+                for inner, g in zip(region.outputs, gs, strict=True):
+                    if g and inner in self.active:
+                        add(found, inner, g)
+                scope.sweep(found)
+            outside = {alias[p]: total for p, total in found.items() if p in alias}
+            arms.append((scope.recorder, outside, [scope.popped(self.stack)]))
+            self.arms[node].append(scope)
+        captured = list(dict.fromkeys(node.inputs[1:]))
+        (self.stack,) = self.join(self.need(node.inputs[0]), arms, captured, totals)
+
+    def pull_while_loop(self, node: Node, totals: Totals) -> None:
+        self.loops[node] = sweep = LoopSweep(self, node, totals)
+        while not sweep.settled():
+            pass
+        sweep.record(totals)
+
+    def join(
+        self, condition: Any, arms: Sequence[tuple[Recorder, Totals, list[Any]]], keys: Sequence[Value], totals: Totals
+    ) -> list[Any]:
+        """A `cond` over two swept arms (recorder, totals, further outputs); the totals of `keys` become those of the arm taken.
+
+        Returns the further outputs.
+        """
+        found = [v for v in keys if any(v in inside for _, inside, _ in arms)]
+        flagged = [v for v in found if any(v not in inside or inside[v].present is not None for _, inside, _ in arms)]
+        outputs = []
+        for recorder, inside, further in arms:
+            with handling(recorder):
+                values = [inside[v].value if v in inside else nothing(self.need(v)) for v in found]
+                outputs.append([*further, *values, *(presence(inside.get(v)) for v in flagged)])
+        reads, (then, otherwise) = self.recorder.adopt([recorder for recorder, _, _ in arms], outputs)
+        inputs = [self.recorder.resolve(condition), *reads]
+        results = self.recorder.add("cond", inputs, [v.type for v in then.outputs], {"then": then, "otherwise": otherwise})
+        count = len(arms[0][2])
+        present = dict(zip(flagged, results[count + len(found) :], strict=True))
+        totals.update({v: Total(s, present.get(v)) for v, s in zip(found, results[count:], strict=False)})
+        return results[:count]
+
+    def used(self) -> list[tuple[Value, Symbolic]]:
+        """Forward values the gradient reads in the end."""
+        read = {v for node in self.recorder.builder.nodes for v in node.inputs}
+        return [(v, s) for v, s in self.saved.items() if s.value in read]
+
+    def popped(self, stack: Symbolic) -> Symbolic:
+        """Puts the pops of what this region's gradient reads in front of it; returns the stack it leaves."""
+        top, pops = self.recorder.resolve(stack), []
+        for forward, symbol in reversed(self.used()):
+            t = forward.type
+            pops.append(
+                Node(
+                    "pop",
+                    (top,),
+                    (Value(STACK), symbol.value),
+                    {"dtype": t.dtype, "shape": t.shape, "python": t.python},
+                )
+            )
+            top = pops[-1].outputs[0]
+            self.pushed.insert(0, forward)
+        self.define_extents()
+        for node in self.recorder.builder.nodes:
+            node.inputs = tuple(top if v is self.unpopped.value else v for v in node.inputs)
+        self.recorder.builder.nodes[:0] = pops
+        return Symbolic(self.recorder, top if self.stack is self.unpopped else self.stack.value)
+
+    def define_extents(self) -> None:
+        """Takes in a value for each extent that saved values have and no input of the gradient region defines."""
+        inputs = self.recorder.builder.inputs
+        for name in dict.fromkeys(d for v in self.pushed for d in v.type.shape if isinstance(d, str)):
+            if not any(name in v.type.shape for v in inputs):
+                top = self
+                while top.parent:
+                    top = top.parent
+                self.recorder.resolve(top.need(next(v for v in top.region.inputs if name in v.type.shape)))
+
+    def saving(self, stack: Value) -> tuple[list[Node], Value]:
+        """The forward nodes of this region, those with regions pushing on the stack; and the stack after them."""
+        nodes: list[Node] = []
+        for node in self.region.nodes:
+            if node in self.arms:
+                nodes.append(_saving_cond(node, self.arms[node], stack))
+                stack = nodes[-1].outputs[-1]
+            elif node in self.loops:
+                nodes += _saving_loop(node, self.loops[node], stack)
+                stack = nodes[-1].outputs[-1]
+            else:
+                nodes.append(node)
+        return nodes, stack
+
+    def saving_region(self, more: Sequence[Node], stack: Value) -> tuple[tuple[Node, ...], Value]:
+        """The same with `more` nodes behind them, and then the pushes of what the gradient region pops."""
+        nodes, top = self.saving(stack)
+        pushes = []
+        for value in self.pushed:
+            pushes.append(Node("push", (top, value), (Value(STACK),), {}))
+            top = pushes[-1].outputs[0]
+        return (*nodes, *more, *pushes), top
+
+    def halves(self, totals: Totals) -> Linear:
+        """The forward and the backward Program of the whole."""
+        program, builder = self.region, self.recorder.builder
+        start = Node("stack", (), (Value(STACK),), {})
+        nodes, stack = self.saving(start.outputs[0])
+        swept = bool(self.arms or self.loops)
+        saved = self.used()
+        kept = [v for v, _ in saved if v not in program.inputs and v not in program.outputs]
+        outputs = [*program.outputs, *kept, *([stack] if swept else [])]
+        forward = Program(program.name, program.inputs, tuple([start, *nodes] if swept else nodes), tuple(outputs))
+        places = [(v in program.inputs, (program.inputs if v in program.inputs else outputs).index(v)) for v, _ in saved]
+        if swept:
+            places.append((False, len(outputs) - 1))
+        first = [s.value for _, s in saved] + ([self.unpopped.value] if swept else [])
+        builder.inputs = _uniquely_named([*first, *builder.inputs])
+        results, rows = [], []
+        for n, value in enumerate(program.inputs):
+            if value in totals and value in self.active:
+                total = totals[value]
+                results.append(total.value.value)
+                results += [total.present.value] if total.present is not None else []
+                rows.append(
+                    (
+                        n,
+                        len(results) - 1 - (total.present is not None),
+                        len(results) - 1 if total.present is not None else -1,
+                    )
+                )
+        reached = {n for n, v in enumerate(program.outputs) if v in self.active}
+        return Linear(forward, builder.finish(results), places, reached, rows)
+
+
+def _saving_cond(node: Node, arms: "list[_Scope]", stack: Value) -> Node:
+    regions = {}
+    for (name, region), scope in zip(node.regions().items(), arms, strict=True):
+        inside = Value(STACK, "residuals")
+        nodes, top = scope.saving_region((), inside)
+        regions[name] = Program(region.name, (*region.inputs, inside), nodes, (*region.outputs, top))
+    return Node("cond", (*node.inputs, stack), (*node.outputs, Value(STACK)), regions, node.where)
+
+
+def _saving_loop(node: Node, loop: LoopSweep, stack: Value) -> list[Node]:
+    """The loop, also counting its trips and pushing what each trip's gradient reads."""
+    count, test, body = node.attrs["carries"], node.attrs["test"], node.attrs["body"]
+    zero, one = (Node("constant", (), (Value(TRIPS),), {"value": n, "dtype": TRIPS.dtype, "python": False}) for n in (0, 1))
+    counter, inside = Value(TRIPS, "trips"), Value(STACK, "residuals")
+    count_up = Node("add", (counter, one.outputs[0]), (Value(TRIPS),), {})
+    nodes, top = loop.scope.saving_region((one, count_up), inside)
+    inputs = (*body.inputs[:count], counter, inside, *body.inputs[count:])
+    saving = Program(body.name, inputs, nodes, (*body.outputs, count_up.outputs[0], top))
+    inputs = (*test.inputs[:count], Value(TRIPS, "trips"), Value(STACK, "residuals"), *test.inputs[count:])
+    attrs = {"test": Program(test.name, inputs, test.nodes, test.outputs), "body": saving, "carries": count + 2}
+    fed = (*node.inputs[:count], zero.outputs[0], stack, *node.inputs[count:])
+    return [zero, Node("while_loop", fed, (*node.outputs, loop.trips, Value(STACK)), attrs, node.where)]
+
+
+def _uniquely_named(values: Sequence[Value]) -> list[Value]:
+    """Input names of their own for all; gradient inputs are nobody else's values."""
+    taken: dict[str, int] = {}
+    for value in values:
+        taken[value.name] = taken.get(value.name, -1) + 1
+        if taken[value.name]:
+            value.name = f"{value.name}_{taken[value.name]}_"
+    return list(values)

@@ -1,0 +1,157 @@
+"""What stands for a tensor, or a Python number of run time, while a function is captured; and the recorder behind it.
+
+In: types of arguments, eager tensors met on the way. Out: nodes that carry the user's line. Python that wants to know a
+value only a run can tell is refused at that line.
+
+>>> tracer = Tracer("f")
+>>> x = tracer.input(Type(types.float32, (2,)), "x")
+>>> from d2s.ops.dispatch import handling
+>>> with handling(tracer):
+...     bool(x.sum() > 0)
+Traceback (most recent call last):
+d2s.errors.CaptureError: [D2S1001] bool() of a tensor: Python needs to know a value that only a run will tell
+  way out: `if`, `while`, `and`, `or`, `not` on tensors become part of the graph where this code is rewritten
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from d2s import types
+from d2s.capture.guards import Guard
+from d2s.eager.tensor import Tensor
+from d2s.errors import CaptureError, D2SError
+from d2s.ops import Op
+from d2s.ops.dispatch import current
+from d2s.ops.recording import Recorder, Symbolic
+from d2s.runtime import launch
+from d2s.types import Type
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def user_line() -> str:
+    """`file:line` of the user's code that is running; empty where there is none in a file."""
+    frame = sys._getframe(1)
+    while frame and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back  # type: ignore[assignment]
+    if not frame or not os.path.exists(frame.f_code.co_filename):
+        return ""
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def refuse(code: str, message: str, hint: str = "") -> NoReturn:
+    """Ends the capture at the user's line."""
+    raise CaptureError(code, message, where=user_line(), hint=hint)
+
+
+_HINT = "`if`, `while`, `and`, `or`, `not` on tensors become part of the graph where this code is rewritten"
+
+
+def _unknown(asked: str) -> Callable[..., NoReturn]:
+    def method(self: "SymbolicTensor", *_: Any) -> NoReturn:
+        what = "a Python number of run time" if self.value.type.python else "a tensor"
+        refuse("D2S1001", f"{asked} of {what}: Python needs to know a value that only a run will tell", _HINT)
+
+    return method
+
+
+class SymbolicTensor(Symbolic):
+    """A tensor, or a Python number, of the function being captured."""
+
+    __slots__ = ()
+
+    __bool__, __int__, __float__, __index__ = map(_unknown, ("bool()", "int()", "float()", "an index"))
+    __iter__, __array__ = map(_unknown, ("iteration", "a NumPy array"))
+    numpy, item, tolist, backward = map(_unknown, ("numpy()", "item()", "tolist()", "backward()"))
+    __getitem__, __setitem__, set_value, detach = map(_unknown, ("indexing", "assignment", "set_value()", "detach()"))
+
+    @property
+    def dtype(self) -> types.DType:
+        return self.value.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.value.type.shape)
+
+    @property
+    def shape(self) -> list[int]:
+        shape = self.value.type.shape
+        if any(isinstance(d, str) for d in shape):
+            refuse(
+                "D2S1001",
+                f"the shape {list(shape)}: its extents are known at run time only",
+                "use sizes that do not change",
+            )
+        return list(shape)  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<{self.value.type} of run time>"
+
+
+class Tracer(Recorder):
+    """The recorder of a capture. Eager tensors it meets become inputs; their identity is what later calls read again."""
+
+    symbol = SymbolicTensor
+
+    def __init__(self, name: str, parent: "Tracer | None" = None) -> None:
+        super().__init__(name, parent)
+        self.root: Tracer = parent.root if parent else self
+        self.lifted: dict[int, tuple[Tensor, SymbolicTensor]] = {}
+        self.called: dict[int, str] = {}  # the name a tensor was read by
+        self.reached: set[int] = set()  # tensors met otherwise than as the symbols of arguments
+        self.guards: dict[Any, Guard] = {}
+
+    def type_of(self, value: Any) -> Type | None:
+        return launch.type_of(value.array) if isinstance(value, Tensor) else super().type_of(value)
+
+    def lift(self, tensor: Tensor) -> SymbolicTensor:
+        """The input that stands for an eager tensor."""
+        self.root.reached.add(id(tensor))
+        if id(tensor) not in self.root.lifted:
+            symbol = self.root.input(launch.type_of(tensor.array), self.root.called.get(id(tensor), "tensor"))
+            self.root.lifted[id(tensor)] = tensor, symbol
+        return self.root.lifted[id(tensor)][1]
+
+    def constant(self, number: bool | int | float, type: Type) -> Any:
+        self.where = user_line()
+        return super().constant(number, type)
+
+    def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+        self.where = user_line()
+        symbols = tuple(self.lift(x) if isinstance(x, Tensor) else x for x in inputs)
+        try:
+            return super().run(op, symbols, attrs)
+        except D2SError as error:
+            raise type(error)(error.code, error.message, where=error.where or self.where, hint=error.hint) from None
+
+    def symbol_of(self, value: Any) -> SymbolicTensor | None:
+        """A tensor or a number as a symbol; None for anything else."""
+        if isinstance(value, SymbolicTensor):
+            return value
+        if isinstance(value, Tensor):
+            return self.lift(value)
+        if type(value) in types.PYTHON_DTYPES:
+            if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+                return None
+            symbol: SymbolicTensor = self.constant(value, Type(types.PYTHON_DTYPES[type(value)], python=True))
+            return symbol
+        return None
+
+    def guard(self, key: Any, described: str, read: Callable[[], Any]) -> None:
+        """Notes that the capture depends on something outside."""
+        if key not in self.root.guards:
+            self.root.guards[key] = Guard(described, read)
+            name = described.rpartition(".")[2].strip("'")
+            if isinstance(self.root.guards[key].kept, Tensor) and name.isidentifier():
+                self.root.called.setdefault(id(self.root.guards[key].kept), name)
+
+
+def capturing() -> Tracer | None:
+    """The tracer of the capture going on in this thread, if there is one."""
+    handler = current()
+    return handler if isinstance(handler, Tracer) else None

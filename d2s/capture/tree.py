@@ -1,0 +1,41 @@
+"""Structures of arguments and results: nested tuples, lists and dicts with leaves.
+
+In: a structure. Out: its leaves in order and a skeleton to rebuild it from others.
+
+>>> leaves, skeleton = flatten({"a": [1, (2, 3)]})
+>>> leaves, rebuild(skeleton, [x * 10 for x in leaves])
+([1, 2, 3], {'a': [10, (20, 30)]})
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+Skeleton = Any  # None for a leaf, else (type, keys, children)
+
+
+def flatten(structure: Any) -> tuple[list[Any], Skeleton]:
+    """The leaves, and the skeleton, which is hashable."""
+    kind = type(structure)
+    if kind is dict:
+        keys, parts = tuple(structure), list(structure.values())
+    elif kind in (list, tuple) or (isinstance(structure, tuple) and hasattr(structure, "_fields")):
+        keys, parts = (), list(structure)
+    else:
+        return [structure], None
+    found = [flatten(part) for part in parts]
+    return [leaf for leaves, _ in found for leaf in leaves], (kind, keys, tuple(s for _, s in found))
+
+
+def rebuild(skeleton: Skeleton, leaves: Iterable[Any]) -> Any:
+    """The structure of a skeleton with these leaves."""
+    return _rebuild(skeleton, iter(leaves))
+
+
+def _rebuild(skeleton: Skeleton, leaves: Iterator[Any]) -> Any:
+    if skeleton is None:
+        return next(leaves)
+    kind, keys, children = skeleton
+    parts = [_rebuild(child, leaves) for child in children]
+    if kind is dict:
+        return dict(zip(keys, parts, strict=True))
+    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)

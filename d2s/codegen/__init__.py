@@ -1,0 +1,1 @@
+"""From an op and its types to a loaded native kernel: emitted Numba text, compiled once, kept as an object file."""

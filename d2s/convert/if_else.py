@@ -1,0 +1,109 @@
+"""`if`: Python's where the condition is Python's, a `cond` where it is a tensor's.
+
+In: the condition, the arms as functions that set the caller's variables, and how to read and set those. Out: the variables set.
+
+>>> y = []
+>>> if_else(True, lambda: y.append(1), lambda: y.append(2), lambda: (), lambda values: None, ())
+>>> y
+[1]
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.tree import flatten, rebuild
+from d2s.convert.loads import Undefined
+from d2s.eager.tensor import Tensor
+from d2s.ops import OPS
+from d2s.ops.dispatch import handling
+
+Arm = Callable[[], None]
+Get = Callable[[], tuple[Any, ...]]
+Set = Callable[[tuple[Any, ...]], None]
+
+
+def if_else(test: Any, then: Arm, otherwise: Arm, get: Get, set: Set, names: Sequence[str]) -> None:
+    tracer = capturing()
+    if tracer and isinstance(test, SymbolicTensor | Tensor):
+        _if_else_graph(tracer, truth(tracer, test), (then, otherwise), get, set, names)
+    elif test:
+        then()
+    else:
+        otherwise()
+
+
+def truth(tracer: Tracer, test: Any) -> SymbolicTensor:
+    """`bool(test)` as a symbol."""
+    symbol = tracer.symbol_of(test)
+    assert symbol is not None
+    if any(d != 1 for d in symbol.value.type.shape):
+        refuse(
+            "D2S1001",
+            f"the truth of {symbol!r}: only one element can be true or false",
+            "reduce it, as in `.sum() > 0`",
+        )
+    return symbol if symbol.dtype.kind == "b" else OPS["not_equal"](symbol, 0)  # type: ignore[return-value]
+
+
+def _if_else_graph(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm], get: Get, set: Set, names: Sequence[str]) -> None:
+    before = get()
+    regions, ends = [], []
+    for name, arm in zip(("then", "otherwise"), arms, strict=True):
+        regions.append(tracer.region(name))
+        with handling(regions[-1]):
+            arm()
+        ends.append(get())
+        set(before)
+    joined = [_Join(name, *values) for name, *values in zip(names, *ends, strict=True)]
+    outputs = []
+    for k, region in enumerate(regions):
+        with handling(region):
+            outputs.append([region.symbol_of(pair[k]) for join in joined for pair in join.pairs])  # type: ignore[attr-defined]
+    reads, (then, otherwise) = tracer.adopt(regions, outputs)
+    types = [_one_type(names, joined, a, b) for a, b in zip(then.outputs, otherwise.outputs, strict=True)]
+    inputs = [tracer.resolve(test), *reads]
+    results = iter(tracer.add("cond", inputs, types, {"then": then, "otherwise": otherwise}) if types else [])
+    set(tuple(join.result(results) for join in joined))
+
+
+def _one_type(names: Sequence[str], joined: Sequence["_Join"], then: Any, otherwise: Any) -> Any:
+    if then.type != otherwise.type:
+        owners = [join.name for join in joined for _ in join.pairs]
+        listed = " or ".join(f"'{n}'" for n in dict.fromkeys(owners))
+        message = f"after this `if`, {listed} would be {then.type} or {otherwise.type}, depending on the arm taken"
+        refuse("D2S1002", message, "give it one dtype and one shape in both arms")
+    return then.type
+
+
+class _Join:
+    """One variable after an `if`: leaves that are the same in both arms stay, others come out of the `cond`."""
+
+    def __init__(self, name: str, then: Any, otherwise: Any) -> None:
+        self.name = name
+        leaves, self.skeleton = flatten(then)
+        others, skeleton = flatten(otherwise)
+        self.why = ""
+        if skeleton != self.skeleton:
+            leaves, others, self.skeleton = [then], [otherwise], None
+        self.leaves, self.pairs = [], []
+        for a, b in zip(leaves, others, strict=True):
+            kept = a is b or (type(a) is type(b) and isinstance(a, bool | int | str | float) and repr(a) == repr(b))
+            self.leaves.append((kept, a))
+            if not kept and not self.refused(a, b):
+                self.pairs.append((a, b))
+
+    def refused(self, a: Any, b: Any) -> bool:
+        """Whether no value of a graph can be a or b; a variable no longer used may be such a one."""
+        kinds = [isinstance(v, SymbolicTensor | Tensor | bool | int | float) for v in (a, b)]
+        if not all(kinds):
+            forms = " or ".join("nothing" if isinstance(v, Undefined) else type(v).__name__ for v in (a, b))
+            self.why = f"'{self.name}' is {forms} after an `if` on a tensor, depending on the arm taken"
+        return not all(kinds)
+
+    def result(self, outputs: Any) -> Any:
+        if self.why:
+            for _ in self.pairs:
+                next(outputs)
+            return Undefined(self.name, self.why)
+        return rebuild(self.skeleton, [leaf if kept else next(outputs) for kept, leaf in self.leaves])

@@ -1,0 +1,42 @@
+"""`and`, `or`, `not` and `a if c else b`, lazily, for Python values and tensors alike.
+
+>>> and_(lambda: 1, lambda: 2), or_(lambda: 0, lambda: 3), not_(0), if_exp(True, lambda: "a", lambda: "b")
+(2, 3, True, 'a')
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from d2s.capture.symbolic import SymbolicTensor, capturing
+from d2s.convert.if_else import if_else, truth
+from d2s.convert.loads import load
+from d2s.eager.tensor import Tensor
+from d2s.ops import OPS, compare
+
+Lazy = Callable[[], Any]
+
+
+def if_exp(test: Any, then: Lazy, otherwise: Lazy) -> Any:
+    if not (capturing() and isinstance(test, SymbolicTensor | Tensor)):
+        return then() if test else otherwise()
+    result: list[Any] = [None]
+    arms = [lambda f=f: result.__setitem__(0, f()) for f in (then, otherwise)]
+    if_else(test, *arms, lambda: tuple(result), lambda values: result.__setitem__(0, values[0]), ("this expression",))
+    return load(result[0], "this expression")
+
+
+def and_(first: Lazy, *rest: Lazy) -> Any:
+    value = first()
+    return if_exp(value, lambda: and_(*rest), lambda: value) if rest else value
+
+
+def or_(first: Lazy, *rest: Lazy) -> Any:
+    value = first()
+    return if_exp(value, lambda: value, lambda: or_(*rest)) if rest else value
+
+
+def not_(value: Any) -> Any:
+    tracer = capturing()
+    if not (tracer and isinstance(value, SymbolicTensor | Tensor)):
+        return not value
+    return compare.cast(OPS["equal"](truth(tracer, value), False), "bool", python=True)

@@ -1,0 +1,1 @@
+"""Tensors that compute at once, on the kernels everything shares."""

@@ -1,0 +1,1 @@
+"""The graph: Values, Nodes and Programs, their text form and the verifier."""

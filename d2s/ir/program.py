@@ -1,0 +1,81 @@
+"""The graph IR. In: types and op names. Out: Programs, closed functions in SSA form whose regions are Programs too.
+
+A Program reads nothing but its inputs. Extents are named in types (`f32[n,4]`); every name is defined by an input.
+
+>>> from d2s import types
+>>> x = Value(types.Type(types.float32, (2,)), "x")
+>>> build = Builder("twice", [x])
+>>> build.finish([build.add("add", [x, x], [x.type])[0]]).nodes[0].op
+'add'
+"""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from d2s.types import Type
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Value:
+    """One result: a program input (which has a name) or an output of a node."""
+
+    type: Type
+    name: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Value {self.name or '%'}: {self.type}>"
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Node:
+    """One use of an op; attributes may be Programs (regions). `where` is the user's `file:line`."""
+
+    op: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    attrs: dict[str, Any]
+    where: str = ""
+
+    def regions(self) -> dict[str, "Program"]:
+        return {key: value for key, value in self.attrs.items() if isinstance(value, Program)}
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Program:
+    """A closed function: inputs, nodes in execution order, outputs."""
+
+    name: str
+    inputs: tuple[Value, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[Value, ...]
+
+    def every_node(self) -> Iterator[Node]:
+        """All nodes, those of regions included."""
+        for node in self.nodes:
+            yield node
+            for region in node.regions().values():
+                yield from region.every_node()
+
+
+class Builder:
+    """Collects nodes for one Program."""
+
+    def __init__(self, name: str, inputs: Sequence[Value]) -> None:
+        self.name, self.inputs, self.nodes = name, list(inputs), list[Node]()
+
+    def add(
+        self,
+        op: str,
+        inputs: Sequence[Value],
+        types: Sequence[Type],
+        attrs: dict[str, Any] | None = None,
+        where: str = "",
+    ) -> tuple[Value, ...]:
+        """Appends a node and returns its outputs."""
+        outputs = tuple(Value(t) for t in types)
+        self.nodes.append(Node(op, tuple(inputs), outputs, dict(attrs or {}), where))
+        return outputs
+
+    def finish(self, outputs: Sequence[Value]) -> Program:
+        return Program(self.name, tuple(self.inputs), tuple(self.nodes), tuple(outputs))

@@ -1,0 +1,205 @@
+"""Programs as text, both ways: what dumps show, what goldens hold, what `parse` reads back.
+
+>>> text = '''program twice(x: f32[n,2]) -> (f32[n,2]) {
+...   %0: f32[n,2] = add(x, x)  # model.py:3
+...   return %0
+... }
+... '''
+>>> show(parse(text)) == text
+True
+"""
+
+import ast
+import re
+from typing import Any
+
+from d2s import types
+from d2s.errors import DTypeError, FormatError
+from d2s.ir.program import Node, Program, Value
+from d2s.types import DType, Type
+
+_SPECIAL = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan"), "True": True, "False": False, "None": None}
+_PYTHON = {"int": types.int64, "float": types.float64, "bool": types.bool_}
+_TOKEN = re.compile(
+    r"\s*(#[^\n]*|'(?:[^'\\\n]|\\.)*'|-?(?:inf|nan)\b|-?\d[\d.]*(?:e[+-]?\d+)?|%\d+|[A-Za-z_][\w.]*|->|[()\[\]{}:,=])"
+)
+
+
+def show(program: Program) -> str:
+    """The text of a Program."""
+    return "\n".join(_show_program(program, "program " + program.name, "")) + "\n"
+
+
+def _show_program(program: Program, head: str, pad: str) -> list[str]:
+    names = {value: value.name for value in program.inputs}
+    params = ", ".join(f"{v.name}: {v.type}" for v in program.inputs)
+    lines = [f"{pad}{head}({params}) -> ({', '.join(str(v.type) for v in program.outputs)}) {{"]
+    number = 0
+    for node in program.nodes:
+        for value in node.outputs:
+            names[value] = f"%{number}"
+            number += 1
+        lines += _show_node(node, names, pad + "  ")
+    returned = ", ".join(names[v] for v in program.outputs)
+    return [*lines, f"{pad}  return {returned}".rstrip(), pad + "}"]
+
+
+def _show_node(node: Node, names: dict[Value, str], pad: str) -> list[str]:
+    regions = node.regions()
+    plain = [f"{key}={_show_attr(value)}" for key, value in sorted(node.attrs.items()) if key not in regions]
+    outputs = ", ".join(f"{names[v]}: {v.type}" for v in node.outputs)
+    head = f"{pad}{outputs} = {node.op}({', '.join([names[v] for v in node.inputs] + plain)})"
+    comment = f"  # {node.where}" if node.where else ""
+    if not regions:
+        return [head + comment]
+    lines = [head + " {" + comment]
+    for key, region in regions.items():
+        lines += _show_program(region, key, pad + "  ")
+    return [*lines, pad + "}"]
+
+
+def _show_attr(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "(" + "".join(_show_attr(v) + "," for v in value) + ")"
+    return value.short if isinstance(value, DType) else repr(value)
+
+
+def parse(text: str) -> Program:
+    """The Program a text describes; FormatError with the line where the text is not one."""
+    return _Parser(text).whole()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text, self.position = text, 0
+        self.token = self.comment = ""
+        self._advance()
+
+    def _fail(self, wanted: str) -> FormatError:
+        line = self.text.count("\n", 0, self.position) + 1
+        return FormatError("D2S3001", f"line {line} of a program text: expected {wanted}, found {self.token!r}")
+
+    def _advance(self) -> None:
+        match = _TOKEN.match(self.text, self.position)
+        if match:
+            self.token, self.position = match[1], match.end()
+        elif self.text[self.position :].strip():
+            self.token = self.text[self.position :].strip()[:1]
+            raise self._fail("a token")
+        else:
+            self.token = ""
+        if self.token.startswith("#"):
+            self.comment = self.token[1:].strip()
+            self._advance()
+
+    def _take(self, wanted: str = "") -> str:
+        token = self.token
+        if not token or (wanted and token != wanted):
+            raise self._fail(repr(wanted) if wanted else "more text")
+        self._advance()
+        return token
+
+    def _items(self, close: str, item: Any) -> list[Any]:
+        """Comma-separated items up to and including `close`."""
+        found = []
+        while self.token != close:
+            found.append(item())
+            if self.token != close:
+                self._take(",")
+        self._take(close)
+        return found
+
+    def whole(self) -> Program:
+        self._take("program")
+        program = self._program(self._take())
+        if self.token:
+            raise self._fail("the end")
+        return program
+
+    def _program(self, name: str) -> Program:
+        self._take("(")
+        inputs = self._items(")", lambda: self._declaration(self._take()))
+        self._take("->"), self._take("(")
+        self._items(")", self._type)
+        self._take("{")
+        names, nodes = {v.name: v for v in inputs}, []
+        while self.token != "return":
+            nodes.append(self._node(names))
+        self._take("return")
+        outputs = [self._value(names)] if self.token != "}" else []
+        while self.token == ",":
+            self._take(",")
+            outputs.append(self._value(names))
+        self._take("}")
+        return Program(name, tuple(inputs), tuple(nodes), tuple(outputs))
+
+    def _declaration(self, name: str) -> Value:
+        self._take(":")
+        return Value(self._type(), name)
+
+    def _value(self, names: dict[str, Value]) -> Value:
+        if self.token not in names:
+            raise self._fail("the name of a value defined above")
+        return names[self._take()]
+
+    def _type(self) -> Type:
+        name = self._take()
+        if name == "stack":
+            return types.STACK
+        if self.token != "[":
+            if name not in _PYTHON:
+                raise self._fail("a type")
+            return Type(_PYTHON[name], python=True)
+        self._take("[")
+        return Type(types.dtype(name), tuple(self._items("]", self._dim)))
+
+    def _dim(self) -> int | str:
+        token = self._take()
+        return int(token) if token.isdigit() else token
+
+    def _node(self, names: dict[str, Value]) -> Node:
+        declared = []
+        while not declared or self.token == ",":
+            if declared:
+                self._take(",")
+            name = self._take()
+            value = self._declaration(name)
+            value.name = ""
+            declared.append((name, value))
+        self._take("=")
+        op = self._take()
+        self._take("(")
+        inputs: list[Value] = []
+        attrs: dict[str, Any] = {}
+        self.comment = ""
+        self._items(")", lambda: self._argument(names, inputs, attrs))
+        opens = self.token == "{"
+        if opens:
+            self._take("{")
+        where = self.comment
+        while opens and self.token != "}":
+            key = self._take()
+            attrs[key] = self._program(key)
+        if opens:
+            self._take("}")
+        names.update(declared)
+        return Node(op, tuple(inputs), tuple(v for _, v in declared), attrs, where)
+
+    def _argument(self, names: dict[str, Value], inputs: list[Value], attrs: dict[str, Any]) -> None:
+        if self.token in names:
+            inputs.append(self._value(names))
+            return
+        key = self._take()
+        self._take("=")
+        attrs[key] = self._literal()
+
+    def _literal(self) -> Any:
+        token = self._take()
+        if token == "(":
+            return tuple(self._items(")", self._literal))
+        if token in _SPECIAL:
+            return _SPECIAL[token]
+        try:
+            return types.dtype(token) if token[0].isalpha() else ast.literal_eval(token)
+        except (ValueError, SyntaxError, DTypeError):
+            raise self._fail("a literal") from None

@@ -1,0 +1,50 @@
+"""What must hold of every Program, checked: definitions before uses, closed regions, extents defined by inputs.
+
+In: a Program. Out: nothing, or an InternalError that names the node and the rule. Types are checked by the ops layer's `infer`.
+
+>>> from d2s.ir.text import parse
+>>> verify(parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[m] = tanh(x) return %0 }"))
+Traceback (most recent call last):
+d2s.errors.InternalError: [D2S9001] program 'f': extent 'm' of tanh is not defined by an input
+"""
+
+from collections.abc import Callable
+
+from d2s.errors import InternalError
+from d2s.ir.program import Node, Program, Value
+from d2s.types import Type
+
+Infer = Callable[[Node], tuple[Type, ...]]
+
+
+def verify(program: Program, infer: Infer | None = None) -> None:
+    """Checks a Program and its regions; with `infer`, the types of every node too."""
+    defined: set[Value] = set()
+    extents = {d for v in program.inputs for d in v.type.shape if isinstance(d, str)}
+    names = [v.name for v in program.inputs]
+    _rule(len(set(names)) == len(names) and all(n.isidentifier() for n in names), program, f"input names {names}")
+    defined.update(program.inputs)
+    for node in program.nodes:
+        for value in node.inputs:
+            _rule(value in defined, program, f"{node.op} reads {value!r} before it is defined, or from outside")
+        for value in node.outputs:
+            _rule(value not in defined, program, f"{node.op} defines {value!r} a second time")
+            for dim in value.type.shape:
+                _rule(
+                    isinstance(dim, int) or dim in extents,
+                    program,
+                    f"extent '{dim}' of {node.op} is not defined by an input",
+                )
+        defined.update(node.outputs)
+        for region in node.regions().values():
+            verify(region, infer)
+        if infer:
+            have, want = tuple(v.type for v in node.outputs), infer(node)
+            _rule(have == want, program, f"{node.op} at {node.where or '?'} is typed {have}, its rule says {want}")
+    for value in program.outputs:
+        _rule(value in defined, program, f"output {value!r} is not defined")
+
+
+def _rule(holds: bool, program: Program, message: str) -> None:
+    if not holds:
+        raise InternalError("D2S9001", f"program '{program.name}': {message}")

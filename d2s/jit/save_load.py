@@ -1,0 +1,154 @@
+"""`save` and `load`: a captured function as Paddle's inference files, and back as a layer that needs no source.
+
+In: a layer or function and what its arguments will be. Out: `path.pdmodel`, `path.pdiparams`, `path.pdiparams.info`.
+
+>>> import tempfile
+>>> path = tempfile.mkdtemp() + "/double"
+>>> save(lambda x: x * 2.0, path, input_spec=[InputSpec([None, 2])])
+>>> load(path)(d2s.to_tensor([[1.0, 2.0]])).numpy().tolist()
+[[2.0, 4.0]]
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2s import export
+from d2s.capture.symbolic import capturing, refuse
+from d2s.capture.tree import Skeleton, flatten, rebuild
+from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError, FormatError
+from d2s.ir.program import Program
+from d2s.jit.to_static import StaticFunction, to_static
+from d2s.jit.variant import Graph, Variant
+from d2s.nn.layer import Layer, Parameter
+from d2s.runtime import launch
+from d2s.static.input_spec import InputSpec
+from d2s.types import Type
+
+ANY = 2  # the extent that stands for any while a function is captured for a file
+
+
+def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None) -> None:
+    """Writes a Layer's forward, or a function, for inference anywhere."""
+    made = layer.forward if isinstance(layer, Layer) else layer
+    static = made if isinstance(made, StaticFunction) else to_static(made)
+    variant = _variant(static, input_spec)
+    names = {id(p): name for name, p in layer.named_parameters()} if isinstance(layer, Layer) else {}
+    export.save(_model(variant, names), path)
+
+
+def _variant(static: StaticFunction, input_spec: Sequence[Any] | None) -> Variant:
+    spec = list(input_spec if input_spec is not None else static.input_spec or [])
+    if not spec and not static.variants:
+        raise ArgumentError(
+            "D2S0004",
+            f"save(): what are the arguments of '{static.__name__}'?",
+            hint="input_spec=[InputSpec(...), ...]",
+        )
+    if not spec:
+        return static.variants[0][1]
+    arguments = [_example(s) for s in spec]
+    specs = [s if isinstance(s, InputSpec) else None for s in spec]
+    return StaticFunction(static.function, specs, static.owner).concrete_program(*arguments)
+
+
+def _example(spec: Any) -> Any:
+    if not isinstance(spec, InputSpec):
+        return spec
+    return Tensor(np.zeros([ANY if d is None else d for d in spec.shape], spec.dtype.numpy))
+
+
+def _model(variant: Variant, names: dict[int, str]) -> export.Model:
+    program, captured = variant.graph.program, variant.captured
+    fed = dict(zip(captured.arguments, program.inputs, strict=False))
+    lifted = {id(t): value for t, value in zip(captured.lifted, program.inputs[len(fed) :], strict=True)}
+    outputs = []
+    for kind, at in captured.results:
+        if kind == "constant":
+            raise ArgumentError("D2S0004", f"save(): the function returns {at!r}; a file holds tensors only")
+        outputs.append(program.outputs[at] if kind == "output" else fed[at] if kind == "argument" else lifted[id(at)])
+    parameters = {}
+    for tensor in captured.lifted:
+        name = lifted[id(tensor)].name
+        parameters[name] = export.Parameter(tensor.array, names.get(id(tensor), name), not tensor.stop_gradient)
+    whole = Program(program.name, program.inputs, program.nodes, tuple(outputs))
+    notes = {"returns": _plain(captured.skeleton)}
+    return export.Model(whole, [v.name for v in fed.values()], parameters, [f"output_{n}" for n in range(len(outputs))], notes)
+
+
+def _plain(skeleton: Skeleton) -> Any:
+    """A skeleton as JSON."""
+    if skeleton is None:
+        return None
+    kind, keys, children = skeleton
+    return [{list: "list", dict: "dict"}.get(kind, "tuple"), list(keys), [_plain(child) for child in children]]
+
+
+def _skeleton(plain: Any, depth: int = 0) -> Skeleton:
+    """The skeleton of a file's notes, which may hold anything."""
+    if plain is None:
+        return None
+    try:
+        name, keys, children = plain
+        kind = {"list": list, "dict": dict, "tuple": tuple}[name]
+        if depth > 50 or (kind is dict and len(keys) != len(children)):
+            raise ValueError
+        return kind, tuple(keys), tuple(_skeleton(child, depth + 1) for child in children)
+    except (TypeError, ValueError, KeyError):
+        raise FormatError("D2S3001", "the note on what the function returns is damaged") from None
+
+
+def load(path: str) -> "TranslatedLayer":
+    """The layer in `path.pdmodel`; it is trained and saved like any other."""
+    return TranslatedLayer(export.load(path), path)
+
+
+class TranslatedLayer(Layer):
+    """A loaded graph as a layer."""
+
+    def __init__(self, model: export.Model, path: str) -> None:
+        super().__init__()
+        self.path, self._feeds, self._graph = path, model.feeds, Graph(model.program)
+        self._held = {
+            name: (p.structured_name, Parameter(p.array, stop_gradient=not p.trainable)) for name, p in model.parameters.items()
+        }
+        count = len(model.fetches)
+        skeleton = _skeleton(model.notes.get("returns")) if "returns" in model.notes else None
+        self._returns = skeleton if skeleton or count == 1 else (tuple, (), (None,) * count)
+        if len(flatten(rebuild(self._returns, [0] * count))[0]) != count:
+            raise FormatError("D2S3001", "the note on what the function returns does not fit its outputs")
+
+    def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Parameter]]:
+        yield from ((prefix + name, p) for name, p in self._held.values())
+
+    def forward(self, *args: Any) -> Any:
+        if capturing():
+            refuse("D2S1003", "a loaded layer inside a captured function is not part of graphs yet", "call it outside")
+        if len(args) != len(self._feeds):
+            raise ArgumentError("D2S0001", f"'{self.path}' takes {', '.join(self._feeds)}; got {len(args)} arguments")
+        extents: dict[str, int] = {}
+        tensors = [self._fed(name, x, extents) for name, x in zip(self._feeds, args, strict=True)]
+        outputs = self._graph([*tensors, *(p for _, p in self._held.values())])
+        return rebuild(self._returns, outputs)
+
+    def _fed(self, name: str, value: Any, extents: dict[str, int]) -> Tensor:
+        """An argument, if it is what the graph was captured for."""
+        wanted = next(v.type for v in self._graph.program.inputs if v.name == name)
+        tensor = value if isinstance(value, Tensor) else Tensor(np.array(value, wanted.dtype.numpy)) if wanted.python else None
+        got = None if tensor is None else launch.type_of(tensor.array)
+        if tensor is None or got is None or not _fits(wanted, got, extents):
+            raise ArgumentError("D2S0002", f"'{name}' of '{self.path}' expects {wanted}, got {got or type(value).__name__}")
+        return tensor
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{v.name}: {v.type}" for v in self._graph.program.inputs if v.name in self._feeds)
+        return f"TranslatedLayer({inputs}) from '{self.path}'"
+
+
+def _fits(wanted: Type, got: Type, extents: dict[str, int]) -> bool:
+    if wanted.dtype is not got.dtype or len(wanted.shape) != len(got.shape):
+        return False
+    pairs = zip(wanted.shape, got.shape, strict=True)
+    return all(d == n if isinstance(d, int) else extents.setdefault(d, n) == n for d, n in pairs)  # type: ignore[arg-type]

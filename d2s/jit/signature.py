@@ -1,0 +1,120 @@
+"""What a call looks like to a captured function: which of its argument leaves are values of run time, and their types.
+
+In: bound arguments. Out: a key; and from an older key and a new one, a key in which extents that differ have names.
+
+>>> x, y = d2s.to_tensor([1.0, 2.0]), d2s.to_tensor([1.0, 2.0, 3.0])
+>>> general = generalize(key_of([x], None), key_of([y], None))
+>>> general.leaves[0].shape
+('n0',)
+>>> general.fits(key_of([y], None)), general.fits(key_of([d2s.to_tensor([[1.0]])], None))
+(True, False)
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from d2s import types
+from d2s.capture.guards import fingerprint
+from d2s.capture.tree import Skeleton
+from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError, DTypeError
+from d2s.static.input_spec import InputSpec
+from d2s.types import DType, Shape, Type
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Leaf:
+    """One argument leaf: a tensor, a Python float (both values of run time) or anything else (`fixed`, by its fingerprint)."""
+
+    dtype: DType | None
+    shape: Shape = ()
+    fixed: Any = None
+    same_as: int = -1  # an earlier leaf that is the same tensor
+
+    @property
+    def type(self) -> Type:
+        assert self.dtype
+        return Type(self.dtype, self.shape, self.fixed == "float")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Key:
+    """A call's signature."""
+
+    leaves: tuple[Leaf, ...]
+    skeleton: Skeleton
+
+    def fits(self, call: "Key") -> bool:
+        """Whether a call with that key is one of those this key, which may have named extents, stands for."""
+        if self.skeleton != call.skeleton or len(self.leaves) != len(call.leaves):
+            return False
+        named: dict[str, Any] = {}
+        return all(_fits(mine, theirs, named) for mine, theirs in zip(self.leaves, call.leaves, strict=True))
+
+
+def _fits(mine: Leaf, theirs: Leaf, named: dict[str, Any]) -> bool:
+    if dataclasses.replace(mine, shape=()) != dataclasses.replace(theirs, shape=()) or len(mine.shape) != len(theirs.shape):
+        return False
+    pairs = zip(mine.shape, theirs.shape, strict=True)
+    return all(d == n if isinstance(d, int) else n != 1 and named.setdefault(d, n) == n for d, n in pairs)
+
+
+def key_of(leaves: Sequence[Any], skeleton: Skeleton, names: Sequence[str] = ()) -> Key:
+    """The key of a call; extents are as they are."""
+    seen: dict[int, int] = {}
+    return Key(tuple(_leaf(n, leaf, seen, names) for n, leaf in enumerate(leaves)), skeleton)
+
+
+def _leaf(n: int, leaf: Any, seen: dict[int, int], names: Sequence[str]) -> Leaf:
+    if isinstance(leaf, Tensor):
+        first = seen.setdefault(id(leaf), n)
+        return Leaf(leaf.dtype, leaf.array.shape, same_as=-1 if first == n else first)
+    if type(leaf) is float:
+        return Leaf(types.float64, fixed="float")
+    if isinstance(leaf, np.ndarray | np.generic):
+        name = names[n] if names else "argument"
+        raise DTypeError(
+            "D2S0001", f"'{name}' is a NumPy array: a captured function takes tensors", hint="d2s.to_tensor(...) it"
+        )
+    return Leaf(None, fixed=fingerprint(leaf))
+
+
+def generalize(old: Key, new: Key) -> Key | None:
+    """A key both calls fit, with names for extents that differ; None where they differ in more than extents."""
+    if old.skeleton != new.skeleton or len(old.leaves) != len(new.leaves):
+        return None
+    names: dict[tuple[Any, Any], str] = {}
+    leaves = []
+    for a, b in zip(old.leaves, new.leaves, strict=True):
+        if dataclasses.replace(a, shape=()) != dataclasses.replace(b, shape=()) or len(a.shape) != len(b.shape):
+            return None
+        if any(x != y and 1 in (x, y) for x, y in zip(a.shape, b.shape, strict=True)):
+            return None
+        pairs = zip(a.shape, b.shape, strict=True)
+        leaves.append(
+            dataclasses.replace(b, shape=tuple(y if x == y else names.setdefault((x, y), f"n{len(names)}") for x, y in pairs))
+        )
+    return Key(tuple(leaves), new.skeleton)
+
+
+def specialize(call: Key, specs: Sequence[InputSpec | None], names: Sequence[str]) -> Key:
+    """The key of a call where `input_spec` names extents; an argument that is not as specified is refused."""
+    count = 0
+    leaves = list(call.leaves)
+    for n, (leaf, spec) in enumerate(zip(call.leaves, specs, strict=False)):
+        if spec is None or leaf.dtype is None:
+            continue
+        fits = len(spec.shape) == len(leaf.shape) and all(s in (None, d) for s, d in zip(spec.shape, leaf.shape, strict=True))
+        if not fits or leaf.dtype is not spec.dtype:
+            got = f"{leaf.dtype.name} of shape {list(leaf.shape)}"
+            wanted = f"{spec.dtype.name} of shape {list(spec.shape)}"
+            raise ArgumentError("D2S0002", f"'{names[n]}' expects {wanted} (its InputSpec), got {got}")
+        shape = []
+        for wanted_dim, dim in zip(spec.shape, leaf.shape, strict=True):
+            shape.append(dim if wanted_dim is not None or dim == 1 else f"n{count}")
+            count += wanted_dim is None
+        leaves[n] = dataclasses.replace(leaf, shape=tuple(shape))
+    return Key(tuple(leaves), call.skeleton)

@@ -1,0 +1,147 @@
+"""`@to_static`: a function captured once for each kind of call, and run as native code from then on.
+
+>>> @d2s.to_static
+... def double(x):
+...     return x * 2 if x.sum() > 0 else x
+>>> double(d2s.to_tensor([1.0, 2.0])).numpy().tolist()
+[2.0, 4.0]
+"""
+
+import functools
+import inspect
+import threading
+import types as python_types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from d2s import convert
+from d2s.capture.symbolic import capturing
+from d2s.capture.tree import flatten, rebuild
+from d2s.config import knob
+from d2s.errors import CaptureError, DTypeError
+from d2s.jit import signature
+from d2s.jit.signature import InputSpec, Key
+from d2s.jit.variant import Variant
+from d2s.nn.layer import Layer
+from d2s.stages import stage
+
+LIMIT = 32  # variants kept of one function; the one used longest ago goes first
+
+
+class StaticFunction:
+    """A function made static. `owner` is what a method is bound to."""
+
+    def __init__(
+        self, function: Callable[..., Any], input_spec: Sequence[InputSpec | None] | None = None, owner: Any = None
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.input_spec, self.owner = function, input_spec, owner
+        self.signature = inspect.signature(function)
+        self.variants: list[tuple[Key, Variant]] = []
+        self._lock = threading.RLock()
+
+    def __get__(self, owner: Any, kind: Any = None) -> "StaticFunction":
+        if owner is None:
+            return self
+        bound = StaticFunction(self.function, self.input_spec, owner)
+        bound.variants, bound._lock = self.variants, self._lock
+        return bound
+
+    def captured_as(self) -> Callable[..., Any]:
+        """What a capture that meets this function calls."""
+        return self.function if self.owner is None else python_types.MethodType(self.function, self.owner)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if capturing():
+            return convert.call(self)(*args, **kwargs)
+        if knob("EAGER") != "0":
+            return self.captured_as()(*args, **kwargs)
+        leaves, skeleton, names = self._bind(args, kwargs)
+        return self._variant(leaves, skeleton, names)(leaves)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any, list[str]]:
+        bound = self.signature.bind(*(args if self.owner is None else (self.owner, *args)), **kwargs)
+        bound.apply_defaults()
+        names = []
+        for name, value in bound.arguments.items():
+            count = len(flatten(value)[0])
+            names += [name] if count == 1 else [f"{name}_{k}" for k in range(count)]
+        leaves, skeleton = flatten(dict(bound.arguments))
+        return leaves, skeleton, names
+
+    def _specs(self, leaves: Sequence[Any]) -> list[InputSpec | None]:
+        """The input_spec, in line with the leaves: of a method it does not name `self`."""
+        given = list(self.input_spec or [])
+        return [None, *given] if given and self.owner is not None else given
+
+    def _variant(self, leaves: list[Any], skeleton: Any, names: list[str]) -> Variant:
+        call = signature.key_of(leaves, skeleton, names)
+        with self._lock:
+            why = "first call"
+            for n, (key, variant) in enumerate(self.variants):
+                if key.fits(call):
+                    changed = variant.changed(leaves)
+                    if not changed:
+                        self.variants.insert(0, self.variants.pop(n))
+                        return variant
+                    why = changed
+            if self.variants and why == "first call":
+                why = "another kind of argument"
+            stage("recompiles", f"{self.function.__qualname__}: {why}")
+            return self._capture(call, leaves, names)
+
+    def _capture(self, call: Key, leaves: list[Any], names: list[str]) -> Variant:
+        specified = signature.specialize(call, self._specs(leaves), names)
+        keys = [specified]
+        if specified == call:
+            general = (signature.generalize(old, call) for old, _ in self.variants)
+            keys[:0] = [next((key for key in general if key), call)]
+        for key in dict.fromkeys(keys):
+            try:
+                variant = Variant(self._python(key.skeleton), self.function.__name__, key, leaves, names)
+            except CaptureError:
+                if key is keys[-1] or key == keys[-1]:
+                    raise
+                continue  # code that asks for an extent's number is captured once for each number
+            self.variants[LIMIT - 1 :] = []
+            self.variants.insert(0, (key, variant))
+            return variant
+        raise AssertionError("unreachable")
+
+    def _python(self, skeleton: Any) -> Callable[[list[Any]], Any]:
+        def run(leaves: list[Any]) -> Any:
+            bound = inspect.BoundArguments(self.signature, rebuild(skeleton, leaves))
+            return convert.call(self.function)(*bound.args, **bound.kwargs)
+
+        return run
+
+    def concrete_program(self, *args: Any, **kwargs: Any) -> Variant:
+        """The variant a call with these arguments runs, captured if need be."""
+        return self._variant(*self._bind(args, kwargs))
+
+    def leaves(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """The argument leaves of a call, in the order a variant takes them."""
+        return self._bind(args, kwargs)[0]
+
+    @property
+    def text(self) -> str:
+        """The rewritten Python."""
+        return convert.converted(self.function).text  # type: ignore[arg-type]
+
+
+def to_static(function: Any = None, input_spec: Sequence[InputSpec | None] | None = None, full_graph: bool = True) -> Any:
+    """Makes a function, a method or a Layer static; with or without parentheses."""
+    if function is None:
+        return functools.partial(to_static, input_spec=input_spec, full_graph=full_graph)
+    if isinstance(function, Layer):
+        forward = function.forward
+        bare = forward.function if isinstance(forward, StaticFunction) else forward.__func__
+        function.__dict__["forward"] = StaticFunction(bare, input_spec, function)
+        return function
+    if isinstance(function, StaticFunction):
+        return StaticFunction(function.function, input_spec or function.input_spec, function.owner)
+    if isinstance(function, python_types.MethodType):
+        return StaticFunction(function.__func__, input_spec, function.__self__)
+    if not callable(function):
+        raise DTypeError("D2S0001", f"to_static(): expects a function, a method or a Layer, got {type(function).__name__}")
+    return StaticFunction(function, input_spec)

@@ -1,0 +1,141 @@
+"""One capture made callable: inputs bound, run as native code, its gradient one node on the tape.
+
+In: the leaves of a call's arguments. Out: what the function returns, with the bits eager code gives.
+
+>>> from d2s.ir.text import parse
+>>> graph = Graph(parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = tanh(x) return %0 }"))
+>>> graph([d2s.to_tensor([0.0])])[0].numpy().tolist()
+[0.0]
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2s import passes
+from d2s.autodiff import tape
+from d2s.autodiff.program import Linear, linearize
+from d2s.capture.trace import trace
+from d2s.capture.tree import rebuild
+from d2s.eager.tensor import Tensor
+from d2s.ir.program import Program
+from d2s.ir.text import show
+from d2s.jit.signature import Key
+from d2s.runtime import launch
+from d2s.runtime.call import Call
+from d2s.stages import stage
+
+Mask = tuple[bool, ...]
+
+
+class Graph:
+    """A Program with its gradients: what runs, for a captured function and for one that was loaded."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = passes.run(program)
+        self._plain = Call(self.program)
+        self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
+
+    def halves(self, wanted: Mask, given: Mask, started: Mask) -> tuple[Linear, Call, Call]:
+        """The forward and the backward half for what a sweep has and wants."""
+        key = wanted, given, started
+        if key not in self._halves:
+            linear = linearize(self.program, *key)
+            stage(f"forward:{self.program.name}", lambda: show(linear.forward))
+            stage(f"backward:{self.program.name}", lambda: show(linear.backward))
+            self._halves[key] = linear, Call(linear.forward), Call(linear.backward)
+        return self._halves[key]
+
+    def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """Runs on tensors (Python numbers as 0-D ones)."""
+        arrays = [t.array for t in inputs]
+        wanted = tuple(tape.recording() and not t.stop_gradient for t in inputs)
+        if not any(wanted):
+            return [Tensor(a) for a in self._plain(arrays)]
+        given = tuple(v.type.is_float for v in self.program.outputs)
+        linear, forward, _ = self.halves(wanted, given, (False,) * len(inputs))
+        results = forward(arrays)
+        node = GraphNode(self, inputs, arrays, wanted, given, results)
+        count = len(self.program.outputs)
+        return [
+            Tensor(a, n not in linear.reached, node if n in linear.reached else None, n) for n, a in enumerate(results[:count])
+        ]
+
+
+class GraphNode(tape.TapeNode):
+    """A call of a Graph on the tape: inputs as they were, and what its forward half kept for the backward one."""
+
+    __slots__ = ("arrays", "given", "graph", "results", "wanted")
+
+    def __init__(
+        self, graph: Graph, inputs: Sequence[Tensor], arrays: list[Any], wanted: Mask, given: Mask, results: list[Any]
+    ) -> None:
+        super().__init__(inputs)
+        self.graph, self.arrays, self.wanted, self.given, self.results = graph, arrays, wanted, given, results
+
+    def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
+        given = tuple(n in cotangents for n in range(len(self.given)))
+        so_far = [totals.get(t) if w else None for t, w in zip(self.inputs, self.wanted, strict=True)]
+        started = tuple(t is not None for t in so_far)
+        linear, forward, backward = self.graph.halves(self.wanted, given, started)
+        assumed = self.graph.halves(self.wanted, self.given, (False,) * len(started))[0]
+        kept = self.results if linear is assumed else forward(self.arrays)  # another sweep than foreseen keeps other values
+        saved = [self.arrays[n] if is_input else kept[n] for is_input, n in linear.saved]
+        gs = [cotangents[n].array for n in sorted(cotangents) if n in linear.reached]
+        results = backward([*saved, *gs, *(t.array for t in so_far if t is not None)])
+        for n, total, flag in linear.totals:
+            if flag < 0 or results[flag]:
+                totals.put(self.inputs[n], Tensor(results[total]))
+
+    def release(self) -> None:
+        self.released, self.results, self.arrays = True, [], []
+
+
+class Variant:
+    """One capture of a function: for which calls it stands says its key, for how long its guards."""
+
+    def __init__(self, function: Callable[[list[Any]], Any], name: str, key: Key, leaves: list[Any], names: list[str]) -> None:
+        symbols = {n: (names[n], leaf.type) for n, leaf in enumerate(key.leaves) if leaf.dtype and leaf.same_as < 0}
+        same = {n: leaf.same_as for n, leaf in enumerate(key.leaves) if leaf.same_as >= 0}
+        self.captured = trace(function, name, leaves, symbols, same)
+        self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
+        self.graph = Graph(self.captured.program)
+
+    def changed(self, leaves: Sequence[Any]) -> str:
+        """What no longer is as it was at capture; empty if nothing."""
+        for guard in self.captured.guards:
+            if not guard.holds():
+                return f"{guard.described} changed"
+        for tensor, was in self.lifted:
+            if launch.type_of(tensor.array) != was:
+                return f"a tensor {was} it reads is {launch.type_of(tensor.array)}"
+        arguments = {id(leaf) for leaf in leaves if isinstance(leaf, Tensor)}
+        if any(id(t) in arguments for t in self.captured.lifted):
+            return "an argument is a tensor it also reads otherwise"
+        if any(leaves[n] is not t for n, t in self.captured.aliases):
+            return "an argument is no longer the tensor it also reads otherwise"
+        return ""
+
+    def arrays(self, leaves: Sequence[Any]) -> list[np.ndarray]:
+        """What the Program is run on."""
+        return [t.array for t in self._inputs(leaves)]
+
+    def _inputs(self, leaves: Sequence[Any]) -> list[Tensor]:
+        return [_tensor(leaves[n]) for n in self.captured.arguments] + self.captured.lifted
+
+    def __call__(self, leaves: Sequence[Any]) -> Any:
+        captured = self.captured
+        outputs = self.graph(self._inputs(leaves))
+        found = []
+        for kind, at in captured.results:
+            if kind == "output":
+                python = self.graph.program.outputs[at].type.python
+                found.append(outputs[at].item() if python else outputs[at])
+            else:
+                found.append(leaves[at] if kind == "argument" else at)
+        return rebuild(captured.skeleton, found)
+
+
+def _tensor(leaf: Any) -> Tensor:
+    return leaf if isinstance(leaf, Tensor) else Tensor(np.array(leaf))

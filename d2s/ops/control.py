@@ -1,0 +1,85 @@
+"""Control flow and what it needs: ops whose attributes are Programs, constants, and the stack of residuals.
+
+`cond(c, *captured) {then(captured) else(captured)}` and `while_loop(*carry, *fixed) {test(carry, fixed) body(carry, fixed)}`:
+regions are closed, what they read comes in as an input. Interpreter, plan and gradients know these six by name.
+
+>>> OPS["push"].infer([STACK, Type(float32)], {})
+(stack,)
+"""
+
+from typing import Any
+
+from d2s.errors import InternalError
+from d2s.ops.op import op
+from d2s.types import STACK, DType, Type
+
+
+@op(paddle="conditional_block")
+def cond(condition, captured, then: Any, otherwise: Any):
+    """One of two regions, chosen at run time."""
+
+
+@cond.rule("infer")
+def _(condition, *captured, then, otherwise):
+    _same([v.type for v in then.inputs], list(captured), "then's inputs")
+    _same([v.type for v in otherwise.inputs], list(captured), "else's inputs")
+    _same([v.type for v in then.outputs], [v.type for v in otherwise.outputs], "the arms' outputs")
+    return tuple(v.type for v in then.outputs)
+
+
+@op(paddle="while")
+def while_loop(carry, test: Any, body: Any, carries: int):
+    """The body again and again as long as the test holds; the first `carries` inputs change, the others are fixed."""
+
+
+@while_loop.rule("infer")
+def _(*carry, test, body, carries):
+    _same([v.type for v in test.inputs], list(carry), "the test's inputs")
+    _same([v.type for v in body.inputs], list(carry), "the body's inputs")
+    _same([v.type for v in body.outputs], list(carry[:carries]), "the body's outputs")
+    return carry[:carries]
+
+
+def _same(have: list[Type], want: list[Type], what: str) -> None:
+    if have != want:
+        raise InternalError("D2S9001", f"{what} are {have}, expected {want}")
+
+
+@op(paddle="fill_constant")
+def constant(value: Any, dtype: DType, python: bool):
+    """A number known at capture."""
+
+
+@constant.rule("infer")
+def _(value, dtype, python):
+    return Type(dtype, (), python)
+
+
+@op(paddle=None)
+def stack() -> None:
+    """An empty stack of residuals."""
+
+
+@stack.rule("infer")
+def _():
+    return STACK
+
+
+@op(paddle=None)
+def push(stack, x):
+    """The stack with one value more; a stack is used by one reader only."""
+
+
+@push.rule("infer")
+def _(stack, x):
+    return STACK
+
+
+@op(paddle=None)
+def pop(stack, dtype: DType, shape: Any, python: bool):
+    """The stack without its last value, and that value, whose type is given."""
+
+
+@pop.rule("infer")
+def _(stack, dtype, shape, python):
+    return STACK, Type(dtype, shape, python)

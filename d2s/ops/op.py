@@ -1,0 +1,124 @@
+"""The record of an op: declared once, read by eager code, capture, kernels, gradients and export.
+
+In: a declaration (its signature and docstring are the public API). Out: an `Op`, callable, in `OPS`.
+
+>>> OPS["tanh"].infer([Type(float32, (3,))], {})
+(f32[3],)
+"""
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from d2s.errors import ArgumentError, DTypeError
+from d2s.ops.dispatch import OPS, apply
+from d2s.ops.shapes import broadcast
+from d2s.types import Dim, Type, bool_, float32
+
+Rule = Callable[..., Any]
+
+
+@dataclasses.dataclass(eq=False)
+class Op:
+    """One operation. `arrays` are its positional inputs, everything else in the signature is an attribute."""
+
+    name: str
+    declaration: Rule
+    paddle: str | None  # its spelling in Paddle's files; None: refused by name there
+    scalar: Rule | None = None  # the text of one element; the emitter writes the loops around it
+    out_dtype: Any = None  # of an elementwise op, where it is not that of its inputs
+    dtypes: str = "bif"  # the kinds of dtype an elementwise op takes
+    overflow: str = ""  # on Python ints: the condition, in x, y and v, under which v left 64 bits
+    promotes: bool = False  # inputs are brought to one dtype, but for the first `kept`
+    kept: int = 0
+
+    def __post_init__(self) -> None:
+        signature = inspect.signature(self.declaration)
+        attributes = {p.name: p for p in signature.parameters.values() if p.annotation is not p.empty}
+        self.arrays = tuple(p for p in signature.parameters if p not in attributes)
+        self.attributes = {name: p.default for name, p in attributes.items()}
+        self.signature, self.__doc__, self.__name__ = signature, self.declaration.__doc__, self.name
+        self.__module__ = self.declaration.__module__
+        self.rules: dict[str, Rule] = {}
+        OPS[self.name] = self
+
+    def __call__(self, *inputs: Any, **attrs: Any) -> Any:
+        if attrs or len(inputs) != len(self.arrays) or self.attributes:
+            try:
+                bound = self.signature.bind(*inputs, **attrs)
+            except TypeError as error:
+                raise DTypeError("D2S0001", f"{self.name}{self.signature}: {error}") from None
+            bound.apply_defaults()
+            inputs = tuple(bound.arguments[name] for name in self.arrays)
+            attrs = {name: bound.arguments[name] for name in self.attributes}
+        return apply(self, inputs, attrs)
+
+    def rule(self, kind: str) -> Callable[[Rule], Rule]:
+        """Declares one of the op's rules: canonical, infer, requires, scalar, kernel, vjp."""
+
+        def declare(function: Rule) -> Rule:
+            self.rules[kind] = function
+            return function
+
+        return declare
+
+    def has(self, kind: str) -> bool:
+        return kind in self.rules
+
+    def canonical(self, inputs: Sequence[Type | None], attrs: dict[str, Any]) -> dict[str, Any]:
+        """Attributes in their one spelling: axes as non-negative tuples, dtypes as DTypes."""
+        return self.rules["canonical"](*inputs, **attrs) if self.has("canonical") else attrs
+
+    def infer(self, inputs: Sequence[Type], attrs: dict[str, Any]) -> tuple[Type, ...]:
+        """The types of the outputs; ShapeError or DTypeError where the inputs do not fit."""
+        if self.has("infer"):
+            found = self.rules["infer"](*inputs, **attrs)
+            return found if isinstance(found, tuple) else (found,)
+        operands = inputs[self.kept :]
+        if operands[0].dtype.kind not in self.dtypes:
+            raise DTypeError("D2S0003", f"{self.name}() does not take {operands[0].dtype.name}")
+        shape, _ = broadcast(self.name, [t.shape for t in inputs])
+        python = all(t.python for t in inputs)
+        return (Type(self.out_dtype or operands[0].dtype, shape, python),)
+
+    def requires(self, inputs: Sequence[Type], attrs: dict[str, Any]) -> list[tuple[Dim, Dim]]:
+        """Pairs of extents that must be equal and are not known to be: a run checks them."""
+        if self.scalar:
+            return broadcast(self.name, [t.shape for t in inputs])[1]
+        return self.rules["requires"](*inputs, **attrs) if self.has("requires") else []
+
+    def vjp(self, g: Any, out: Any, *inputs: Any, **attrs: Any) -> tuple[Any, ...]:
+        """Cotangents of the inputs, in ops; a callable is one that is computed only if wanted, None is none."""
+        found = self.rules["vjp"](g, out, *inputs, **attrs)
+        return found if isinstance(found, tuple) else (found,)
+
+
+def op(*, paddle: str | None, **options: Any) -> Callable[[Rule], Op]:
+    """Declares an op with rules of its own."""
+    return lambda declaration: Op(declaration.__name__.strip("_"), declaration, paddle, **options)
+
+
+def elementwise(*, paddle: str | None, **options: Any) -> Callable[[Rule], Op]:
+    """Declares an op whose body is the text of one element; `T` in it is the dtype it computes in."""
+
+    def declare(scalar: Rule) -> Op:
+        options.setdefault("promotes", True)
+        return Op(scalar.__name__.strip("_"), scalar, paddle, scalar=scalar, **options)
+
+    return declare
+
+
+def axes(axis: Any, rank: int, name: str) -> tuple[int, ...]:
+    """An `axis` argument as a sorted tuple of non-negative ints; None means all."""
+    listed = range(rank) if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]
+    for a in listed:
+        if not isinstance(a, int) or isinstance(a, bool) or not -rank <= a < rank:
+            raise ArgumentError("D2S0004", f"{name}(): axis {a!r} is not one of the {rank} axes of 'x'")
+    found = tuple(sorted(a % rank for a in listed))
+    if len(set(found)) < len(found):
+        raise ArgumentError("D2S0004", f"{name}(): axis {axis!r} names an axis twice")
+    return found
+
+
+__all__ = ["OPS", "Op", "axes", "bool_", "elementwise", "float32", "op"]

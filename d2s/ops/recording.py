@@ -1,0 +1,105 @@
+"""The recorder: the meaning of ops while a Program is being written, by capture and by gradients alike.
+
+In: ops called on `Symbolic` values. Out: nodes in a Builder. A recorder of a region takes what it reads from outside in as
+inputs of the region.
+
+>>> from d2s.types import Type, float32
+>>> recorder = Recorder("f")
+>>> x = recorder.input(Type(float32, (2,)), "x")
+>>> with dispatch.handling(recorder):
+...     y = x + 1.0
+>>> [node.op for node in recorder.builder.finish([y.value]).nodes]
+['constant', 'add']
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from d2s.errors import InternalError
+from d2s.ir.program import Builder, Program, Value
+from d2s.ops import dispatch
+from d2s.ops.op import Op
+from d2s.ops.operators import Operators
+from d2s.types import Type
+
+
+class Symbolic(Operators):
+    """A value of the Program being written."""
+
+    __slots__ = ("recorder", "value")
+
+    def __init__(self, recorder: "Recorder", value: Value) -> None:
+        self.recorder, self.value = recorder, value
+
+
+class Recorder:
+    """A handler that writes nodes. `parent` is the recorder of the surrounding region."""
+
+    symbol: type[Symbolic] = Symbolic
+
+    def __init__(self, name: str, parent: "Recorder | None" = None) -> None:
+        self.builder = Builder(name, [])
+        self.parent = parent
+        self.captured: dict[Value, Value] = {}  # of the parent → input of this region
+        self.constants: dict[tuple[str, Type], Any] = {}
+        self.where = parent.where if parent else ""
+
+    def input(self, type: Type, name: str) -> Any:
+        """A new input; its name is made unique."""
+        taken = {v.name for v in self.builder.inputs}
+        unique = next(n for n in (name, *(f"{name}_{k}" for k in range(1, len(taken) + 2))) if n not in taken)
+        self.builder.inputs.append(Value(type, unique))
+        return self.symbol(self, self.builder.inputs[-1])
+
+    def resolve(self, symbol: Symbolic) -> Value:
+        """The value of this region that a symbol stands for."""
+        if symbol.recorder is self:
+            return symbol.value
+        if self.parent is None:
+            raise InternalError("D2S9001", f"{symbol.value!r} belongs to another program than '{self.builder.name}'")
+        outer = self.parent.resolve(symbol)
+        if outer not in self.captured:
+            self.captured[outer] = self.input(outer.type, outer.name or "v").value
+        return self.captured[outer]
+
+    def type_of(self, value: Any) -> Type | None:
+        return value.value.type if isinstance(value, Symbolic) else None
+
+    def constant(self, number: bool | int | float, type: Type) -> Any:
+        key = (repr(number), type)
+        if key not in self.constants:
+            attrs = {"value": _of_dtype(number, type), "dtype": type.dtype, "python": type.python}
+            self.constants[key] = self.add("constant", [], [type], attrs)[0]
+        return self.constants[key]
+
+    def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+        values = [self.resolve(x) for x in inputs]
+        outputs = self.add(op.name, values, op.infer([v.type for v in values], attrs), attrs)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def add(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
+        return [self.symbol(self, v) for v in self.builder.add(op, inputs, types, attrs, self.where)]
+
+    def region(self, name: str) -> "Recorder":
+        return type(self)(name, self)
+
+    def adopt(self, regions: Sequence["Recorder"], outputs: Sequence[Sequence[Symbolic]]) -> tuple[list[Value], list[Program]]:
+        """Regions finished with one list of inputs between them; returns the values of this recorder they read."""
+        values = [[region.resolve(s) for s in results] for region, results in zip(regions, outputs, strict=True)]
+        reads = list(dict.fromkeys(outer for region in regions for outer in region.captured))
+        for region in regions:
+            own = [v for v in region.builder.inputs if v not in region.captured.values()]
+            for outer in reads:
+                if outer not in region.captured:
+                    region.captured[outer] = region.input(outer.type, outer.name or "v").value
+            region.builder.inputs = own + [region.captured[outer] for outer in reads]
+        return reads, [region.builder.finish(found) for region, found in zip(regions, values, strict=True)]
+
+
+def _of_dtype(number: bool | int | float, type: Type) -> bool | int | float:
+    """The number as the dtype holds it, in its shortest spelling: text and files say what a run computes with."""
+    held = type.dtype.numpy.type(number)
+    return float(str(held)) if type.dtype.kind == "f" else held.item()
+
+
+__all__ = ["Recorder", "Symbolic", "dispatch"]

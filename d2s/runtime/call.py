@@ -1,0 +1,158 @@
+"""One call of a plan: a frame and an arena from the pool, inputs bound, steps run, outputs fresh arrays.
+
+In: a plan, an array per input (of a stack: what a run returned for one). Out: an array per output.
+
+>>> from d2s.ir.text import parse
+>>> program = parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = add(x, x) return %0 }")
+>>> Call(program)([np.ones(2, "float32")])
+[array([2., 2.], dtype=float32)]
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from d2s.config import knob
+from d2s.errors import D2SError, MismatchError, ShapeError
+from d2s.ir.program import Node, Program
+from d2s.ops import OPS
+from d2s.runtime import executor, interpreter, launch, plan
+from d2s.stages import stage
+from d2s.types import STACK, Type
+
+
+class Call:
+    """A Program made callable on arrays, by the executor the knob EXECUTOR names."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._pool: list[np.ndarray] = []
+
+    @functools.cached_property
+    def plan(self) -> plan.Plan:
+        built = plan.build(self.program)
+        stage(f"plan:{self.program.name}", lambda: str(built))
+        return built
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        if knob("EXECUTOR") == "interpreter":
+            return interpreter.run(self.program, arrays)
+        results = _run(self.plan, arrays, self._pool)
+        if knob("CHECK") == "2" and not any(v.type is STACK for v in self.program.inputs):
+            _compare(self.program, results, interpreter.run(self.program, arrays))
+        return results
+
+
+def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two arrays are equal bit for bit, all nans counting as one."""
+    if x.dtype != y.dtype or x.shape != y.shape:
+        return False
+    if x.dtype.kind != "f":
+        return bool(np.array_equal(x, y))
+    return bool(np.all((x.view(f"i{x.itemsize}") == y.view(f"i{y.itemsize}")) | (np.isnan(x) & np.isnan(y))))
+
+
+def _compare(program: Program, compiled: list[Any], interpreted: list[Any]) -> None:
+    for n, (value, x, y) in enumerate(zip(program.outputs, compiled, interpreted, strict=True)):
+        if value.type is not STACK and not same_bits(x, y):
+            message = f"output {n} of '{program.name}': the executor computes {x!r}, the interpreter {y!r}"
+            raise MismatchError("D2S2001", message, hint="please report it, with the files of D2S_DUMP=folder")
+
+
+def _run(plan: plan.Plan, arrays: Sequence[Any], pool: list[np.ndarray]) -> list[Any]:
+    arena = pool.pop() if pool else np.empty(1 << 16, np.uint8)
+    frame = plan.frame.copy()
+    keep, dims = _bind(plan, frame, arrays)
+    outputs = _outputs(plan, frame, dims)
+    chunks = [arena]
+    _free_space(frame, arena)
+    run, pc = executor.execute(), 0
+    addresses = plan.steps.ctypes.data, plan.operands.ctypes.data, frame.ctypes.data
+    try:
+        while (pc := run(*addresses, pc)) != -1:
+            if pc & executor.FULL:
+                pc ^= executor.FULL
+                _next_chunk(frame, chunks, int(frame[plan.steps[pc, 2]]) + 128)
+            elif pc & executor.STACK_FULL:
+                pc ^= executor.STACK_FULL
+                _grow(frame, int(plan.steps[pc, 1]), int(frame[plan.steps[pc, 3]]), keep)
+            elif pc & executor.YIELD:
+                pc ^= executor.YIELD  # Python is here for a moment: a pending KeyboardInterrupt is raised
+            else:
+                raise _failed(plan.checks[pc], dims)
+    finally:
+        pool.append(arena if len(chunks) == 1 else np.empty(sum(c.size for c in chunks), np.uint8))
+    return [_stack_of(frame, r, keep) if out is None else out for out, r in zip(outputs, plan.outputs, strict=True)]
+
+
+def _bind(plan: plan.Plan, frame: np.ndarray, arrays: Sequence[Any]) -> tuple[dict[int, Any], dict[str, int]]:
+    """Puts addresses and extents of the inputs into the frame; returns what must stay alive, and the extents by name."""
+    keep: dict[int, Any] = {}
+    dims: dict[str, int] = {}
+    for value, register, array in zip(plan.program.inputs, plan.inputs, arrays, strict=True):
+        keep[register] = array
+        if value.type is STACK:
+            frame[register : register + 3] = array.ctypes.data, array.size, array.size
+            continue
+        frame[register] = array.ctypes.data
+        dims.update((d, n) for d, n in zip(value.type.shape, array.shape, strict=True) if isinstance(d, str))
+    for name, register in plan.extents.items():
+        frame[register] = dims[name]
+    return keep, dims
+
+
+def _shape(of: Type, dims: dict[str, int]) -> tuple[int, ...]:
+    return tuple(d if isinstance(d, int) else dims[d] for d in of.shape)
+
+
+def _outputs(plan: plan.Plan, frame: np.ndarray, dims: dict[str, int]) -> list[Any]:
+    outputs: list[Any] = []
+    for value, register in zip(plan.program.outputs, plan.outputs, strict=True):
+        outputs.append(None if value.type is STACK else np.empty(_shape(value.type, dims), value.type.dtype.numpy))
+        if value.type is not STACK:
+            frame[register] = outputs[-1].ctypes.data
+    return outputs
+
+
+def _free_space(frame: np.ndarray, arena: np.ndarray) -> None:
+    start = arena.ctypes.data
+    frame[executor.TOP], frame[executor.END] = (start + 63) & -64, start + arena.size
+
+
+def _next_chunk(frame: np.ndarray, chunks: list[np.ndarray], wanted: int) -> None:
+    """Goes on in the chunk behind the one in use, which a trip may have left for an earlier one, or in a new, larger one."""
+    full = next(n for n, c in enumerate(chunks) if c.ctypes.data + c.size == frame[executor.END])
+    behind = [c for c in chunks[full + 1 :] if c.size >= wanted]
+    if not behind:
+        chunks.append(np.empty(max(2 * chunks[-1].size, wanted), np.uint8))
+    _free_space(frame, behind[0] if behind else chunks[-1])
+
+
+def _grow(frame: np.ndarray, stack: int, wanted: int, keep: dict[int, Any]) -> None:
+    """A stack's buffer twice as large; what it holds moves along, for a stack is read through its register only."""
+    used = int(frame[stack + 1])
+    larger = np.empty(max(4096, 2 * (used + wanted)), np.uint8)
+    if used:
+        larger[:used] = keep[stack][:used]
+    keep[stack] = larger
+    frame[stack], frame[stack + 2] = larger.ctypes.data, larger.size
+
+
+def _stack_of(frame: np.ndarray, stack: int, keep: dict[int, Any]) -> np.ndarray:
+    used: np.ndarray = keep.get(stack, np.empty(0, np.uint8))[: int(frame[stack + 1])]
+    return used
+
+
+def _failed(node: Node, dims: dict[str, int]) -> D2SError:
+    """What eager code would raise where a check of a run fails."""
+    op, inputs = OPS[node.op], [v.type for v in node.inputs]
+    if op.overflow and node.outputs[0].type.python:
+        return launch.overflow(op, node.where)
+    try:
+        op.infer([Type(t.dtype, _shape(t, dims), t.python) for t in inputs], node.attrs)
+    except D2SError as error:
+        return type(error)(error.code, error.message, where=node.where, hint=error.hint)
+    message = f"{op.name}(): an extent of {inputs} is 1 in this call; this graph was captured for other extents"
+    return ShapeError("D2S0002", message, where=node.where)

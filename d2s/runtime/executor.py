@@ -1,0 +1,118 @@
+"""The one compiled loop: runs any plan's table of steps on a frame of registers, without the GIL.
+
+In: addresses of the steps, the operands and the frame, and the step to start at. Out: -1 at the end, or the step at which
+Python is wanted, with FULL (arena), STACK_FULL or YIELD (look for Ctrl-C) or plain (a check failed).
+
+>>> steps = np.array([[MULTIPLY, 2, 3, 4], [STOP, 0, 0, 0]])
+>>> frame = np.array([0, 0, 0, 6, 7])
+>>> execute()(steps.ctypes.data, 0, frame.ctypes.data, 0), int(frame[2])
+(-1, 42)
+"""
+
+import ctypes
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from d2s.codegen import cache
+
+CODES = [
+    "RUN",
+    "JUMP",
+    "JUMP_IF_FALSE",
+    "LOAD_BOOL",
+    "MOVE",
+    "COPY",
+    "ALLOC",
+    "MARK",
+    "RELEASE",
+    "PUSH",
+    "POP",
+    "MULTIPLY",
+    "DIFFER",
+    "CHECK",
+    "STOP",
+]
+(RUN, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MOVE, COPY, ALLOC, MARK, RELEASE, PUSH, POP, MULTIPLY, DIFFER, CHECK, STOP) = range(15)
+TOP, END, FIRST = 0, 1, 2  # registers: the arena's free space, then the plan's own
+FULL, STACK_FULL, YIELD = 1 << 40, 1 << 41, 1 << 42
+FUEL = 1 << 20  # backward jumps between two looks at pending signals
+
+registers: Any = None  # the compiler's: an address as a pointer to int64 (b1: to bytes)
+b1: Any = None
+call_kernel: Any = None
+copy_bytes: Any = None
+
+
+def _execute(steps, operands, frame, pc):  # type: ignore[no-untyped-def]
+    table = registers(steps)
+    r = registers(frame)
+    fuel = FUEL
+    while True:
+        at = pc * 4
+        code, x, y, z = table[at], table[at + 1], table[at + 2], table[at + 3]
+        pc += 1
+        if code == RUN:  # kernel address, offset of its operands in bytes
+            call_kernel(x, frame, operands + y)
+        elif code == JUMP:
+            if x < pc:
+                fuel -= 1
+                if fuel == 0:
+                    return (pc - 1) | YIELD
+            pc = x
+        elif code == JUMP_IF_FALSE:
+            if r[x] == 0:
+                pc = y
+        elif code == LOAD_BOOL:
+            r[x] = b1(r[y])[0]
+        elif code == MOVE:
+            r[x] = r[y]
+        elif code == COPY:  # to, from, bytes
+            copy_bytes(r[x], r[y], r[z])
+        elif code == ALLOC:  # r[x] = address of r[y] bytes of the arena
+            end = r[TOP] + ((r[y] + 63) & -64)
+            if end > r[END]:
+                return (pc - 1) | FULL
+            r[x] = r[TOP]
+            r[TOP] = end
+        elif code == MARK:
+            r[x] = r[TOP]
+            r[x + 1] = r[END]
+        elif code == RELEASE:
+            r[TOP] = r[x]
+            r[END] = r[x + 1]
+        elif code == PUSH:  # a stack is three registers: address, used bytes, capacity
+            if r[x + 1] + r[z] > r[x + 2]:
+                return (pc - 1) | STACK_FULL
+            copy_bytes(r[x] + r[x + 1], r[y], r[z])
+            r[x + 1] += r[z]
+        elif code == POP:
+            r[x + 1] -= r[z]
+            copy_bytes(r[y], r[x] + r[x + 1], r[z])
+        elif code == MULTIPLY:
+            r[x] = r[y] * r[z]
+        elif code == DIFFER:
+            r[x] = 1 if r[y] != r[z] else 0
+        elif code == CHECK:
+            if r[x] != 0:
+                return pc - 1
+        else:
+            return -1
+
+
+@functools.cache
+def execute() -> Callable[[int, int, int, int], int]:
+    """The compiled executor; its text is this file's, so a change of it is another object."""
+    names = ["RUN", "JUMP", *CODES[2:], "TOP", "END", "FULL", "STACK_FULL", "YIELD", "FUEL"]
+    constants = "".join(f"{name} = {globals()[name]}\n" for name in names)
+    text = constants + inspect.getsource(_execute).replace("def _execute", "def execute")
+    address = cache.address(text, "i64", "execute")
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(address)
+
+
+def show(steps: np.ndarray) -> str:
+    """A table of steps as text."""
+    return "".join(f"{n:4} {CODES[code]:13} {x} {y} {z}\n" for n, (code, x, y, z) in enumerate(steps.tolist()))

@@ -1,0 +1,66 @@
+"""The meaning of a Program: node by node, on the eager kernels. Everything else must agree with it.
+
+In: a Program and an array per input. Out: an array per output (a stack of residuals is a linked tuple).
+
+>>> from d2s.ir.text import parse
+>>> run(parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = add(x, x) return %0 }"), [np.ones(2, "float32")])
+[array([2., 2.], dtype=float32)]
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2s.errors import D2SError
+from d2s.ir.program import Node, Program, Value
+from d2s.ops import OPS
+from d2s.runtime import launch
+
+
+def run(program: Program, arrays: Sequence[Any], watch: Callable[[Node, list[Any]], None] | None = None) -> list[Any]:
+    """Runs a Program; `watch` sees every node of its top level with its results."""
+    env: dict[Value, Any] = dict(zip(program.inputs, arrays, strict=True))
+    for node in program.nodes:
+        results = _node(node, [env[v] for v in node.inputs])
+        env.update(zip(node.outputs, results, strict=True))
+        if watch:
+            watch(node, results)
+    return [env[v] for v in program.outputs]
+
+
+def _node(node: Node, inputs: list[Any]) -> list[Any]:
+    special = _SPECIAL.get(node.op)
+    if special:
+        return special(node, inputs)
+    types = [launch.type_of(a, v.type.python) for a, v in zip(inputs, node.inputs, strict=True)]
+    try:
+        return [launch.run(OPS[node.op], types, inputs, node.attrs)]
+    except D2SError as error:
+        error.where = error.where or node.where
+        raise type(error)(error.code, error.message, where=error.where, hint=error.hint) from None
+
+
+def _cond(node: Node, inputs: list[Any]) -> list[Any]:
+    return run(node.attrs["then" if inputs[0] else "otherwise"], inputs[1:])
+
+
+def _while_loop(node: Node, inputs: list[Any]) -> list[Any]:
+    carries = node.attrs["carries"]
+    while run(node.attrs["test"], inputs)[0]:
+        inputs = run(node.attrs["body"], inputs) + inputs[carries:]
+    return inputs[:carries]
+
+
+def constant(node: Node) -> np.ndarray:
+    return np.array(node.attrs["value"], node.attrs["dtype"].numpy)
+
+
+_SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
+    "cond": _cond,
+    "while_loop": _while_loop,
+    "constant": lambda node, inputs: [constant(node)],
+    "stack": lambda node, inputs: [()],
+    "push": lambda node, inputs: [(inputs[0], inputs[1])],
+    "pop": lambda node, inputs: list(inputs[0]),
+}

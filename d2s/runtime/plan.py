@@ -1,0 +1,272 @@
+"""Program → plan: a table of steps over registers that hold addresses and extents.
+
+In: a Program. Out: a `Plan`, data for the executor: no address of a call stands in the table, so a plan runs in many
+threads at once. Values are contiguous buffers from the call's arena; a loop's carried values have buffers of their own and
+what a trip allocates is released at its end; regions are the same steps between jumps.
+
+>>> from d2s.ir.text import parse
+>>> plan = build(parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = add(x, x) return %0 }"))
+>>> [executor.CODES[code] for code in plan.steps[:, 0]]
+['RUN', 'STOP']
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from d2s.codegen import cache, emit
+from d2s.ir.program import Node, Program, Value
+from d2s.ops import OPS
+from d2s.runtime import executor, interpreter
+from d2s.runtime.executor import (
+    ALLOC,
+    CHECK,
+    COPY,
+    DIFFER,
+    JUMP,
+    JUMP_IF_FALSE,
+    LOAD_BOOL,
+    MARK,
+    MOVE,
+    MULTIPLY,
+    POP,
+    PUSH,
+    RELEASE,
+    RUN,
+    STOP,
+)  # fmt: skip
+from d2s.types import STACK, Dim, Type
+
+
+@dataclasses.dataclass(eq=False)
+class Plan:
+    """What a run needs: the table, a frame to start from, and where inputs, extents and outputs stand in it."""
+
+    program: Program
+    steps: np.ndarray
+    operands: np.ndarray
+    frame: np.ndarray
+    inputs: list[int]
+    extents: dict[str, int]
+    outputs: list[int]
+    stacks: list[int]
+    checks: dict[int, Node]
+    constants: list[np.ndarray]
+
+    def __str__(self) -> str:
+        names = [f"{v.name}: r{r}" for v, r in zip(self.program.inputs, self.inputs, strict=True)]
+        bound = [*names, *(f"{name}: r{r}" for name, r in self.extents.items())]
+        returned = ", ".join(f"r{r}" for r in self.outputs)
+        return f"plan {self.program.name}({', '.join(bound)}) -> {returned}\n{executor.show(self.steps)}"
+
+
+def build(program: Program) -> Plan:
+    """The plan of a Program; compiles the kernels it is the first to need."""
+    return _Planner(program).plan()
+
+
+class _Planner:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.frame = [0] * executor.FIRST
+        self.head: list[tuple[int, ...]] = []  # extents are computed before anything runs
+        self.steps: list[tuple[int, ...]] = []
+        self.operands: list[int] = []
+        self.checks: dict[int, Node] = {}
+        self.constants: list[np.ndarray] = []
+        self.stacks: list[int] = []
+        self.products: dict[tuple[Dim, ...], int] = {}
+        self.homes: dict[Value, int] = {}  # where a value's address is; of a stack, the first of its three registers
+        self.outputs: dict[Value, int] = {}  # outputs that are computed where the caller wants them
+
+    def plan(self) -> Plan:
+        program = self.program
+        for value in program.inputs:
+            self.homes[value] = self.stack() if value.type is STACK else self.register()
+        extents = {d: 0 for v in program.inputs for d in v.type.shape if isinstance(d, str)}
+        extents = {name: self.register() for name in extents}
+        self.products = {(name,): r for name, r in extents.items()}
+        inputs = [self.homes[v] for v in program.inputs]
+        computed = {v for node in program.nodes if not _structural(node) for v in node.outputs}
+        self.outputs = {v: self.register() for v in program.outputs if v in computed}
+        self.nodes(program)
+        outputs = [self.output(i, value) for i, value in enumerate(program.outputs)]
+        self.step(STOP)
+        ahead = len(self.head)
+        table = np.array([_placed(s, 0) for s in self.head] + [_placed(s, ahead) for s in self.steps], np.int64)
+        checks = {step + ahead: node for step, node in self.checks.items()}
+        operands, frame = np.array(self.operands, np.int32), np.array(self.frame, np.int64)
+        return Plan(program, table, operands, frame, inputs, extents, outputs, self.stacks, checks, self.constants)
+
+    def output(self, position: int, value: Value) -> int:
+        """Where the caller finds an output: computed in place, or copied there at the end."""
+        first = self.program.outputs.index(value) == position
+        if value.type is STACK or (first and value in self.outputs):
+            return self.homes[value]
+        wanted = self.register()
+        self.step(COPY, wanted, self.homes[value], self.bytes(value.type))
+        return wanted
+
+    def register(self, start: int = 0) -> int:
+        self.frame.append(start)
+        return len(self.frame) - 1
+
+    def stack(self) -> int:
+        self.stacks.append(self.register())
+        self.register(), self.register()
+        return self.stacks[-1]
+
+    def step(self, code: int, *operands: int) -> int:
+        self.steps.append((code, *operands))
+        return len(self.steps) - 1
+
+    def product(self, dims: tuple[Dim, ...]) -> int:
+        """The register that holds a product of extents; where a run must compute it, the steps for it."""
+        number = int(np.prod([d for d in dims if isinstance(d, int)], dtype=np.int64))
+        names = tuple(sorted(d for d in dims if isinstance(d, str)))
+        key: tuple[Dim, ...] = names if names and number == 1 else (*names, number)
+        if key not in self.products:
+            if not names:
+                self.products[key] = self.register(number)
+            else:
+                x, y = self.product(key[:-1]), self.product(key[-1:])
+                self.products[key] = self.register()
+                self.head.append((MULTIPLY, self.products[key], x, y))
+        return self.products[key]
+
+    def bytes(self, of: Type) -> int:
+        return self.product((*of.shape, of.dtype.size))
+
+    def nodes(self, program: Program) -> None:
+        for node in program.nodes:
+            getattr(self, "plan_" + node.op, self.plan_kernel)(node)
+
+    def region(self, region: Program, inputs: Sequence[int]) -> list[int]:
+        """The steps of a region whose inputs stand where the captured values do; returns where its outputs stand."""
+        self.homes.update(zip(region.inputs, inputs, strict=True))
+        self.nodes(region)
+        return [self.homes[v] for v in region.outputs]
+
+    def at(self, values: Sequence[Value]) -> list[int]:
+        return [self.homes[v] for v in values]
+
+    def allocate(self, of: Type) -> int:
+        home = self.register()
+        self.step(ALLOC, home, self.bytes(of))
+        return home
+
+    def plan_kernel(self, node: Node) -> None:
+        op, (out,) = OPS[node.op], node.outputs
+        types = [v.type for v in node.inputs]
+        for x, y in op.requires(types, node.attrs):
+            self.check(node, DIFFER, self.product((x,)), self.product((y,)))
+        launch = emit.lower(op, types, (out.type,), node.attrs)
+        self.homes[out] = self.outputs[out] if out in self.outputs else self.allocate(out.type)
+        operands = [*self.at(node.inputs), self.homes[out], *(self.product(dims) for dims in launch.extents)]
+        if launch.fails:
+            operands.append(self.register())
+        self.step(RUN, cache.address(launch.text, launch.T), 4 * len(self.operands))
+        self.operands += operands
+        if launch.fails:
+            self.checks[self.step(CHECK, operands[-1])] = node
+
+    def check(self, node: Node, code: int, *operands: int) -> None:
+        flag = self.register()
+        self.step(code, flag, *operands)
+        self.checks[self.step(CHECK, flag)] = node
+
+    def plan_constant(self, node: Node) -> None:
+        self.constants.append(interpreter.constant(node))
+        self.homes[node.outputs[0]] = self.register(self.constants[-1].ctypes.data)
+
+    def branch(self, condition: Value) -> int:
+        """A jump, still without a target, that is taken where the condition is false."""
+        flag = self.register()
+        self.step(LOAD_BOOL, flag, self.homes[condition])
+        return self.step(JUMP_IF_FALSE, flag)
+
+    def land(self, jump: int) -> None:
+        self.steps[jump] = (*self.steps[jump], len(self.steps))
+
+    def plan_cond(self, node: Node) -> None:
+        for value in node.outputs:
+            self.homes[value] = self.register()
+        to_otherwise = self.branch(node.inputs[0])
+        self.arm(node, "then")
+        to_end = self.step(JUMP)
+        self.land(to_otherwise)
+        self.arm(node, "otherwise")
+        self.land(to_end)
+
+    def arm(self, node: Node, name: str) -> None:
+        for value, home in zip(node.outputs, self.region(node.attrs[name], self.at(node.inputs[1:])), strict=True):
+            if value.type is STACK:
+                self.homes[value] = home  # a stack has one user at a time: both arms hand on the one they were given
+            else:
+                self.step(MOVE, self.homes[value], home)
+
+    def plan_while_loop(self, node: Node) -> None:
+        carries = node.attrs["carries"]
+        homes = [self.carried(v) for v in node.inputs[:carries]]
+        inputs = [*homes, *self.at(node.inputs[carries:])]
+        mark = self.register()
+        self.register()
+        head = self.step(MARK, mark)
+        self.region(node.attrs["test"], inputs)
+        to_end = self.branch(node.attrs["test"].outputs[0])
+        self.region(node.attrs["body"], inputs)
+        self.carry_over(node.attrs["body"], homes)
+        self.step(RELEASE, mark)
+        self.step(JUMP, head)
+        self.land(to_end)
+        self.step(RELEASE, mark)
+        self.homes.update(zip(node.outputs, homes, strict=True))
+
+    def carried(self, value: Value) -> int:
+        if value.type is STACK:
+            return self.homes[value]
+        home = self.allocate(value.type)
+        self.step(COPY, home, self.homes[value], self.bytes(value.type))
+        return home
+
+    def carry_over(self, body: Program, homes: list[int]) -> None:
+        """Copies a trip's results into the loop's buffers; one that may lie in such a buffer itself goes by way of another."""
+        fresh = {v for node in body.nodes if not _structural(node) for v in node.outputs}
+        moves = []
+        for value, carry, home in zip(body.outputs, body.inputs, homes, strict=False):
+            if value is carry or value.type is STACK:
+                continue
+            source = self.homes[value]
+            if value not in fresh:
+                source = self.allocate(value.type)
+                self.step(COPY, source, self.homes[value], self.bytes(value.type))
+            moves.append((home, source, self.bytes(value.type)))
+        for move in moves:
+            self.step(COPY, *move)
+
+    def plan_stack(self, node: Node) -> None:
+        self.homes[node.outputs[0]] = self.stack()
+
+    def plan_push(self, node: Node) -> None:
+        stack, value = node.inputs
+        self.homes[node.outputs[0]] = self.homes[stack]
+        self.step(PUSH, self.homes[stack], self.homes[value], self.bytes(value.type))
+
+    def plan_pop(self, node: Node) -> None:
+        stack, value = node.outputs
+        self.homes[stack] = self.homes[node.inputs[0]]
+        self.homes[value] = self.allocate(value.type)
+        self.step(POP, self.homes[stack], self.homes[value], self.bytes(value.type))
+
+
+def _structural(node: Node) -> bool:
+    return node.op in ("cond", "while_loop", "constant", "stack", "push", "pop")
+
+
+def _placed(step: tuple[int, ...], ahead: int) -> tuple[int, ...]:
+    """A step as a row of the table, its jump target moved behind the steps that compute extents."""
+    code, *operands = step
+    if code in (JUMP, JUMP_IF_FALSE):
+        operands[-1] += ahead
+    return (code, *operands, 0, 0, 0)[:4]

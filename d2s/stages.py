@@ -1,0 +1,35 @@
+"""The one hook every stage reports to, by name: what D2S_DUMP writes and D2S_PRINT prints.
+
+In: a stage's name and its text. Out: a numbered file and/or a print, or nothing.
+
+>>> from d2s.config import config
+>>> with config(PRINT="greeting"):
+...     stage("greeting", "hello")
+--- greeting
+hello
+"""
+
+import itertools
+import os
+import pathlib
+import sys
+from collections.abc import Callable
+
+from d2s.config import knob
+
+_number = itertools.count(1)
+
+
+def stage(name: str, artefact: str | Callable[[], str], suffix: str = "txt") -> None:
+    """Reports one stage; a callable artefact is only asked for its text when somebody looks."""
+    folder, printed = knob("DUMP"), name in knob("PRINT").split(",")
+    if not folder and not printed:
+        return
+    text = artefact if isinstance(artefact, str) else artefact()
+    if printed:
+        sys.stdout.write(f"--- {name}\n{text.rstrip()}\n")
+    if folder:
+        path = pathlib.Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+        (path / f"{os.getpid()}-{next(_number):03d}-{safe}.{suffix}").write_text(text)

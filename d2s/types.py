@@ -1,0 +1,86 @@
+"""Dtypes and the types of values: `f32[n,4]` (a tensor), `int` (a Python number of run time), `stack` (residuals).
+
+A dimension is an int or the name of an extent that only a run will tell; equal names mean equal extents.
+
+>>> Type(float32, ("n", 4))
+f32[n,4]
+>>> Type(int64, python=True), dtype("int32"), dtype(np.float32)
+(int, d2s.int32, d2s.float32)
+"""
+
+import dataclasses
+
+import numpy as np
+
+from d2s.errors import DTypeError
+
+Dim = int | str
+Shape = tuple[Dim, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DType:
+    """One element type; `short` is its name in IR text and generated code."""
+
+    name: str
+    short: str
+    kind: str  # b(ool) i(nteger) f(loat) s(tack)
+    size: int
+
+    def __repr__(self) -> str:
+        return f"d2s.{self.name}"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, str) and other in (self.name, self.short))
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def numpy(self) -> np.dtype:
+        return np.dtype(self.name)
+
+
+bool_ = DType("bool", "b1", "b", 1)
+uint8, int8 = DType("uint8", "u8", "i", 1), DType("int8", "i8", "i", 1)
+int16, int32, int64 = DType("int16", "i16", "i", 2), DType("int32", "i32", "i", 4), DType("int64", "i64", "i", 8)
+float32, float64 = DType("float32", "f32", "f", 4), DType("float64", "f64", "f", 8)
+_stack = DType("stack", "stack", "s", 0)
+TENSOR_DTYPES = (bool_, uint8, int8, int16, int32, int64, float32, float64)
+_BY_NAME = {key: d for d in TENSOR_DTYPES for key in (d.name, d.short)}
+PYTHON_DTYPES = {bool: bool_, int: int64, float: float64}
+
+
+def dtype(of: object) -> DType:
+    """The DType named by a DType, a string, a NumPy dtype or a Python number type."""
+    if isinstance(of, DType):
+        return of
+    try:
+        name = of if isinstance(of, str) else np.dtype(of).name  # type: ignore[call-overload]
+        return _BY_NAME[name]
+    except (TypeError, KeyError):
+        known = ", ".join(d.name for d in TENSOR_DTYPES)
+        raise DTypeError("D2S0003", f"{of!r} is not a dtype of d2s", hint=f"one of {known}") from None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Type:
+    """The type of one value of a Program; `python` marks a Python number known at run time only."""
+
+    dtype: DType
+    shape: Shape = ()
+    python: bool = False
+
+    def __repr__(self) -> str:
+        if self.dtype is _stack:
+            return "stack"
+        if self.python:
+            return {"b": "bool", "i": "int", "f": "float"}[self.dtype.kind]
+        return f"{self.dtype.short}[{','.join(map(str, self.shape))}]"
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype.kind == "f" and not self.python
+
+
+STACK = Type(_stack)
