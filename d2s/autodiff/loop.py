@@ -115,7 +115,8 @@ class LoopSweep:
 
     def _without_trips(self, p: Value, left: Total, totals: Totals) -> None:
         """Where the loop made no trip, what was there from behind it has not been added yet."""
-        value, arms = self.outside[p], []
+        value = self.outside[p]
+        arms: list[Any] = []
         for name in ("then", "otherwise"):
             recorder = self.outer.recorder.region(name)
             inside = {value: totals[value] if name == "then" else left}

@@ -125,7 +125,7 @@ class _Scope:
         if g.present is None:
             self.contribute(node, g.value, totals)
             return
-        arms = []
+        arms: list[Any] = []
         for name in ("then", "otherwise"):
             recorder, totals_inside = self.recorder.region(name), dict(totals)
             if name == "then":
@@ -141,7 +141,8 @@ class _Scope:
 
     def pull_cond(self, node: Node, totals: Totals) -> None:
         gs = [totals.pop(v, None) for v in node.outputs]
-        arms, self.arms[node] = [], []
+        arms: list[Any] = []
+        self.arms[node] = []
         for name in ("then", "otherwise"):
             region = node.attrs[name]
             alias = dict(zip(region.inputs, node.inputs[1:], strict=True))

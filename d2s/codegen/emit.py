@@ -3,6 +3,8 @@
 A kernel is `kernel(r, o)`: `r` holds the registers of the running call (addresses, extents), `o` says which registers this
 use of it reads: inputs, outputs, extents. All values lie contiguous in row-major order; broadcasting is part of the text.
 
+>>> from d2s.ops import OPS
+>>> from d2s.types import float32
 >>> x, b = Type(float32, ("n", 4)), Type(float32, (4,))
 >>> launch = lower(OPS["add"], (x, b), (x,), {})
 >>> launch.extents
@@ -33,8 +35,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from d2s.ops import OPS, Op
-from d2s.types import Dim, Shape, Type, float32
+from d2s.ops import Op
+from d2s.types import Dim, Shape, Type
 
 Loop = tuple[tuple[bool, ...], tuple[Dim, ...]]  # which inputs move along it, and the dims it runs over
 
@@ -119,6 +121,3 @@ def _scalar_text(scalar: Callable[..., Any]) -> str:
     tree.decorator_list, tree.returns = [], None
     tree.body = tree.body[1:] if ast.get_docstring(tree) else tree.body
     return ast.unparse(tree) + "\n"
-
-
-__all__ = ["OPS", "Launch", "float32", "lower"]

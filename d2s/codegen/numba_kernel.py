@@ -32,7 +32,7 @@ def pointer_to(element: Any) -> Any:
     """An intrinsic that takes an address as a typed pointer."""
 
     @intrinsic
-    def pointer(typing_context, address):  # type: ignore[no-untyped-def]
+    def pointer(typing_context, address):
         signature = nb.CPointer(element)(nb.intp)
         return signature, lambda c, b, s, a: b.inttoptr(a[0], c.get_value_type(s.return_type))
 
@@ -43,8 +43,8 @@ def local_array_of(element: Any, size: int) -> Any:
     """An intrinsic that gives an array of the kernel's own: accumulators behind a pointer argument are 3x slower."""
 
     @intrinsic
-    def local(typing_context):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def local(typing_context):
+        def codegen(context, builder, signature, args):
             array = ir.ArrayType(context.get_value_type(element), size)
             return builder.bitcast(cgutils.alloca_once(builder, array), context.get_value_type(signature.return_type))
 
@@ -54,10 +54,10 @@ def local_array_of(element: Any, size: int) -> Any:
 
 
 @intrinsic
-def fma(typing_context, x, y, z):  # type: ignore[no-untyped-def]
+def fma(typing_context, x, y, z):
     """x * y + z, rounded once."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         t = context.get_value_type(signature.return_type)
         name = "llvm.fma.f32" if t == ir.FloatType() else "llvm.fma.f64"
         return builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(t, [t] * 3), name), args)
@@ -66,10 +66,10 @@ def fma(typing_context, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def call_kernel(typing_context, kernel, registers, operands):  # type: ignore[no-untyped-def]
+def call_kernel(typing_context, kernel, registers, operands):
     """Calls a kernel by address."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         r, o = ir.IntType(64).as_pointer(), ir.IntType(32).as_pointer()
         function = builder.inttoptr(args[0], ir.FunctionType(ir.VoidType(), [r, o]).as_pointer())
         builder.call(function, [builder.inttoptr(args[1], r), builder.inttoptr(args[2], o)])
@@ -79,10 +79,10 @@ def call_kernel(typing_context, kernel, registers, operands):  # type: ignore[no
 
 
 @intrinsic
-def copy_bytes(typing_context, to, source, count):  # type: ignore[no-untyped-def]
+def copy_bytes(typing_context, to, source, count):
     """memcpy between addresses."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         p = ir.IntType(8).as_pointer()
         cgutils.raw_memcpy(builder, builder.inttoptr(args[0], p), builder.inttoptr(args[1], p), args[2], 1)
         return context.get_dummy_value()

@@ -6,6 +6,5 @@ from d2s.convert.loads import Undefined, attribute, item, iterate, load
 from d2s.convert.logical import and_, if_exp, not_, or_
 from d2s.convert.while_loop import while_loop
 
-__all__ = [
-    "Undefined", "and_", "attribute", "call", "converted", "if_else", "if_exp", "item", "iterate", "load", "not_", "or_", "while_loop",
-]  # fmt: skip
+__all__ = ["Undefined", "and_", "attribute", "call", "converted", "if_else", "if_exp", "item", "iterate", "load", "not_", "or_"]
+__all__ += ["while_loop"]

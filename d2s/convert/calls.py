@@ -88,7 +88,7 @@ def call(function: Any) -> Callable[..., Any]:
     """What is called instead of `function`."""
     tracer = capturing()
     if tracer is None:
-        return function  # type: ignore[no-any-return]
+        return function
     if isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators):
         return function
     captured_as = getattr(type(function), "captured_as", None)  # layers, and functions made static

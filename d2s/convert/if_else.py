@@ -43,7 +43,7 @@ def truth(tracer: Tracer, test: Any) -> SymbolicTensor:
             f"the truth of {symbol!r}: only one element can be true or false",
             "reduce it, as in `.sum() > 0`",
         )
-    return symbol if symbol.dtype.kind == "b" else OPS["not_equal"](symbol, 0)  # type: ignore[return-value]
+    return symbol if symbol.dtype.kind == "b" else OPS["not_equal"](symbol, 0)
 
 
 def _if_else_graph(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm], get: Get, set: Set, names: Sequence[str]) -> None:

@@ -5,6 +5,7 @@
 True
 """
 
+import functools
 import sys
 import types
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.eager.tensor import Tensor
 from d2s.ops import Op
 
-_ITERATORS = (
+_ITERATORS: tuple[type, ...] = (
     types.GeneratorType,
     zip,
     enumerate,
@@ -96,9 +97,9 @@ def guard_names(tracer: Tracer, function: types.FunctionType) -> None:
     scope = function.__globals__
     for name in _global_names(function.__code__):
         if name in scope and not _ours(scope[name]):
-            tracer.guard((id(scope), "global", name), f"'{name}'", lambda name=name: scope.get(name, MISSING))
+            tracer.guard((id(scope), "global", name), f"'{name}'", functools.partial(scope.get, name, MISSING))
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        tracer.guard((id(cell), "closure"), f"'{name}'", lambda cell=cell: cell.cell_contents)
+        tracer.guard((id(cell), "closure"), f"'{name}'", functools.partial(getattr, cell, "cell_contents"))
 
 
 def _global_names(code: types.CodeType) -> set[str]:

@@ -20,8 +20,12 @@ def if_exp(test: Any, then: Lazy, otherwise: Lazy) -> Any:
     if not (capturing() and isinstance(test, SymbolicTensor | Tensor)):
         return then() if test else otherwise()
     result: list[Any] = [None]
-    arms = [lambda f=f: result.__setitem__(0, f()) for f in (then, otherwise)]
-    if_else(test, *arms, lambda: tuple(result), lambda values: result.__setitem__(0, values[0]), ("this expression",))
+
+    def keep(value: Any) -> None:
+        result[0] = value
+
+    arms = lambda: keep(then()), lambda: keep(otherwise())
+    if_else(test, *arms, lambda: tuple(result), lambda values: keep(values[0]), ("this expression",))
     return load(result[0], "this expression")
 
 

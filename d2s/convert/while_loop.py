@@ -110,7 +110,7 @@ def _symbol(tracer: Any, value: Any, name: str) -> SymbolicTensor:
     if symbol is None:
         message = f"'{name}' is a {type(value).__name__} and changes in a `while` on a tensor"
         refuse("D2S1002", message, "only tensors and Python numbers can be carried from trip to trip yet")
-    return symbol  # type: ignore[no-any-return]
+    return symbol
 
 
 def _left(name: str, before: Any, end: Any) -> Any:

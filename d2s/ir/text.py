@@ -158,7 +158,7 @@ class _Parser:
         return int(token) if token.isdigit() else token
 
     def _node(self, names: dict[str, Value]) -> Node:
-        declared = []
+        declared: list[tuple[str, Value]] = []
         while not declared or self.token == ",":
             if declared:
                 self._take(",")

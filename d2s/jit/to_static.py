@@ -35,6 +35,7 @@ class StaticFunction:
         self, function: Callable[..., Any], input_spec: Sequence[InputSpec | None] | None = None, owner: Any = None
     ) -> None:
         functools.update_wrapper(self, function)
+        self.__name__: str = getattr(function, "__name__", type(function).__name__)
         self.function, self.input_spec, self.owner = function, input_spec, owner
         self.signature = inspect.signature(function)
         self.variants: list[tuple[Key, Variant]] = []
@@ -135,7 +136,7 @@ def to_static(function: Any = None, input_spec: Sequence[InputSpec | None] | Non
         return functools.partial(to_static, input_spec=input_spec, full_graph=full_graph)
     if isinstance(function, Layer):
         forward = function.forward
-        bare = forward.function if isinstance(forward, StaticFunction) else forward.__func__
+        bare = forward.function if isinstance(forward, StaticFunction) else type(function).forward
         function.__dict__["forward"] = StaticFunction(bare, input_spec, function)
         return function
     if isinstance(function, StaticFunction):

@@ -41,7 +41,7 @@ def _count(number: int, noun: str) -> str:
 def verify(function: Any, *args: Any, **kwargs: Any) -> Report:
     """Runs `function` eagerly and static on copies of the arguments; what it reads otherwise keeps its gradients."""
     made = function.forward if isinstance(function, Layer) else function
-    static = made if isinstance(made, StaticFunction) else to_static(made)
+    static: StaticFunction = made if isinstance(made, StaticFunction) else to_static(made)
     variant = static.concrete_program(*args, **kwargs)
     eager, eager_grads = _outcome(static.captured_as(), args, kwargs, variant.captured.lifted)
     compiled, compiled_grads = _outcome(static, args, kwargs, variant.captured.lifted)

@@ -1,6 +1,7 @@
 """Comparisons, choice between values, and casts.
 
->>> OPS["less_than"].infer([Type(float32, (4,)), Type(float32)], {})
+>>> from d2s.types import float32
+>>> less_than.infer([Type(float32, (4,)), Type(float32)], {})
 (b1[4],)
 """
 

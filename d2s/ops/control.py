@@ -3,7 +3,8 @@
 `cond(c, *captured) {then(captured) else(captured)}` and `while_loop(*carry, *fixed) {test(carry, fixed) body(carry, fixed)}`:
 regions are closed, what they read comes in as an input. Interpreter, plan and gradients know these six by name.
 
->>> OPS["push"].infer([STACK, Type(float32)], {})
+>>> from d2s import types
+>>> push.infer([STACK, Type(types.float32)], {})
 (stack,)
 """
 

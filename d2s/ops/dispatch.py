@@ -63,11 +63,9 @@ def handling(handler: Handler) -> Iterator[None]:
 def apply(op: "Op", inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
     """Promotes the inputs and runs the op under the current handler."""
     handler = current()
-    if op.promotes:
-        inputs = _promoted(op, inputs, handler)
-    else:
-        inputs = [_typed(op, i, x, handler)[1] for i, x in enumerate(inputs)]
-    return handler.run(op, tuple(inputs), op.canonical([handler.type_of(x) for x in inputs], attrs))
+    typed = [_typed(op, i, x, handler) for i, x in enumerate(inputs)]
+    found = _promoted(op, typed, handler) if op.promotes else [x for _, x in typed]
+    return handler.run(op, tuple(found), op.canonical([handler.type_of(x) for x in found], attrs))
 
 
 def _typed(op: "Op", position: int, value: Any, handler: Handler) -> tuple[Type, Any]:
@@ -83,8 +81,7 @@ def _typed(op: "Op", position: int, value: Any, handler: Handler) -> tuple[Type,
     return found, value
 
 
-def _promoted(op: "Op", inputs: Sequence[Any], handler: Handler) -> list[Any]:
-    typed = [_typed(op, i, x, handler) for i, x in enumerate(inputs)]
+def _promoted(op: "Op", typed: Sequence[tuple[Type, Any]], handler: Handler) -> list[Any]:
     kept = typed[: op.kept]
     to = meet([t for t, _ in typed[op.kept :]], op.name)
     return [x for _, x in kept] + [_convert(x, t, to, handler) for t, x in typed[op.kept :]]

@@ -1,6 +1,7 @@
 """Products of matrices: one fused multiply-add per k, in ascending k, on every path.
 
->>> OPS["matmul"].infer([Type(float32, ("n", 4)), Type(float32, (4, 2))], {"transpose_x": False, "transpose_y": False})
+>>> from d2s.types import float32
+>>> matmul.infer([Type(float32, ("n", 4)), Type(float32, (4, 2))], {"transpose_x": False, "transpose_y": False})
 (f32[n,2],)
 """
 

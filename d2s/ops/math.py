@@ -1,6 +1,7 @@
 """Elementwise arithmetic. In a body, `T` is the dtype computed in; the emitter writes the loops around it.
 
->>> OPS["subtract"].infer([Type(float32, ("n", 4)), Type(float32, (4,))], {})
+>>> from d2s.types import Type, float32
+>>> subtract.infer([Type(float32, ("n", 4)), Type(float32, (4,))], {})
 (f32[n,4],)
 """
 

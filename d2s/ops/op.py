@@ -2,6 +2,7 @@
 
 In: a declaration (its signature and docstring are the public API). Out: an `Op`, callable, in `OPS`.
 
+>>> from d2s.types import float32
 >>> OPS["tanh"].infer([Type(float32, (3,))], {})
 (f32[3],)
 """
@@ -14,7 +15,7 @@ from typing import Any
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ops.dispatch import OPS, apply
 from d2s.ops.shapes import broadcast
-from d2s.types import Dim, Type, bool_, float32
+from d2s.types import Dim, Type
 
 Rule = Callable[..., Any]
 
@@ -119,6 +120,3 @@ def axes(axis: Any, rank: int, name: str) -> tuple[int, ...]:
     if len(set(found)) < len(found):
         raise ArgumentError("D2S0004", f"{name}(): axis {axis!r} names an axis twice")
     return found
-
-
-__all__ = ["OPS", "Op", "axes", "bool_", "elementwise", "float32", "op"]

@@ -33,7 +33,7 @@ class Operators:
     __matmul__, __rmatmul__ = _operator(linalg.matmul), _operator(linalg.matmul, True)
     __lt__, __le__ = _operator(compare.less_than), _operator(compare.less_equal)
     __gt__, __ge__ = _operator(compare.greater_than), _operator(compare.greater_equal)
-    __eq__, __ne__ = _operator(compare.equal), _operator(compare.not_equal)  # type: ignore[assignment]
+    __eq__, __ne__ = _operator(compare.equal), _operator(compare.not_equal)
 
     def __neg__(self) -> Any:
         return math.neg(self)

@@ -3,6 +3,7 @@
 In: ops called on `Symbolic` values. Out: nodes in a Builder. A recorder of a region takes what it reads from outside in as
 inputs of the region.
 
+>>> from d2s.ops import dispatch
 >>> from d2s.types import Type, float32
 >>> recorder = Recorder("f")
 >>> x = recorder.input(Type(float32, (2,)), "x")
@@ -17,7 +18,6 @@ from typing import Any
 
 from d2s.errors import InternalError
 from d2s.ir.program import Builder, Program, Value
-from d2s.ops import dispatch
 from d2s.ops.op import Op
 from d2s.ops.operators import Operators
 from d2s.types import Type
@@ -42,7 +42,7 @@ class Recorder:
         self.parent = parent
         self.captured: dict[Value, Value] = {}  # of the parent → input of this region
         self.constants: dict[tuple[str, Type], Any] = {}
-        self.where = parent.where if parent else ""
+        self.where: str = parent.where if parent else ""
 
     def input(self, type: Type, name: str) -> Any:
         """A new input; its name is made unique."""
@@ -100,6 +100,3 @@ def _of_dtype(number: bool | int | float, type: Type) -> bool | int | float:
     """The number as the dtype holds it, in its shortest spelling: text and files say what a run computes with."""
     held = type.dtype.numpy.type(number)
     return float(str(held)) if type.dtype.kind == "f" else held.item()
-
-
-__all__ = ["Recorder", "Symbolic", "dispatch"]

@@ -1,6 +1,7 @@
 """Reductions: a fixed tree of 64 lanes over the logical reduced index, whatever the layout; and their transpose.
 
->>> OPS["sum"].infer([Type(float32, ("n", 4))], {"axis": (1,), "keepdim": False})
+>>> from d2s.types import float32
+>>> sum.infer([Type(float32, ("n", 4))], {"axis": (1,), "keepdim": False})
 (f32[n],)
 """
 

@@ -1,1 +1,1 @@
-"""Running things: one op (`launch`), a Program node by node (`interpreter`) or as a plan of steps (`plan`, `executor`, `call`)."""
+"""Running one op (`launch`), a Program node by node (`interpreter`) or as a plan of steps (`plan`, `executor`, `call`)."""

@@ -47,7 +47,7 @@ call_kernel: Any = None
 copy_bytes: Any = None
 
 
-def _execute(steps, operands, frame, pc):  # type: ignore[no-untyped-def]
+def _execute(steps, operands, frame, pc):
     table = registers(steps)
     r = registers(frame)
     fuel = FUEL

@@ -2,6 +2,7 @@
 
 In: an op, the types and arrays of its inputs, attributes. Out: a fresh array. Arrays are contiguous, in row-major order.
 
+>>> from d2s.ops import OPS
 >>> x = np.ones(3, "float32")
 >>> run(OPS["add"], (type_of(x),) * 2, (x, x), {})
 array([2., 2., 2.], dtype=float32)
@@ -31,7 +32,7 @@ def type_of(array: np.ndarray, python: bool = False) -> Type:
 def run(op: Op, inputs: Sequence[Type], arrays: Sequence[np.ndarray], attrs: dict[str, Any]) -> np.ndarray:
     """Runs one op whose inputs have the types given."""
     out, kernel, extents, fails = _prepared(op, tuple(inputs), tuple(attrs.items()))
-    result = np.empty(out.shape, out.dtype.numpy)
+    result: np.ndarray = np.empty([int(d) for d in out.shape], out.dtype.numpy)
     registers = [a.ctypes.data for a in arrays] + [result.ctypes.data, *extents, 0]
     block = (ctypes.c_int64 * len(registers))(*registers)
     kernel(block, _OPERANDS)
