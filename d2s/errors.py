@@ -39,7 +39,7 @@ class D2SError(Exception):
         lines = [f"[{self.code}] {self.message}"]
         if self.where:
             path, _, line = self.where.rpartition(":")
-            text = linecache.getline(path, int(line)).rstrip()
+            text = linecache.getline(path, int(line)).rstrip() if path.endswith(".py") or path in linecache.cache else ""
             bare = text.lstrip()
             lines += [f"  at {self.where}", f"    {bare}", "    " + "^" * len(bare)] if bare else [f"  at {self.where}"]
         return "\n".join(lines + ([f"  way out: {self.hint}"] if self.hint else []))

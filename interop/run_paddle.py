@@ -34,7 +34,7 @@ def by_inference(prefix, runs, optimize=True):
         config.disable_glog_info()
     predictor = inference.create_predictor(config)
     for feeds in runs:
-        for name, feed in zip(predictor.get_input_names(), feeds):
+        for name, feed in zip(predictor.get_input_names(), feeds, strict=True):
             handle = predictor.get_input_handle(name)
             handle.reshape(feed.shape)
             handle.copy_from_cpu(feed)
@@ -49,7 +49,7 @@ def by_executor(prefix, runs):
         with paddle.static.scope_guard(scope):
             program, names, fetches = paddle.static.load_inference_model(prefix, executor)
             for feeds in runs:
-                yield executor.run(program, feed=dict(zip(names, feeds)), fetch_list=fetches)
+                yield executor.run(program, feed=dict(zip(names, feeds, strict=True)), fetch_list=fetches)
     finally:
         paddle.disable_static()
 
@@ -73,14 +73,10 @@ def unknown_words(path):
                 continue
             declared = {a.name: a.type for a in proto.attrs}
             yield from (
-                f"{op.type}: input {v.parameter}"
-                for v in op.inputs
-                if v.parameter not in {i.name for i in proto.inputs}
+                f"{op.type}: input {v.parameter}" for v in op.inputs if v.parameter not in {i.name for i in proto.inputs}
             )
             yield from (
-                f"{op.type}: output {v.parameter}"
-                for v in op.outputs
-                if v.parameter not in {o.name for o in proto.outputs}
+                f"{op.type}: output {v.parameter}" for v in op.outputs if v.parameter not in {o.name for o in proto.outputs}
             )
             yield from (f"{op.type}: attribute {a.name}" for a in op.attrs if declared.get(a.name) != a.type)
             given = {v.parameter for v in op.inputs if v.arguments}
@@ -99,7 +95,7 @@ class Genuine(paddle.nn.Layer):
 class GenuineBranch(Genuine):
     def forward(self, x):
         h = self.fc(x)
-        if paddle.sum(h) > 0:
+        if paddle.sum(h) > 0:  # noqa: SIM108 - Paddle makes an `if` of this
             h = h + 1.0
         else:
             h = -h
@@ -146,9 +142,9 @@ def main(folder):
         report["unknown"][path.stem] = sorted(set(unknown_words(path)))
         for way, run in WAYS.items():
             try:
-                for file, outputs in zip(files, run(prefix, runs)):
+                for file, outputs in zip(files, run(prefix, runs), strict=True):
                     np.savez(str(file).replace(".in.npz", f".{way}.npz"), **{f"o{i}": o for i, o in enumerate(outputs)})
-            except Exception as error:  # noqa: BLE001 - whatever Paddle raises is the result
+            except Exception as error:  # whatever Paddle raises is the result
                 lines = [line for line in str(error).splitlines() if line.strip()]
                 report["failures"][f"{path.stem} by {way}"] = f"{type(error).__name__}: {' '.join(lines[-4:])[:600]}"
     (folder / "report.json").write_text(json.dumps(report, indent=1))

@@ -3,8 +3,23 @@
 from d2s.convert.calls import call, converted
 from d2s.convert.if_else import if_else
 from d2s.convert.loads import Undefined, attribute, item, iterate, load
-from d2s.convert.logical import and_, if_exp, not_, or_
+from d2s.convert.logical import and_, both, either, if_exp, not_, or_
 from d2s.convert.while_loop import while_loop
 
-__all__ = ["Undefined", "and_", "attribute", "call", "converted", "if_else", "if_exp", "item", "iterate", "load", "not_", "or_"]
+__all__ = [
+    "Undefined",
+    "and_",
+    "attribute",
+    "both",
+    "call",
+    "converted",
+    "either",
+    "if_else",
+    "if_exp",
+    "item",
+    "iterate",
+    "load",
+    "not_",
+    "or_",
+]
 __all__ += ["while_loop"]

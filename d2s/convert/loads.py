@@ -36,6 +36,13 @@ class Undefined:
     def __init__(self, name: str, why: str = "") -> None:
         self.name, self.why = name, why
 
+    def _used(self, *_: Any) -> Any:
+        """A closure reads a variable as it is: what is there must not pass for a value."""
+        return load(self, self.name)
+
+    __bool__ = __call__ = __iter__ = __len__ = __getitem__ = __getattr__ = __add__ = __radd__ = __sub__ = __rsub__ = _used
+    __mul__ = __rmul__ = __matmul__ = __rmatmul__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = __str__ = _used
+
 
 def load(value: Any, name: str) -> Any:
     """A variable that may have no value here."""

@@ -1,7 +1,7 @@
 """`and`, `or`, `not` and `a if c else b`, lazily, for Python values and tensors alike.
 
->>> and_(lambda: 1, lambda: 2), or_(lambda: 0, lambda: 3), not_(0), if_exp(True, lambda: "a", lambda: "b")
-(2, 3, True, 'a')
+>>> and_(lambda: 1, lambda: 2), or_(lambda: 0, lambda: 3), both(lambda: 1, lambda: 2), not_(0)
+(2, 3, True, True)
 """
 
 from collections.abc import Callable
@@ -39,8 +39,26 @@ def or_(first: Lazy, *rest: Lazy) -> Any:
     return if_exp(value, lambda: value, lambda: or_(*rest)) if rest else value
 
 
-def not_(value: Any) -> Any:
+def both(first: Lazy, *rest: Lazy) -> Any:
+    """`and` where only the truth of it matters."""
+    value = first()
+    return if_exp(value, lambda: both(*rest), lambda: False) if rest else _truth(value)
+
+
+def either(first: Lazy, *rest: Lazy) -> Any:
+    """`or` where only the truth of it matters."""
+    value = first()
+    return if_exp(value, lambda: True, lambda: either(*rest)) if rest else _truth(value)
+
+
+def _truth(value: Any) -> Any:
+    """`bool(value)`, of a tensor as a Python bool of run time."""
     tracer = capturing()
     if not (tracer and isinstance(value, SymbolicTensor | Tensor)):
-        return not value
-    return compare.cast(OPS["equal"](truth(tracer, value), False), "bool", python=True)
+        return bool(value)
+    return compare.cast(truth(tracer, value), "bool", python=True)
+
+
+def not_(value: Any) -> Any:
+    found = _truth(value)
+    return OPS["equal"](found, False) if isinstance(found, SymbolicTensor) else not found

@@ -9,6 +9,7 @@ In: a layer or function and what its arguments will be. Out: `path.pdmodel`, `pa
 [[2.0, 4.0]]
 """
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -32,6 +33,9 @@ ANY = 2  # the extent that stands for any while a function is captured for a fil
 
 def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None) -> None:
     """Writes a Layer's forward, or a function, for inference anywhere."""
+    if isinstance(layer, TranslatedLayer):
+        export.save(layer.model(), path)
+        return
     made = layer.forward if isinstance(layer, Layer) else layer
     static = made if isinstance(made, StaticFunction) else to_static(made)
     variant = _variant(static, input_spec)
@@ -110,7 +114,7 @@ class TranslatedLayer(Layer):
 
     def __init__(self, model: export.Model, path: str) -> None:
         super().__init__()
-        self.path, self._feeds, self._graph = path, model.feeds, Graph(model.program)
+        self.path, self._model, self._graph = path, model, Graph(model.program)
         self._held = {
             name: (p.structured_name, Parameter(p.array, stop_gradient=not p.trainable)) for name, p in model.parameters.items()
         }
@@ -120,16 +124,22 @@ class TranslatedLayer(Layer):
         if len(flatten(rebuild(self._returns, [0] * count))[0]) != count:
             raise FormatError("D2S3001", "the note on what the function returns does not fit its outputs")
 
+    def model(self) -> export.Model:
+        """What was loaded, with the parameters as they are now."""
+        pairs = ((name, structured, p) for name, (structured, p) in self._held.items())
+        parameters = {name: export.Parameter(p.array, structured, not p.stop_gradient) for name, structured, p in pairs}
+        return dataclasses.replace(self._model, parameters=parameters)
+
     def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Parameter]]:
         yield from ((prefix + name, p) for name, p in self._held.values())
 
     def forward(self, *args: Any) -> Any:
         if capturing():
             refuse("D2S1003", "a loaded layer inside a captured function is not part of graphs yet", "call it outside")
-        if len(args) != len(self._feeds):
-            raise ArgumentError("D2S0001", f"'{self.path}' takes {', '.join(self._feeds)}; got {len(args)} arguments")
+        if len(args) != len(self._model.feeds):
+            raise ArgumentError("D2S0001", f"'{self.path}' takes {', '.join(self._model.feeds)}; got {len(args)} arguments")
         extents: dict[str, int] = {}
-        tensors = [self._fed(name, x, extents) for name, x in zip(self._feeds, args, strict=True)]
+        tensors = [self._fed(name, x, extents) for name, x in zip(self._model.feeds, args, strict=True)]
         outputs = self._graph([*tensors, *(p for _, p in self._held.values())])
         return rebuild(self._returns, outputs)
 
@@ -143,7 +153,7 @@ class TranslatedLayer(Layer):
         return tensor
 
     def __repr__(self) -> str:
-        inputs = ", ".join(f"{v.name}: {v.type}" for v in self._graph.program.inputs if v.name in self._feeds)
+        inputs = ", ".join(f"{v.name}: {v.type}" for v in self._graph.program.inputs if v.name in self._model.feeds)
         return f"TranslatedLayer({inputs}) from '{self.path}'"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from d2s.errors import InternalError
 from d2s.ops.op import op
-from d2s.types import STACK, DType, Type
+from d2s.types import STACK, DType, Type, bool_
 
 
 @op(paddle="conditional_block")
@@ -24,6 +24,7 @@ def cond(condition, captured, then: Any, otherwise: Any):
 def _(condition, *captured, then, otherwise):
     _same([v.type for v in then.inputs], list(captured), "then's inputs")
     _same([v.type for v in otherwise.inputs], list(captured), "else's inputs")
+    _is_truth(condition)
     _same([v.type for v in then.outputs], [v.type for v in otherwise.outputs], "the arms' outputs")
     return tuple(v.type for v in then.outputs)
 
@@ -37,8 +38,14 @@ def while_loop(carry, test: Any, body: Any, carries: int):
 def _(*carry, test, body, carries):
     _same([v.type for v in test.inputs], list(carry), "the test's inputs")
     _same([v.type for v in body.inputs], list(carry), "the body's inputs")
+    _is_truth(test.outputs[0].type)
     _same([v.type for v in body.outputs], list(carry[:carries]), "the body's outputs")
     return carry[:carries]
+
+
+def _is_truth(condition: Type) -> None:
+    if condition.dtype is not bool_ or any(d != 1 for d in condition.shape):
+        raise InternalError("D2S9001", f"a condition is one bool, not {condition}")
 
 
 def _same(have: list[Type], want: list[Type], what: str) -> None:

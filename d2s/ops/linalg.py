@@ -32,8 +32,8 @@ def _extents(x: Type, y: Type, transpose_x: bool, transpose_y: bool):
 def _(x, y, transpose_x, transpose_y):
     if len(x.shape) != 2 or len(y.shape) != 2:
         raise ShapeError("D2S0002", f"matmul(): expects two matrices, got shapes {list(x.shape)} and {list(y.shape)}")
-    if x.dtype.kind != "f":
-        raise DTypeError("D2S0003", f"matmul() does not take {x.dtype.name}")
+    if x.dtype.kind != "f" or y.dtype is not x.dtype:
+        raise DTypeError("D2S0003", f"matmul() does not take {x} and {y}")
     (rows, inner), (inner_y, columns) = _extents(x, y, transpose_x, transpose_y)
     if isinstance(inner, int) and isinstance(inner_y, int) and inner != inner_y:
         raise ShapeError(

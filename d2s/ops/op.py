@@ -15,7 +15,7 @@ from typing import Any
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ops.dispatch import OPS, apply
 from d2s.ops.shapes import broadcast
-from d2s.types import Dim, Type
+from d2s.types import Dim, Type, bool_
 
 Rule = Callable[..., Any]
 
@@ -79,6 +79,8 @@ class Op:
         operands = inputs[self.kept :]
         if operands[0].dtype.kind not in self.dtypes:
             raise DTypeError("D2S0003", f"{self.name}() does not take {operands[0].dtype.name}")
+        if len({t.dtype for t in operands}) > 1 or any(t.dtype is not bool_ for t in inputs[: self.kept]):
+            raise DTypeError("D2S0003", f"{self.name}() does not take {', '.join(map(str, inputs))} together")
         shape, _ = broadcast(self.name, [t.shape for t in inputs])
         python = all(t.python for t in inputs)
         return (Type(self.out_dtype or operands[0].dtype, shape, python),)

@@ -3,6 +3,7 @@
 In: addresses of the steps, the operands and the frame, and the step to start at. Out: -1 at the end, or the step at which
 Python is wanted, with FULL (arena), STACK_FULL or YIELD (look for Ctrl-C) or plain (a check failed).
 
+>>> import numpy as np
 >>> steps = np.array([[MULTIPLY, 2, 3, 4], [STOP, 0, 0, 0]])
 >>> frame = np.array([0, 0, 0, 6, 7])
 >>> execute()(steps.ctypes.data, 0, frame.ctypes.data, 0), int(frame[2])
@@ -15,27 +16,25 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from d2s.codegen import cache
 
-CODES = [
-    "RUN",
-    "JUMP",
-    "JUMP_IF_FALSE",
-    "LOAD_BOOL",
-    "MOVE",
-    "COPY",
-    "ALLOC",
-    "MARK",
-    "RELEASE",
-    "PUSH",
-    "POP",
-    "MULTIPLY",
-    "DIFFER",
-    "CHECK",
-    "STOP",
-]
+CODES = (  # name, number of operands
+    ("RUN", 2),
+    ("JUMP", 1),
+    ("JUMP_IF_FALSE", 2),
+    ("LOAD_BOOL", 2),
+    ("MOVE", 2),
+    ("COPY", 3),
+    ("ALLOC", 2),
+    ("MARK", 1),
+    ("RELEASE", 1),
+    ("PUSH", 3),
+    ("POP", 3),
+    ("MULTIPLY", 3),
+    ("DIFFER", 3),
+    ("CHECK", 1),
+    ("STOP", 0),
+)
 (RUN, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MOVE, COPY, ALLOC, MARK, RELEASE, PUSH, POP, MULTIPLY, DIFFER, CHECK, STOP) = range(15)
 TOP, END, FIRST = 0, 1, 2  # registers: the arena's free space, then the plan's own
 FULL, STACK_FULL, YIELD = 1 << 40, 1 << 41, 1 << 42
@@ -106,13 +105,8 @@ def _execute(steps, operands, frame, pc):
 @functools.cache
 def execute() -> Callable[[int, int, int, int], int]:
     """The compiled executor; its text is this file's, so a change of it is another object."""
-    names = ["RUN", "JUMP", *CODES[2:], "TOP", "END", "FULL", "STACK_FULL", "YIELD", "FUEL"]
+    names = [*(name for name, _ in CODES), "TOP", "END", "FULL", "STACK_FULL", "YIELD", "FUEL"]
     constants = "".join(f"{name} = {globals()[name]}\n" for name in names)
     text = constants + inspect.getsource(_execute).replace("def _execute", "def execute")
     address = cache.address(text, "i64", "execute")
     return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(address)
-
-
-def show(steps: np.ndarray) -> str:
-    """A table of steps as text."""
-    return "".join(f"{n:4} {CODES[code]:13} {x} {y} {z}\n" for n, (code, x, y, z) in enumerate(steps.tolist()))

@@ -6,8 +6,11 @@ what a trip allocates is released at its end; regions are the same steps between
 
 >>> from d2s.ir.text import parse
 >>> plan = build(parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = add(x, x) return %0 }"))
->>> [executor.CODES[code] for code in plan.steps[:, 0]]
-['RUN', 'STOP']
+>>> print(plan)
+plan f(x: r2, n: r3) -> r4
+   0 RUN           add 2 2 4
+   1 STOP
+<BLANKLINE>
 """
 
 import dataclasses
@@ -53,12 +56,23 @@ class Plan:
     stacks: list[int]
     checks: dict[int, Node]
     constants: list[np.ndarray]
+    runs: dict[int, Node]
 
     def __str__(self) -> str:
         names = [f"{v.name}: r{r}" for v, r in zip(self.program.inputs, self.inputs, strict=True)]
         bound = [*names, *(f"{name}: r{r}" for name, r in self.extents.items())]
         returned = ", ".join(f"r{r}" for r in self.outputs)
-        return f"plan {self.program.name}({', '.join(bound)}) -> {returned}\n{executor.show(self.steps)}"
+        lines = [self._line(n, *step) for n, step in enumerate(self.steps.tolist())]
+        return "\n".join([f"plan {self.program.name}({', '.join(bound)}) -> {returned}", *lines]) + "\n"
+
+    def _line(self, n: int, code: int, x: int, y: int, z: int) -> str:
+        """One step as text: which registers it reads and writes, and the user's line."""
+        node = self.runs.get(n)
+        if node is None:
+            count = executor.CODES[code][1]
+            return f"{n:4} {executor.CODES[code][0]:13} {' '.join(map(str, (x, y, z)[:count]))}".rstrip()
+        read = self.operands[y // 4 :][: len(node.inputs) + 1]
+        return f"{n:4} RUN           {node.op} {' '.join(map(str, read))}" + (f"  # {node.where}" if node.where else "")
 
 
 def build(program: Program) -> Plan:
@@ -74,6 +88,7 @@ class _Planner:
         self.steps: list[tuple[int, ...]] = []
         self.operands: list[int] = []
         self.checks: dict[int, Node] = {}
+        self.runs: dict[int, Node] = {}
         self.constants: list[np.ndarray] = []
         self.stacks: list[int] = []
         self.products: dict[tuple[Dim, ...], int] = {}
@@ -95,9 +110,9 @@ class _Planner:
         self.step(STOP)
         ahead = len(self.head)
         table = np.array([_placed(s, 0) for s in self.head] + [_placed(s, ahead) for s in self.steps], np.int64)
-        checks = {step + ahead: node for step, node in self.checks.items()}
+        checks, runs = ({step + ahead: node for step, node in found.items()} for found in (self.checks, self.runs))
         operands, frame = np.array(self.operands, np.int32), np.array(self.frame, np.int64)
-        return Plan(program, table, operands, frame, inputs, extents, outputs, self.stacks, checks, self.constants)
+        return Plan(program, table, operands, frame, inputs, extents, outputs, self.stacks, checks, self.constants, runs)
 
     def output(self, position: int, value: Value) -> int:
         """Where the caller finds an output: computed in place, or copied there at the end."""
@@ -166,7 +181,7 @@ class _Planner:
         operands = [*self.at(node.inputs), self.homes[out], *(self.product(dims) for dims in launch.extents)]
         if launch.fails:
             operands.append(self.register())
-        self.step(RUN, cache.address(launch.text, launch.T), 4 * len(self.operands))
+        self.runs[self.step(RUN, cache.address(launch.text, launch.T), 4 * len(self.operands))] = node
         self.operands += operands
         if launch.fails:
             self.checks[self.step(CHECK, operands[-1])] = node

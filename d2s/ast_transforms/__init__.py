@@ -1,0 +1,65 @@
+"""PYTHON -> PYTHON: a function is rewritten so that every decision, call and load asks a runtime first.
+
+In: a plain Python function, and the runtime its new text reaches as `_d2s`. Out: `Converted`, with the same meaning as
+long as the runtime gives each question Python's own answer. Nothing here knows of tensors.
+
+>>> import operator, types
+>>> runtime = types.SimpleNamespace(not_=operator.not_)
+>>> converted = convert_function(lambda x: not x, runtime)
+>>> print(converted.text.splitlines()[1].strip(), converted.function(0))
+return _d2s.not_(x) True
+"""
+
+import dataclasses
+import functools
+import types
+
+from d2s.ast_transforms import annotations, calls, fence, if_else, load, loads, logical, returns, source, while_loop
+from d2s.ast_transforms.function import Function
+from d2s.errors import CaptureError
+from d2s.stages import stage
+
+PIPELINE = (
+    fence,  # first: refuse before any work, in the user's own text
+    annotations,  # before `if_else`: a nonlocal name may not be annotated
+    returns,  # before `loads`: it moves statements, and the analysis of names wants their last order
+    loads,  # before `calls`, `logical`: a read inside a lambda is still seen where it stands
+    calls,  # before `logical`: only the user's calls are there to wrap
+    logical,  # before `if_else`: tests are part of the statement
+    if_else,  # inner before outer, by the analysis made for `loads`
+    while_loop,  # last: its bodies hold the functions of `if_else`
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Converted:
+    """A rewritten function; `text` is how a person reads it."""
+
+    function: types.FunctionType
+    filename: str
+    firstlineno: int
+    _rewritten: Function = dataclasses.field(repr=False)
+
+    @functools.cached_property
+    def text(self) -> str:
+        return self._rewritten.text()
+
+
+def convert_function(fn: types.FunctionType, runtime: object) -> Converted:
+    """Rewrites `fn`; every transform reports its result as a stage."""
+    try:
+        return _convert(fn, runtime)
+    except RecursionError:
+        where = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}"
+        hint = "move some of its branches into functions of their own"
+        raise CaptureError("D2S1003", f"'{fn.__name__}' is nested too deeply", where=where, hint=hint) from None
+
+
+def _convert(fn: types.FunctionType, runtime: object) -> Converted:
+    function = source.read(fn)
+    stage(f"source:{fn.__name__}", function.text, "py")
+    for module in PIPELINE:
+        module.transform(function)
+        stage(f"{module.__name__.rpartition('.')[2]}:{fn.__name__}", function.text, "py")
+    code = fn.__code__
+    return Converted(load.build(function, fn, runtime), code.co_filename, code.co_firstlineno, function)

@@ -1,0 +1,73 @@
+"""What cannot become part of a graph yet is refused here, at the user's line, before anything is rewritten.
+
+In: a function. Out: nothing, or a CaptureError.
+
+>>> from d2s.ast_transforms.function import shown
+>>> shown('''
+... def f(x):
+...     del x''', transform)
+Traceback (most recent call last):
+d2s.errors.CaptureError: [D2S1003] 'f' holds a `del`: a graph has no way to forget a variable
+  at <text>:3
+  way out: leave the variable alone, or assign None to it
+"""
+
+import itertools
+
+import gast
+
+from d2s.ast_transforms.function import Function
+from d2s.ast_transforms.scopes import own_nodes
+from d2s.errors import CaptureError
+
+_OUTSIDE = "return the new value and store it outside the captured function"
+_ASYNC = ("`async` part", "an event loop would decide when it goes on", "await outside and pass the result in")
+_YIELD = ("`yield`", "a graph cannot stop half way", "collect the values in a list and return the list")
+_IMPORT = ("`import`", "it would run at capture only", "move it to the top of the file")
+_WITH = ("`with`", "it would act at capture only", "put the `with` around the call of the function")
+_TRY = ("`try`", "a graph cannot catch exceptions yet", "put the `try` around the call of the function")
+_REFUSED = {
+    "AsyncFunctionDef": _ASYNC,
+    "Yield": _YIELD,
+    "YieldFrom": _YIELD,
+    "Global": ("`global`", "a graph cannot assign variables of the module yet", _OUTSIDE),
+    "Nonlocal": ("`nonlocal`", "a graph cannot assign variables of an outer function yet", _OUTSIDE),
+    "Delete": ("`del`", "a graph has no way to forget a variable", "leave the variable alone, or assign None to it"),
+    "With": _WITH,
+    "Try": _TRY,
+    "TryStar": _TRY,
+    "Import": _IMPORT,
+    "ImportFrom": _IMPORT,
+    "ClassDef": ("class definition", "the class would be made at capture only", "define the class outside"),
+    "Match": ("`match`", "patterns cannot ask a graph yet", "write it as `if` and `elif`"),
+    "TypeAlias": ("`type` statement", "it would run at capture only", "move it to the top of the file"),
+    "Attribute": ("store to an attribute", "a graph cannot change objects yet", _OUTSIDE),
+    "Subscript": ("store to an item", "a graph cannot change objects yet", _OUTSIDE),
+    "Call": ("look at its own frame", "its variables are spread over several functions", "name the variables you need"),
+    "Name": ("variable '_d2s'", "rewritten code uses that name", "rename the variable"),
+    "comprehension": _ASYNC,
+}
+
+_HARMLESS = {
+    "Attribute": lambda node: isinstance(node.ctx, gast.Load),
+    "Subscript": lambda node: isinstance(node.ctx, gast.Load),
+    "Call": lambda node: not _looks_at_frame(node),
+    "Name": lambda node: node.id != "_d2s",
+    "comprehension": lambda node: not node.is_async,
+}
+
+
+def transform(function: Function) -> None:
+    """Raises for the first statement or expression of `function` that is beyond the fence."""
+    for node in itertools.chain([function.tree], *map(own_nodes, function.tree.body)):
+        kind = type(node).__name__
+        if kind in _REFUSED and not (kind in _HARMLESS and _HARMLESS[kind](node)):
+            what, why, way_out = _REFUSED[kind]
+            where = function.where(node.target if isinstance(node, gast.comprehension) else node)
+            message = f"'{function.tree.name}' holds a {what}: {why}"
+            raise CaptureError("D2S1003", message, where=where, hint=way_out)
+
+
+def _looks_at_frame(node: gast.Call) -> bool:
+    name = node.func.id if isinstance(node.func, gast.Name) else ""
+    return name in ("locals", "globals", "eval", "exec") or (name in ("vars", "dir") and not node.args)

@@ -1,0 +1,111 @@
+"""What the transforms hand from one to the next, and the walk most of them share.
+
+In: a tree with its file and class. Out: the same, rewritten in place; `text` is how a person reads it.
+
+>>> shown('''
+... def f(x):
+...     return x''', lambda function: None)
+def f(x):
+    return x
+"""
+
+import ast
+import contextlib
+import dataclasses
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from d2s.ast_transforms.quote import quote, quote_expression
+from d2s.ast_transforms.scopes import Scopes, analyse
+
+with warnings.catch_warnings():  # astor 0.8.1 looks at names that Python 3.12 calls old
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import astor
+
+_STATE = """
+def get():
+    return state
+def set(values):
+    nonlocal state
+    state = values
+"""
+
+
+@dataclasses.dataclass
+class Function:
+    """One function on its way through the pipeline; `class_name` is the class whose privacy (`__k`) it shares."""
+
+    tree: gast.FunctionDef
+    filename: str
+    class_name: str | None = None
+
+    @functools.cached_property
+    def scopes(self) -> Scopes:
+        """The analysis, made when a transform first asks: the later ones change no statement it speaks of."""
+        return analyse(self.tree)
+
+    @functools.cached_property
+    def _taken(self) -> set[str]:
+        return {getattr(node, field) for node in gast.walk(self.tree) for field in ("id", "name") if hasattr(node, field)}
+
+    def fresh(self, name: str) -> str:
+        """`name`, or something close to it that the user does not use."""
+        while name in self._taken:
+            name += "_"
+        return name
+
+    def region(self, template: str, node: gast.stmt, *made: str, **parts: Any) -> list[gast.stmt]:
+        """`template` for a region: the functions it makes are named after the line, `state` are the region's names."""
+        region = self.scopes.regions[node]
+        parts |= {name: self.fresh(f"{name}_{node.lineno}") for name in (*made, "get", "set")}
+        parts |= {"values": self.fresh("values"), "state": region.names, "question": node.test}
+        parts |= {"shared_0": region.shared[0], "shared_1": region.shared[1], "own_0": region.own[0], "own_1": region.own[1]}
+        parts["names"] = quote_expression(repr(region.names), node)
+        return quote(template.replace("STATE\n", _STATE), node, **parts)
+
+    def where(self, node: gast.AST) -> str:
+        """The user's line, for a complaint."""
+        return f"{self.filename}:{node.lineno}"
+
+    def text(self) -> str:
+        """The function as Python text: astor's, or that of `ast` where astor's reads back as something else."""
+        tree = gast.gast_to_ast(self.tree)
+        with warnings.catch_warnings(), contextlib.suppress(SyntaxError):
+            warnings.simplefilter("ignore", DeprecationWarning)
+            text = astor.to_source(tree)
+            if ast.dump(ast.parse(text).body[0]) == ast.dump(tree):
+                return text
+        return ast.unparse(tree) + "\n"
+
+
+class Rewriter(gast.NodeTransformer):
+    """Visits what the function evaluates itself; of functions nested in it that is decorators and defaults."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+    def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
+        node.args.defaults = [self.visit(default) for default in node.args.defaults]
+        node.args.kw_defaults = [default and self.visit(default) for default in node.args.kw_defaults]
+        return node
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        return self.visit_Lambda(node)
+
+
+def mangled(name: str, class_name: str | None) -> str:
+    """A private name of a class as Python spells it elsewhere."""
+    class_name = (class_name or "").lstrip("_")
+    return f"_{class_name}{name}" if class_name and name.startswith("__") and not name.endswith("__") else name
+
+
+def shown(text: str, transform: Callable[[Function], None]) -> None:
+    """Prints what one transform makes of a text: the before -> after of the docstrings."""
+    function = Function(gast.parse(text).body[0], "<text>")
+    transform(function)
+    print(function.text().rstrip())

@@ -1,0 +1,58 @@
+"""From a rewritten tree back to a function that stands where the user's stood.
+
+In: a `Function`, the user's function it came from, the runtime. Out: a function with the user's globals, defaults,
+closure cells, file name and line numbers. What the rewritten code needs (`_d2s`, the builtin `slice`) enters as closure
+cells, so the user's globals stay as they are.
+
+>>> function = Function(gast.parse("def f(x): return _d2s + x").body[0], "<text>")
+>>> build(function, lambda x=1: x, 41)()
+42
+"""
+
+import __future__
+
+import ast
+import types
+
+import gast
+
+from d2s.ast_transforms.function import Function
+from d2s.ast_transforms.quote import quote
+
+_FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
+_KEPT = ("__kwdefaults__", "__qualname__", "__annotations__", "__module__", "__doc__")
+_TEMPLATE = """
+def factory(free):
+    global outside
+    class scope:
+        definition
+"""
+
+
+def build(function: Function, fn: types.FunctionType, runtime: object) -> types.FunctionType:
+    """The rewritten function, in the place of `fn`."""
+    cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+    cells |= {"_d2s": types.CellType(runtime), function.fresh("slice"): types.CellType(slice)}
+    code = _compile(function, tuple(cells), fn.__code__.co_flags & _FUTURES).replace(co_name=fn.__code__.co_name)
+    closure = tuple(cells.get(name, types.CellType()) for name in code.co_freevars)
+    built = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, closure)
+    for name in _KEPT:
+        setattr(built, name, getattr(fn, name))
+    built.__dict__.update(fn.__dict__)
+    return built
+
+
+def _compile(function: Function, names: tuple[str, ...], flags: int) -> types.CodeType:
+    """The code of `function` alone, made inside its class (for `__k` and `super`) inside a function (for closures).
+
+    The class must not hide a global of the same name; underscores only as the name of a class make nothing private.
+    """
+    scope, free = function.class_name or function.fresh("_"), tuple(name for name in names if name != "__class__")
+    parts = {"factory": "_d2s_factory", "free": free, "scope": scope, "definition": [function.tree]}
+    parts["outside"] = () if scope in free else (scope,)
+    module = gast.Module(quote(_TEMPLATE, function.tree, **parts), [])
+    tree = ast.fix_missing_locations(gast.gast_to_ast(module))
+    code = compile(tree, function.filename, "exec", flags, dont_inherit=True)
+    for _ in ("the factory", "the class", "the function"):
+        code = next(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return code

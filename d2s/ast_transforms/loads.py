@@ -1,0 +1,88 @@
+"""Loads that can mean more than Python's own: attributes, items, iterables, and names that may be unbound.
+
+In: a function. Out: the same, asking the runtime for each of these.
+
+>>> from d2s.ast_transforms.function import shown
+>>> shown('''
+... def f(x):
+...     for i in x.rows:
+...         y = i[0, 1:]
+...     return y''', transform)
+def f(x):
+    y = _d2s.Undefined('y')
+    for i in _d2s.iterate(_d2s.attribute(x, 'rows')):
+        y = _d2s.item(i, (0, slice(1, None, None)))
+    return _d2s.load(y, 'y')
+"""
+
+from typing import Any
+
+import gast
+
+from d2s.ast_transforms.function import Function, Rewriter, mangled
+from d2s.ast_transforms.quote import quote, quote_expression
+from d2s.ast_transforms.scopes import targets
+
+
+def transform(function: Function) -> None:
+    """Rewrites all loads of `function`, and gives names that may be unbound something to be."""
+    _Loads(function).generic_visit(function.tree)
+    body = function.tree.body
+    start = 1 if gast.get_docstring(function.tree) is not None else 0
+    body[start:start] = [
+        statement
+        for name in function.scopes.undefined
+        for statement in quote("name = _d2s.Undefined(text)", body[start], name=name, text=_constant(name, body[start]))
+    ]
+
+
+def _constant(value: str | None, at: gast.AST) -> gast.expr:
+    return gast.copy_location(gast.Constant(value, None), at)
+
+
+class _Loads(Rewriter):
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self.checked = function.scopes.checked
+
+    def visit_Name(self, node: gast.Name) -> gast.expr:
+        if not isinstance(node.ctx, gast.Load) or node.id not in self.checked:
+            return node
+        return quote_expression("_d2s.load(x, text)", node, x=node, text=_constant(node.id, node))
+
+    def visit_AugAssign(self, node: gast.AugAssign) -> Any:
+        target, check = node.target, []
+        if isinstance(target, gast.Name) and target.id in self.checked:
+            check = quote("x = _d2s.load(x, text)", node, x=target.id, text=_constant(target.id, node))
+        return [*check, self.generic_visit(node)]
+
+    def visit_Attribute(self, node: gast.Attribute) -> gast.expr:
+        self.generic_visit(node)
+        name = _constant(mangled(node.attr, self.function.class_name), node)
+        return quote_expression("_d2s.attribute(x, name)", node, x=node.value, name=name)
+
+    def visit_Subscript(self, node: gast.Subscript) -> gast.expr:
+        self.generic_visit(node)
+        return quote_expression("_d2s.item(x, key)", node, x=node.value, key=node.slice)
+
+    def visit_Slice(self, node: gast.Slice) -> gast.expr:
+        self.generic_visit(node)
+        parts = {name: getattr(node, name) or _constant(None, node) for name in ("lower", "upper", "step")}
+        return quote_expression("slice(lower, upper, step)", node, slice=self.function.fresh("slice"), **parts)
+
+    def visit_For(self, node: gast.For | gast.comprehension) -> gast.AST:
+        self.generic_visit(node)
+        node.iter = quote_expression("_d2s.iterate(x)", node.iter, x=node.iter)
+        return node
+
+    visit_comprehension = visit_For
+
+    def visit_ListComp(self, node: gast.expr) -> gast.expr:
+        first = node.generators[0]
+        outer, iterable = self.checked, self.visit(first.iter)  # evaluated outside the comprehension's own scope
+        self.checked, first.iter = outer - targets(node), _constant(None, node)
+        self.generic_visit(node)
+        self.checked, first.iter.args = outer, [iterable]
+        return node
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp

@@ -1,0 +1,122 @@
+"""From a function to its text: the tree of its `def` or `lambda`, with the line numbers of the user's file.
+
+In: a plain Python function. Out: a `Function` without decorators, annotations and defaults: those were evaluated when
+the function was made, and are not evaluated again. A lambda becomes a function with one `return`.
+
+The whole file is parsed, so that no text has to be cut out and dedented, and the class around a method is seen.
+
+>>> import textwrap
+>>> print(read(textwrap.indent).text().splitlines()[0])
+def indent(text, prefix, predicate=...):
+"""
+
+import ast
+import functools
+import linecache
+import types
+from collections.abc import Iterator
+
+import gast
+
+from d2s.ast_transforms.function import Function, mangled
+from d2s.ast_transforms.quote import quote, quote_expression
+from d2s.ast_transforms.scopes import every_parameter
+from d2s.errors import CaptureError
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Found = tuple[Definition, str | None]  # with the name of the class around it
+_FAR = 10**6  # a line no file has: marks a candidate
+_ASSERTIONS = "@pytest_ar"  # the name by which a test runner, which compiles asserts its own way, is known
+
+
+def read(fn: types.FunctionType) -> Function:
+    """The tree of `fn`."""
+    text = "".join(linecache.getlines(fn.__code__.co_filename, fn.__globals__))
+    if not text:
+        raise _unavailable(fn, "is not available", "put the function in a file, or its text in linecache.cache")
+    candidates = [found for found in _definitions(_parse(text)) if _fits(fn.__code__, *found)]
+    if not candidates:
+        raise _unavailable(fn, "differs from the code that runs", "import the file again")
+    if len(candidates) == 1 and not _runs(fn, text):
+        raise _unavailable(fn, "differs from the code that runs", "import the file again")
+    node, class_name = candidates[0] if len(candidates) == 1 else _told_apart(fn, text, candidates)
+    return Function(_bare(gast.ast_to_gast(node)), fn.__code__.co_filename, class_name)
+
+
+def _unavailable(fn: types.FunctionType, what: str, way_out: str) -> CaptureError:
+    where = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}"
+    return CaptureError("D2S1005", f"the source text of '{fn.__name__}' {what}", where=where, hint=way_out)
+
+
+@functools.lru_cache(maxsize=8)
+def _parse(text: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def _definitions(node: ast.AST, class_name: str | None = None) -> Iterator[Found]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Definition):
+            yield child, class_name
+        yield from _definitions(child, child.name if isinstance(child, ast.ClassDef) else class_name)
+
+
+def _fits(code: types.CodeType, node: Definition, class_name: str | None) -> bool:
+    """Whether `code` may come from `node`: first line (a decorator's, if any), name and parameters are the same."""
+    first = min(part.lineno for part in [*getattr(node, "decorator_list", ()), node])
+    if first != code.co_firstlineno or getattr(node, "name", "<lambda>") != code.co_name:
+        return False
+    args = node.args
+    names = [arg.arg for arg in [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg] if arg]
+    return tuple(mangled(name, class_name) for name in names) == code.co_varnames[: len(names)]
+
+
+def _runs(fn: types.FunctionType, text: str) -> bool:
+    """Whether the text still compiles to the code of `fn`."""
+    wanted = fn.__code__
+    places = (c for c in _compiled(text, wanted.co_filename) if c.co_firstlineno == wanted.co_firstlineno)
+    return _ASSERTIONS in fn.__globals__ or any(_meaning(code) == _meaning(wanted) for code in places)
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled(text: str, filename: str) -> list[types.CodeType]:
+    return list(_codes(compile(_parse(text), filename, "exec", dont_inherit=True)))
+
+
+def _told_apart(fn: types.FunctionType, text: str, candidates: list[Found]) -> Found:
+    """The first of several lambdas on one line that compiles to the code of `fn`; equal code has equal meaning."""
+    module = ast.parse(text)
+    twins = [node for node, class_name in _definitions(module) if _fits(fn.__code__, node, class_name)]
+    for index, twin in enumerate(twins):
+        twin.lineno = twin.end_lineno = _FAR + index
+    for code in _codes(compile(module, fn.__code__.co_filename, "exec", dont_inherit=True)):
+        if code.co_firstlineno >= _FAR and _meaning(code) == _meaning(fn.__code__):
+            return candidates[code.co_firstlineno - _FAR]
+    raise _unavailable(fn, "differs from the code that runs", "import the file again")
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+def _meaning(code: types.CodeType) -> tuple[object, ...]:
+    constants = [_meaning(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
+    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, constants
+
+
+def _bare(node: gast.AST) -> gast.FunctionDef:
+    if isinstance(node, gast.Lambda):
+        name, lambda_ = f"lambda_{node.lineno}", node
+        node = quote("def name():\n    return value", lambda_, name=name, value=lambda_.body)[0]
+        node.args = lambda_.args
+    node.decorator_list, node.returns, node.type_params, args = [], None, [], node.args
+    for arg in every_parameter(args):
+        arg.annotation = None
+    args.defaults = [quote_expression("...", default) for default in args.defaults]
+    args.kw_defaults = [default and quote_expression("...", default) for default in args.kw_defaults]
+    return node

@@ -1,0 +1,34 @@
+"""What one set of Paddle's files holds, as both the writer and the reader see it.
+
+In: a Program and what belongs to its inputs and outputs. Out: the same, as one record.
+
+>>> Parameter(np.zeros(2), "fc.bias").trainable
+True
+"""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from d2s.ir.program import Program
+
+
+@dataclasses.dataclass
+class Parameter:
+    """An input whose value is stored; `structured_name` is its path in the layer, `fc.weight`."""
+
+    array: np.ndarray
+    structured_name: str
+    trainable: bool = True
+
+
+@dataclasses.dataclass
+class Model:
+    """A Program whose inputs are the fed ones, in order, then the parameters; `notes` is JSON that Paddle skips."""
+
+    program: Program
+    feeds: list[str]
+    parameters: dict[str, Parameter]
+    fetches: list[str]
+    notes: dict[str, Any] = dataclasses.field(default_factory=dict)

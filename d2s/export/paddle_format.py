@@ -1,0 +1,95 @@
+"""Genuine Paddle inference files: `.pdmodel`, `.pdiparams`, `.pdiparams.info`.
+
+In: a Model and a path without its ending. Out: the files; and back.
+
+Nothing that is read is ever executed: what is damaged, hostile or unknown is a FormatError.
+
+>>> import tempfile
+>>> import numpy as np
+>>> from d2s.ir.text import parse
+>>> program = parse("program f(x: f32[n,2], w: f32[2]) -> (f32[n,2]) { %0: f32[n,2] = add(x, w) return %0 }")
+>>> with tempfile.TemporaryDirectory() as folder:
+...     save(Model(program, ["x"], {"w": Parameter(np.ones(2, "float32"), "w")}, ["y"]), folder + "/net")
+...     print(load(folder + "/net").program.nodes[0].outputs[0].type)
+f32[n,2]
+"""
+
+import os
+
+from d2s import types
+from d2s.errors import D2SError, FormatError
+from d2s.export import paddle_reader, paddle_writer, protobuf, tensors
+from d2s.export.model import Model, Parameter
+from d2s.types import Type
+
+__all__ = ["Model", "Parameter", "load", "save"]
+_DAMAGE = (D2SError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_MODEL, _PARAMETERS, _INFO = ".pdmodel", ".pdiparams", ".pdiparams.info"
+
+
+def save(model: Model, prefix: str | os.PathLike[str]) -> None:
+    """Writes the three files, each at once or not at all; nothing is written of a model that is refused."""
+    _check(model)
+    described, stored = paddle_writer.describe(model)
+    files = {
+        _PARAMETERS: tensors.write_parameters({name: p.array for name, p in stored.items()}),
+        _INFO: tensors.write_info({name: (p.structured_name, p.trainable) for name, p in stored.items()}),
+        _MODEL: protobuf.encode("ProgramDesc", described),
+    }
+    for ending, data in files.items():
+        _replace(f"{os.fspath(prefix)}{ending}", data)
+
+
+def _check(model: Model) -> None:
+    inputs = model.program.inputs
+    if [v.name for v in inputs] != [*model.feeds, *model.parameters] or len(model.fetches) != len(model.program.outputs):
+        raise FormatError(
+            "D2S3002", "the inputs of the program are not its feeds and then its parameters, or a fetch has no name"
+        )
+    for value in inputs[len(model.feeds) :]:
+        array = model.parameters[value.name].array
+        if value.type != Type(types.dtype(array.dtype), array.shape):
+            raise FormatError(
+                "D2S3002", f"parameter '{value.name}' is {value.type}, its value is {array.dtype}{list(array.shape)}"
+            )
+
+
+def _replace(path: str, data: bytes) -> None:
+    folder = os.path.dirname(path) or "."
+    os.makedirs(folder, exist_ok=True)
+    draft = f"{path}.{os.getpid()}.part"
+    try:
+        with open(draft, "wb") as file:
+            file.write(data)
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)
+        raise
+
+
+def load(prefix: str | os.PathLike[str]) -> Model:
+    """The model of these files; a missing `.info` is made up for."""
+    described = protobuf.decode("ProgramDesc", _bytes(prefix, _MODEL))
+    names = paddle_reader.parameters(described)
+    arrays = tensors.read_parameters(_bytes(prefix, _PARAMETERS, needed=bool(names)), names)
+    info = _bytes(prefix, _INFO, needed=False)
+    try:
+        return paddle_reader.read(described, arrays, tensors.read_info(info) if info else {})
+    except FormatError:
+        raise
+    except _DAMAGE as error:
+        message = error.message if isinstance(error, D2SError) else repr(error)
+        raise FormatError("D2S3001", f"{os.fspath(prefix)}{_MODEL} describes no program of d2s: {message}") from error
+
+
+def _bytes(prefix: str | os.PathLike[str], ending: str, needed: bool = True) -> bytes:
+    path = f"{os.fspath(prefix)}{ending}"
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        if not needed:
+            return b""
+        raise FormatError("D2S3001", f"there is no file {path}") from None
+    except OSError as error:
+        raise FormatError("D2S3001", f"{path} cannot be read: {error.strerror}") from None

@@ -1,0 +1,312 @@
+"""From a Model to Paddle's ProgramDesc, as the dict that `protobuf.encode` takes.
+
+In: a Model. Out: blocks of variables and ops that Paddle computes from, and our notes: what its types cannot say.
+A `cond` becomes two `conditional_block`s joined by `select_input`; a `while_loop` becomes a `while` over variables of
+its own, with the test written twice: in front of the loop, and at the end of its body.
+
+>>> from d2s.ir.text import parse
+>>> program = parse("program f(x: f32[n,2]) -> (f32[n,2]) { %0: f32[n,2] = tanh(x) return %0 }")
+>>> [op["type"] for op in describe(Model(program, ["x"], {}, ["y"]))[0]["blocks"][0]["ops"]]
+['feed', 'tanh', 'fetch']
+"""
+
+import itertools
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from d2s import types
+from d2s.errors import FormatError
+from d2s.export.model import Model, Parameter
+from d2s.export.protobuf import Message
+from d2s.export.spellings import SPELLINGS, refusal
+from d2s.export.tensors import NUMBERS
+from d2s.ir.program import Node, Program, Value
+from d2s.ops import OPS
+from d2s.ops.shapes import broadcast
+from d2s.types import Type
+
+VERSION = 2000000
+LOD_TENSOR, FEED_MINIBATCH, FETCH_LIST, STEP_SCOPES = 7, 9, 10, 11
+MAX_DEPTH = 32  # of blocks in blocks; the reader holds to it too
+# a Python type, or an attribute's name where the type does not tell: number of the attribute's kind, its field
+_KINDS: dict[Any, tuple[int, str]] = {
+    int: (0, "i"), float: (1, "f"), str: (2, "s"), list: (3, "ints"), bool: (6, "b"),
+    "op_callstack": (5, "strings"), "sub_block": (8, "block_idx"), "shape": (11, "longs"),
+}  # fmt: skip
+_NATURAL = {"b": "bool", "i": "int", "f": "float"}
+_BOOL = Type(types.bool_)
+# Paddle 2.6 wants at least one parameter
+_FILLER = Parameter(np.zeros(1, "float32"), "filler", trainable=False)
+
+
+def describe(model: Model) -> tuple[Message, dict[str, Parameter]]:
+    """The ProgramDesc of a model, and what is stored; FormatError D2S3002 names every op that has no spelling."""
+    refused = [(refusal(node), node.where) for node in model.program.every_node() if refusal(node)]
+    if refused:
+        listed = ", ".join(dict.fromkeys(f"{what} ({where})" if where else what for what, where in refused))
+        raise FormatError("D2S3002", f"Paddle's files have no spelling for {listed}", where=refused[0][1])
+    writer = _Writer(model)
+    whole = writer.whole()
+    inputs = model.program.inputs[len(model.feeds) :]
+    return whole, {writer.names[value]: model.parameters[value.name] for value in inputs} or {writer.notes["filler"]: _FILLER}
+
+
+class _Writer:
+    def __init__(self, model: Model) -> None:
+        self.model, self.where = model, ""
+        self.blocks: list[Message] = []
+        self.names: dict[Value, str] = {}
+        self.wanted: dict[Value, str] = {}  # outputs that are named like what is fetched
+        self.used = {"feed", "fetch"}
+        self.count = itertools.count()
+        self.notes: dict[str, Any] = {
+            "program": model.program.name, "inputs": {}, "fetches": model.fetches,
+            "python": [], "kinds": {}, "spare": [], "wide": [], "regions": {}, "tests": {},
+        }  # fmt: skip
+
+    def whole(self) -> Message:
+        program, top = self.model.program, self.block(None)
+        for name, kind in (("feed", FEED_MINIBATCH), ("fetch", FETCH_LIST)):
+            top["vars"].append({"name": name, "type": {"type": kind}, "persistable": True})
+        for value in program.inputs:
+            self.input(top, value)
+        if not self.model.parameters:
+            self.notes["filler"] = self.variable(top, Type(types.float32, (1,)), persistable=True, stop_gradient=True)
+        for value, name in zip(program.outputs, self.model.fetches, strict=True):
+            if value not in self.names and value not in self.wanted and name not in self.used:
+                self.wanted[value] = self.fresh(name)
+        for column in reversed(range(len(self.model.feeds))):
+            self.op(top, "feed", {"X": ["feed"]}, [self.names[program.inputs[column]]], {"col": column})
+        self.nodes(top, program)
+        taken = [self.names[v] for v in program.inputs]
+        for column, name in enumerate(self.distinct(top, program.outputs, taken, self.model.fetches)):
+            self.op(top, "fetch", {"X": [name]}, ["fetch"], {"col": column})
+        notes = json.dumps({"d2s": self.notes, "notes": self.model.notes})
+        return {"blocks": self.blocks, "version": {"version": VERSION}, "notes": notes}
+
+    # blocks, variables, ops
+
+    def block(self, parent: Message | None) -> Message:
+        made: Message = {
+            "idx": len(self.blocks),
+            "parent_idx": parent["idx"] if parent else -1,
+            "forward_block_idx": -1,
+        }
+        made |= {"vars": [], "ops": []}
+        self.blocks.append(made)
+        return made
+
+    def fresh(self, wanted: str = "") -> str:
+        """A name no other variable has: the wanted one if it is free."""
+        while not wanted or wanted in self.used:
+            wanted = f"t{next(self.count)}"
+        self.used.add(wanted)
+        return wanted
+
+    def variable(self, block: Message, of: Type, wanted: str = "", **flags: bool) -> str:
+        name = self.fresh(wanted)
+        tensor = {"data_type": NUMBERS[of.dtype], "dims": [d if isinstance(d, int) else -1 for d in of.shape]}
+        described = {"type": LOD_TENSOR, "lod_tensor": {"tensor": tensor, "lod_level": 0}}
+        block["vars"].append({"name": name, "type": described, "persistable": False} | flags)
+        return name
+
+    def input(self, block: Message, value: Value) -> None:
+        parameter = self.model.parameters.get(value.name)
+        flags = {"need_check_feed": True}
+        if parameter:
+            flags = {"persistable": True, "is_parameter": True, "stop_gradient": not parameter.trainable}
+        name = self.names[value] = self.variable(block, value.type, value.name, **flags)
+        self.notes["inputs"][name] = [value.name, list(value.type.shape), value.type.python]
+
+    def define(self, block: Message, value: Value) -> str:
+        """The variable of a node's output."""
+        wanted = self.wanted.pop(value, "")
+        self.used.discard(wanted)  # it was kept free for this one
+        name = self.names[value] = self.variable(block, value.type, wanted)
+        return name
+
+    def spare(self, block: Message, of: Type) -> str:
+        """A variable that only Paddle needs: the reader drops what made it."""
+        name = self.variable(block, of)
+        self.notes["spare"].append(name)
+        return name
+
+    def op(
+        self, block: Message, kind: str, inputs: dict[str, list[str]], outputs: list[str] | dict, attrs: dict[str, Any]
+    ) -> None:
+        path, _, line = self.where.rpartition(":")
+        callstack = {"op_callstack": [f'File "{path}", line {line}']} if path else {}
+        block["ops"].append({
+            "type": kind,
+            "inputs": [{"parameter": slot, "arguments": names} for slot, names in inputs.items()],
+            "outputs": [
+                {"parameter": slot, "arguments": names}
+                for slot, names in (outputs if isinstance(outputs, dict) else {"Out": outputs}).items()
+            ],
+            "attrs": [_attribute(name, value) for name, value in sorted((attrs | callstack).items())],
+        })  # fmt: skip
+
+    def assign(self, block: Message, source: str, to: str) -> None:
+        self.op(block, "assign", {"X": [source]}, [to], {})
+
+    def distinct(
+        self, block: Message, values: Sequence[Value], taken: Sequence[str] = (), wanted: Sequence[str] = ()
+    ) -> list[str]:
+        """The variables of some values, copied where one would stand twice."""
+        names, seen = [], set(taken)
+        for value, copy in zip(values, wanted or itertools.repeat(""), strict=False):
+            name = self.names[value]
+            if name in seen:
+                name = self.variable(block, value.type, copy)
+                self.assign(block, self.names[value], name)
+            seen.add(name)
+            names.append(name)
+        return names
+
+    # nodes
+
+    def nodes(self, block: Message, program: Program) -> None:
+        special = {"cond": self.cond, "while_loop": self.loop, "constant": self.constant, "where": self.select}
+        for node in program.nodes:
+            self.where = node.where
+            special.get(node.op, self.plain)(block, node)
+
+    def inline(self, block: Message, region: Program, names: Sequence[str]) -> list[str]:
+        """Writes a region whose inputs are these variables; the variables of its outputs."""
+        where = self.where
+        self.names.update(zip(region.inputs, names, strict=True))
+        self.nodes(block, region)
+        self.where = where
+        return [self.names[value] for value in region.outputs]
+
+    def plain(self, block: Message, node: Node, names: Sequence[str] = ()) -> None:
+        spelling, output = SPELLINGS[node.op], node.outputs[0]
+        names = names or [self.names[value] for value in node.inputs]
+        attrs = spelling.fixed | spelling.write(node)
+        slots = {slot: [name] for slot, name in zip(spelling.slots, names, strict=True)}
+        self.op(block, OPS[node.op].paddle or "", slots, [self.define(block, output)], attrs)
+        if node.op == "cast" and output.type.python:
+            self.notes["python"].append(self.names[output])
+
+    def constant(self, block: Message, node: Node) -> None:
+        value, of, name = node.attrs["value"], node.outputs[0].type, self.define(block, node.outputs[0])
+        if of.python:
+            self.notes["python"].append(name)
+        if type(value).__name__ != _NATURAL[of.dtype.kind]:
+            self.notes["kinds"][name] = type(value).__name__
+        (self.wide if of.dtype.kind == "i" else self.fill)(block, name, of, value)
+
+    def fill(self, block: Message, name: str, of: Type, value: Any) -> None:
+        text = repr(value) if isinstance(value, float) else str(int(value))
+        with np.errstate(over="ignore"):
+            rough = float(np.float32(value))  # Paddle goes by the text
+        attrs = {"shape": [], "dtype": NUMBERS[of.dtype], "value": rough, "str_value": text, "force_cpu": False}
+        self.op(block, "fill_constant", {}, [name], attrs)
+
+    def wide(self, block: Message, name: str, of: Type, value: int) -> None:
+        """Paddle reads integers through a float: one of more than 24 bits is `high * 2**24 + low`."""
+        if int(np.float32(value)) == value:
+            self.fill(block, name, of, value)
+            return
+        of = Type(of.dtype)
+        high, base, product, low = (self.spare(block, of) for _ in range(4))
+        self.wide(block, high, of, value >> 24)
+        self.fill(block, base, of, 1 << 24)
+        self.fill(block, low, of, value & (1 << 24) - 1)
+        self.op(block, "elementwise_mul", {"X": [high], "Y": [base]}, [product], {"axis": -1})
+        self.op(block, "elementwise_add", {"X": [product], "Y": [low]}, [name], {"axis": -1})
+        self.notes["wide"] += [product, name]
+
+    def select(self, block: Message, node: Node) -> None:
+        """`where`, which broadcasts here and not in Paddle."""
+        full, names = node.outputs[0].type.shape, [self.names[value] for value in node.inputs]
+        shapes = [value.type.shape for value in node.inputs]
+        if any(shape != full for shape in shapes):
+            like = names[shapes.index(full)] if full in shapes else self.carrier(block, names, shapes, full)
+            for i, value in enumerate(node.inputs):
+                if shapes[i] != full:
+                    source, of = names[i], Type(value.type.dtype, full)
+                    names[i] = self.spare(block, of)
+                    target = [d if isinstance(d, int) else -1 for d in full]
+                    self.op(block, "expand_as_v2", {"X": [source], "Y": [like]}, [names[i]], {"target_shape": target})
+        self.plain(block, node, names)
+
+    def carrier(self, block: Message, names: list[str], shapes: list[types.Shape], full: types.Shape) -> str:
+        """A variable whose only use is its shape, that of all three together."""
+        both = self.spare(block, Type(types.bool_, broadcast("where", shapes[1:])[0]))
+        self.op(block, "equal", {"X": [names[1]], "Y": [names[2]]}, [both], {"axis": -1})
+        like = self.spare(block, Type(types.bool_, full))
+        self.op(block, "equal", {"X": [both], "Y": [names[0]]}, [like], {"axis": -1})
+        return like
+
+    # regions
+
+    def cond(self, block: Message, node: Node) -> None:
+        condition, names = self.names[node.inputs[0]], self.distinct(block, node.inputs[1:])
+        opposite, mask = self.spare(block, _BOOL), self.spare(block, Type(types.int32))
+        self.op(block, "logical_not", {"X": [condition]}, [opposite], {})
+        yes = self.arm(block, condition, names, node.attrs["then"])
+        no = self.arm(block, opposite, names, node.attrs["otherwise"])
+        attrs = {"in_dtype": NUMBERS[types.bool_], "out_dtype": NUMBERS[types.int32], "use_mkldnn": False}
+        self.op(block, "cast", {"X": [condition]}, [mask], attrs)
+        for output, *pair in zip(node.outputs, no, yes, strict=True):
+            self.op(block, "select_input", {"Mask": [mask], "X": pair}, [self.define(block, output)], {})
+
+    def arm(self, block: Message, condition: str, names: list[str], region: Program) -> list[str]:
+        inner, scope = self.enter(block, region), self.scope(block)
+        made = [self.variable(block, value.type) for value in region.outputs]
+        for source, to in zip(self.inline(inner, region, names), made, strict=True):
+            self.assign(inner, source, to)
+        attrs = {"sub_block": inner["idx"], "is_scalar_condition": True}
+        self.op(block, "conditional_block", {"Cond": [condition], "Input": names}, {"Out": made, "Scope": [scope]}, attrs)
+        return made
+
+    def enter(self, block: Message, region: Program) -> Message:
+        inner = self.block(block)
+        self.notes["regions"][inner["idx"]] = [value.name for value in region.inputs]
+        depth, at = 0, inner
+        while at["parent_idx"] >= 0:
+            depth, at = depth + 1, self.blocks[at["parent_idx"]]
+        if depth > MAX_DEPTH:
+            raise FormatError("D2S3002", f"regions are nested more than {MAX_DEPTH} deep", where=self.where)
+        return inner
+
+    def scope(self, block: Message) -> str:
+        name = self.fresh()
+        block["vars"].append({"name": name, "type": {"type": STEP_SCOPES}, "persistable": False})
+        return name
+
+    def loop(self, block: Message, node: Node) -> None:
+        carries, test, body = node.attrs["carries"], node.attrs["test"], node.attrs["body"]
+        carried = [self.define(block, output) for output in node.outputs]
+        for value, name in zip(node.inputs[:carries], carried, strict=True):
+            self.assign(block, self.names[value], name)
+        names = carried + self.distinct(block, node.inputs[carries:])
+        condition, scope = self.variable(block, _BOOL), self.scope(block)
+        self.assign(block, self.inline(block, test, names)[0], condition)
+        inner = self.enter(block, body)
+        self.carry(inner, self.inline(inner, body, names), carried, node.outputs)
+        start = len(inner["ops"])
+        self.assign(inner, self.inline(inner, test, names)[0], condition)
+        self.notes["tests"][inner["idx"]] = [len(inner["ops"]) - start, [value.name for value in test.inputs]]
+        outputs = {"Out": [*carried, condition], "StepScopes": [scope]}
+        attrs = {"sub_block": inner["idx"], "is_test": True}
+        self.op(block, "while", {"Condition": [condition], "X": names}, outputs, attrs)
+
+    def carry(self, block: Message, new: list[str], carried: list[str], values: Sequence[Value]) -> None:
+        """All carries change at once: one that another still reads is copied first."""
+        for i, name in enumerate(new):
+            if name in carried and name != carried[i]:
+                new[i] = self.variable(block, values[i].type)
+                self.assign(block, name, new[i])
+        for name, to in zip(new, carried, strict=True):
+            if name != to:
+                self.assign(block, name, to)
+
+
+def _attribute(name: str, value: Any) -> Message:
+    number, field = _KINDS.get(name) or _KINDS[type(value)]
+    return {"name": name, "type": number, field: value}

@@ -1,0 +1,1 @@
+"""Tests; they import each other from the repository's root: `python -m pytest`."""

@@ -1,0 +1,564 @@
+"""Plain functions with sets of arguments. To add a test is to add a function here."""
+
+# ruff: noqa
+
+CORPUS = []
+
+
+def on(*arguments):
+    """Registers a function with the argument tuples it is tried on."""
+
+    def register(fn):
+        CORPUS.append((fn, arguments))
+        return fn
+
+    return register
+
+
+SMALL = [(n,) for n in range(-2, 5)]
+PAIRS = [(a, b) for a in range(-1, 3) for b in range(-1, 3)]
+GLOBAL = [3]
+
+
+def say(value):
+    print("say", value)
+    return value
+
+
+@on(*SMALL)
+def one_arm(x):
+    y = 0
+    if x > 0:
+        y = x + 1
+    return y
+
+
+@on(*SMALL)
+def both_arms(x):
+    if x > 0:
+        t = x * 2
+        y = t + 1
+    else:
+        t = x * 3
+        y = t - 1
+    return y
+
+
+@on(*SMALL)
+def elif_chain(x):
+    if x == 0:
+        y = "zero"
+    elif x == 1:
+        y = "one"
+    elif x < 0:
+        y = "negative"
+    else:
+        y = "many"
+    return y
+
+
+@on(*SMALL)
+def unbound_after_if(x):
+    if x > 0:
+        y = x
+    return y
+
+
+@on(*SMALL)
+def unbound_after_loop(n):
+    while n > 0:
+        last = n
+        n -= 1
+    return last
+
+
+@on(*SMALL)
+def unbound_augmented(x):
+    if x > 0:
+        y = 1
+    y += x
+    return y
+
+
+@on(*SMALL)
+def unbound_inside_arm(x):
+    if x > 0:
+        print(y)
+        y = 1
+    else:
+        y = 2
+    return y
+
+
+@on(((),), ((1, 2),))
+def unbound_after_for(values):
+    for value in values:
+        pass
+    return value
+
+
+@on(*PAIRS)
+def arm_reads_before_it_writes(x, y):
+    t = y
+    if x > 0:
+        t = t + 1
+        r = t
+    else:
+        r = t
+        t = 0
+    return r
+
+
+@on(*SMALL)
+def early_returns(x):
+    if x < 0:
+        return "negative"
+    y = x * 2
+    if y > 4:
+        return y
+    elif y == 2:
+        y = say(7)
+    return y + 1
+
+
+@on(*PAIRS)
+def nested_returns(x, y):
+    """Some paths of the inner `if` go on."""
+    if x > 0:
+        if y > 0:
+            return "both"
+        z = say("x")
+    elif y > 1:
+        z = "y"
+    else:
+        return None
+    z = z + "!"
+    if y == 0:
+        return z, 0
+    return z
+
+
+@on(*PAIRS)
+def returns_nothing(x, y):
+    if x > 0:
+        if y > 0:
+            return
+        print("on")
+    print("end")
+
+
+@on(*PAIRS)
+def return_or_raise(x, y):
+    if x > 0:
+        return y
+    elif y > 0:
+        raise ValueError(f"{x} {y}")
+    return -1
+
+
+@on(*SMALL)
+def return_in_loops(x):
+    if x > 2:
+        return "big"
+    for i in range(4):
+        if i == x:
+            return i
+        n = i
+        while n:
+            if n == 2 and x == -1:
+                return "two"
+            n -= 1
+    return "none"
+
+
+@on(*SMALL)
+def names_of_ours(x):
+    ret, values, then_3, slice, left, middle = 1, 2, 3, 4, 5, 6
+    if x > 0:
+        values = values + 1
+        ret += 1
+    if x > 1:
+        return [ret, values, then_3, slice, left, middle][0:6]
+    return left < say(x) < middle
+
+
+@on(*PAIRS)
+def names_of_placeholders(state, body):
+    question = then = own_0 = shared_1 = 1
+    if state > 0:
+        then_body = state + body
+        state = then_body - question
+        if body > 0:
+            state += 1
+        names = state
+    else:
+        names = state - then
+    return names, own_0, shared_1
+
+
+@on(*SMALL)
+def while_with_if(n):
+    total = i = 0
+    while i < n:
+        square = i * i
+        if square % 2:
+            total += square
+        else:
+            half = square // 2
+            total -= half
+        i += 1
+    return total, i
+
+
+@on(*SMALL)
+def while_walrus(n):
+    total = 0
+    while (step := n - 1) > 0:
+        total += step
+        n = step
+    return total, n, step
+
+
+@on(*SMALL)
+def while_walrus_used_in_body_only(n):
+    seen = 0
+    while (left := n - 1) > 0:
+        seen, n = left, left
+    return seen
+
+
+@on(*SMALL)
+def nested_while(n):
+    out = 0
+    while n > 0:
+        inner = n
+        while inner:
+            out = out + inner
+            inner -= 1
+        n -= 1
+    else:
+        out = -out
+    return out
+
+
+@on(*SMALL)
+def break_continue_else(n):
+    seen = []
+    while True:
+        n += 1
+        if n == 2:
+            continue
+        if n > 4:
+            break
+        if n > 0:
+            mark = "+"
+        else:
+            mark = "-"
+        seen.append((mark, n))
+    for i in range(n):
+        if i == 3:
+            break
+        elif i == 1:
+            continue
+        seen.append(i)
+    else:
+        seen.append("else")
+    return seen
+
+
+@on(*PAIRS)
+def logic(x, y):
+    a = say(x) and say(y)
+    b = say(x) or say(y) or "neither"
+    c = not say(x)
+    d = "yes" if say(x) else "no" if y else "never"
+    return a, b, c, d, x and y or not x
+
+
+@on(*PAIRS)
+def chains(x, y):
+    return (
+        say(-1) < say(x) < say(y),
+        0 <= x <= y < say(2) != say(1),
+        say(0) < x < y,
+        x < say(y) == say(1) < 3 in GLOBAL,
+        1 < say(x) < (say(y) if x else 3),
+    )
+
+
+@on(*PAIRS)
+def chain_in_chain(x, y):
+    return -2 < (-1 < say(x) < say(2)) < (-1 < say(y) < say(2)) + 1
+
+
+@on(*PAIRS)
+def walrus(x, y):
+    if (n := x + y) > 1 and (m := n * 2) > 2:
+        return n, m
+    k = (z := x) if x else (z := y)
+    return n, k, z, [q := i for i in range(2)], q
+
+
+@on((2,), (0,))
+def comprehensions(n):
+    if n:
+        base = 10
+    a = [i + base for i in range(n) if i or n]
+    b = {k: v for k, v in zip("ab", range(n))}
+    c = {i // 2 for i in range(4)}
+    d = sum(i * j for i in range(n) for j in range(i))
+    return a, b, c, d, [[j for j in range(i)] for i in range(n)]
+
+
+@on((3,), (0,))
+def comprehension_hides(n):
+    if n:
+        i = [1, 2]
+    return [i for i in i]
+
+
+@on(((1, 2, 3, 4),))
+def items(x):
+    key = {"a": {"b": 5}}
+    return x[0], x[1:3], x[::-1], x[-1], key["a"]["b"], f"{key['a']['b']:>4}{x[0]!r}"
+
+
+@on((1,), ("s",))
+def attributes(x):
+    return x.__class__.__name__, x.real.imag
+
+
+@on(())
+def order_of_arguments():
+    def f(*args, **kwargs):
+        return args, sorted(kwargs.items())
+
+    return [f][say(0)](say(1), *say([2]), k=say(3), **say({"z": 4}))
+
+
+@on(*SMALL)
+def closure_reads(x):
+    scale = 1
+
+    def scaled(v):
+        return v * scale
+
+    if x > 0:
+        scale = 5
+    while x < 2:
+        x += 1
+        scale += 1
+    return scaled(x)
+
+
+@on(*SMALL)
+def closure_writes(x):
+    count = 0
+
+    def bump(by=x):
+        nonlocal count
+        count += by
+
+    if x > 0:
+        bump()
+    else:
+        bump(2)
+    while count < 3:
+        bump(1)
+    return count
+
+
+@on(*SMALL)
+def lambdas_in_loops(n):
+    made = []
+    i = 0
+    while i < n:
+        j = i
+        made.append(lambda: (i, j))
+        made.append(lambda k=i: k)
+        i += 1
+    return [f() for f in made]
+
+
+@on(*SMALL)
+def defined_in_an_arm(x):
+    if x > 0:
+
+        def f():
+            return x
+
+    else:
+        f = abs
+    return f(*([] if x > 0 else [x]))
+
+
+@on(*SMALL)
+def late_helper(x):
+    def first():
+        return second() + 1
+
+    def second():
+        return x
+
+    if x > 0:
+        x = 10
+    return first()
+
+
+@on(*SMALL)
+def generator_sees_later_values(x):
+    k = 1
+    made = (k * i for i in range(3))
+    if x > 0:
+        k = 2
+    return list(made)
+
+
+@on(*SMALL)
+def annotated(x: int) -> "int":
+    y: int = x
+    z: "nothing that exists"
+    if x > 0:
+        y: int = 2 * x
+        z: dict[str, int] = {"k": y}
+        y = z["k"]
+    return y
+
+
+@on(*SMALL)
+def unpacking(x):
+    a, (b, *c) = x, (1, 2, 3)
+    if x > 0:
+        a, b = b, a
+    for i, (j, k) in enumerate([(a, b), (b, a)]):
+        if i:
+            c = [*c, j, k]
+    return a, b, c, i
+
+
+@on(*SMALL)
+def infinite(x):
+    while True:
+        x += 1
+        if x > 3:
+            return x
+
+
+@on(*SMALL)
+def dead_code(x):
+    for i in range(3):
+        if x > i:
+            break
+        else:
+            continue
+        if x:
+            y = 1
+        print(y)
+    return i
+    if x:
+        z = 1
+    return z
+
+
+@on(*SMALL)
+def raises_in_arms(x):
+    if x > 1:
+        raise KeyError(x)
+    y = [10, 20]
+    if x > 0:
+        y = y[x + 5]
+    assert x != 0, say("zero")
+    return 1 // (x + 1), y
+
+
+@on(*SMALL)
+def empty_functions(x):
+    if x:
+        pass
+
+
+@on(*SMALL)
+def temporary_in_two_levels(x):
+    y = 0
+    if x > 0:
+        if x > 1:
+            t = 1
+        else:
+            t = 2
+        y = t
+        t = 0
+    while y < 3:
+        t = y + 1
+        if t == 2:
+            t = 3
+        y = t
+    return y
+
+
+@on((5,), (0,))
+def deep(x):
+    if x == 1:
+        return 1
+    elif x == 2:
+        return 2
+    elif x == 3:
+        return 3
+    for row in [[1], [2, 3]]:
+        n = 0
+        for v in row:
+            if v > 1:
+                while n < v:
+                    if n == x:
+                        hit = (n, v)
+                    n += 1
+    return n if x else hit
+
+
+@on(*SMALL)
+def walrus_read_after_the_loop_only(n):
+    count = 0
+    while (low := n - count) > 1:
+        count += 1
+    return low
+
+
+@on(*SMALL)
+def read_by_the_next_trip_only(n):
+    y = out = 0
+    for i in range(4):
+        out += y
+        if i < n:
+            y = i
+        else:
+            y = -1
+        if i != 2:
+            continue
+        y = 5
+    return out
+
+
+@on(*SMALL)
+def read_behind_a_break_only(n):
+    for i in range(3):
+        if i < n:
+            y = i
+        else:
+            y = -1
+        if i == n:
+            break
+        y = 5
+    else:
+        y = 3
+    return y
+
+
+@on(*PAIRS)
+def an_arm_reads_what_the_other_changes(x, y):
+    t = y
+    if (s := x) > 0:
+        s = s + 1
+        t = t + s
+        r = t
+    else:
+        r = (t, s)
+    return r

@@ -1,0 +1,120 @@
+"""Functions beyond the fence; the line that has to be blamed ends in `# here`."""
+
+# ruff: noqa: F841, RET504
+
+
+async def coroutine(x):  # here
+    return x
+
+
+def async_generator(x):
+    return (y async for y in x)  # here
+
+
+def generator(x):
+    if x:
+        yield x  # here
+
+
+def generator_from(x):
+    yield from x  # here
+
+
+def assigns_global(x):
+    global TOTAL  # here
+    TOTAL = x
+
+
+def outer():
+    n = 0
+
+    def assigns_nonlocal(x):
+        nonlocal n  # here
+        n = x
+
+    return assigns_nonlocal
+
+
+assigns_nonlocal = outer()
+
+
+def stores_attribute(self):
+    if self:
+        self.n = 1  # here
+
+
+def adds_to_attribute(self):
+    self.n += 1  # here
+
+
+def annotates_attribute(self):
+    self.n: int = 1  # here
+
+
+def stores_item(a):
+    x, a[0] = 1, 2  # here
+
+
+def adds_to_item(a):
+    a[0] += 1  # here
+
+
+def loops_over_attribute(a):
+    for a.x in range(3):  # here
+        pass
+
+
+def deletes(a):
+    b = a
+    del b  # here
+
+
+def enters(lock):
+    with lock:  # here
+        return 1
+
+
+def catches(x):
+    try:  # here
+        return x
+    finally:
+        x = 1
+
+
+def imports(x):
+    import os  # here
+
+    return os
+
+
+def imports_from(x):
+    from os import path  # here
+
+    return path
+
+
+def defines_class(x):
+    class C:  # here
+        pass
+
+    return C
+
+
+def matches(x):
+    match x:  # here
+        case 1:
+            return 2
+
+
+def looks_at_frame(x):
+    y = x
+    return locals()  # here
+
+
+def evaluates(x):
+    return eval("x")  # here
+
+
+def uses_our_name(x):
+    _d2s = x  # here
+    return _d2s

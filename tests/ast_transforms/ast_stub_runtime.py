@@ -1,0 +1,106 @@
+"""The runtime interface with ordinary Python meaning, strict about the shape of what it is handed."""
+
+import contextlib
+import io
+import sys
+
+from d2s.ast_transforms import convert_function
+
+
+class Undefined:
+    def __init__(self, name):
+        self.name = name
+
+
+def load(value, name):
+    if isinstance(value, Undefined):
+        assert value.name == name
+        raise UnboundLocalError(name)
+    return value
+
+
+def _check_state(get, set_, names):
+    values = get()
+    assert isinstance(values, tuple) and isinstance(names, tuple) and len(values) == len(names)
+    assert all(isinstance(name, str) for name in names)
+    set_(values)
+    again = get()
+    assert all(a is b for a, b in zip(values, again, strict=True))
+
+
+def if_else(test, then, otherwise, get, set_, names):
+    _check_state(get, set_, names)
+    chosen = then if test else otherwise
+    assert chosen() is None
+    _check_state(get, set_, names)
+
+
+def while_loop(test, body, get, set_, names):
+    _check_state(get, set_, names)
+    while test():
+        assert body() is None
+        _check_state(get, set_, names)
+
+
+def if_exp(test, then, otherwise):
+    return then() if test else otherwise()
+
+
+def both(*operands):
+    return all(operand() for operand in operands)
+
+
+def either(*operands):
+    return any(operand() for operand in operands)
+
+
+def and_(*operands):
+    for operand in operands[:-1]:
+        value = operand()
+        if not value:
+            return value
+    return operands[-1]()
+
+
+def or_(*operands):
+    for operand in operands[:-1]:
+        value = operand()
+        if value:
+            return value
+    return operands[-1]()
+
+
+def not_(value):
+    return not value
+
+
+def call(function):
+    return function
+
+
+attribute = getattr
+
+
+def item(value, key):
+    return value[key]
+
+
+def iterate(value):
+    return value
+
+
+def convert(fn):
+    """`fn` converted with this module as its runtime."""
+    return convert_function(fn, sys.modules[__name__]).function
+
+
+def outcome(fn, args):
+    """All that can be seen of one call: what it returns or raises, and what it prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        try:
+            result = ("returned", repr(fn(*args)))
+        except Exception as error:
+            unbound = isinstance(error, UnboundLocalError)  # its text names the variable in each version's own way
+            result = ("raised", type(error).__name__, "" if unbound else str(error))
+    return result, printed.getvalue()

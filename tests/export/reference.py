@@ -1,0 +1,110 @@
+"""What Programs and ProgramDescs mean, said once more in NumPy, to check one against the other."""
+
+from typing import Any
+
+import numpy as np
+
+from d2s.export import protobuf
+from d2s.ir.program import Program
+from d2s.types import Type
+
+_NUMPY = {
+    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "neg": np.negative, "tanh": np.tanh,
+    "relu": lambda x: np.where(x <= 0, x.dtype.type(0), x), "equal": np.equal, "not_equal": np.not_equal,
+    "less_than": np.less, "less_equal": np.less_equal, "greater_than": np.greater, "greater_equal": np.greater_equal,
+    "where": np.where,
+}  # fmt: skip
+
+
+def run_program(program: Program, inputs: list[Any]) -> list[np.ndarray]:
+    """The outputs of a Program."""
+    env = dict(zip(program.inputs, map(np.asarray, inputs), strict=True))
+    with np.errstate(all="ignore"):
+        for node in program.nodes:
+            found = _node(node.op, node.attrs, [env[v] for v in node.inputs], node.outputs[0].type)
+            env.update(zip(node.outputs, found, strict=True))
+    return [env[v] for v in program.outputs]
+
+
+def _node(op: str, attrs: dict[str, Any], x: list[np.ndarray], of: Type) -> list[np.ndarray]:
+    if op == "cond":
+        return run_program(attrs["then" if x[0] else "otherwise"], x[1:])
+    if op == "while_loop":
+        carry, fixed = x[: attrs["carries"]], x[attrs["carries"] :]
+        while run_program(attrs["test"], carry + fixed)[0]:
+            carry = run_program(attrs["body"], carry + fixed)
+        return carry
+    if op == "constant":
+        return [np.array(attrs["value"]).astype(of.dtype.numpy)]
+    if op == "cast":
+        return [x[0].astype(of.dtype.numpy)]
+    if op == "matmul":
+        return [np.matmul(x[0].T if attrs["transpose_x"] else x[0], x[1].T if attrs["transpose_y"] else x[1])]
+    if op == "sum":
+        return [np.asarray(x[0].sum(axis=attrs["axis"], keepdims=attrs["keepdim"], dtype=of.dtype.numpy))]
+    return [np.asarray(_NUMPY[op](*x))]
+
+
+_PADDLE = {
+    "elementwise_add": np.add, "elementwise_sub": np.subtract, "elementwise_mul": np.multiply, "tanh": np.tanh,
+    "relu": _NUMPY["relu"], "equal": np.equal, "not_equal": np.not_equal, "less_than": np.less, "less_equal": np.less_equal,
+    "greater_than": np.greater, "greater_equal": np.greater_equal, "logical_not": np.logical_not,
+}  # fmt: skip
+_FIELDS = {0: "i", 1: "f", 2: "s", 3: "ints", 5: "strings", 6: "b", 8: "block_idx", 11: "longs"}
+_DTYPES = {0: "bool", 1: "int16", 2: "int32", 3: "int64", 5: "float32", 6: "float64", 20: "uint8", 21: "int8"}
+
+
+def run_paddle(data: bytes, parameters: dict[str, np.ndarray], feeds: list[Any]) -> list[np.ndarray]:
+    """What Paddle computes from a `.pdmodel`, op by op; a variable is what was written to it last."""
+    blocks = protobuf.decode("ProgramDesc", data)["blocks"]
+    env: dict[str, np.ndarray] = dict(parameters)
+    fetched: dict[int, np.ndarray] = {}
+
+    def run(block: int) -> None:
+        for op in blocks[block]["ops"]:
+            ins = {v["parameter"]: v["arguments"] for v in op["inputs"]}
+            outs = {v["parameter"]: v["arguments"] for v in op["outputs"]}
+            attrs = {a["name"]: a[_FIELDS[a["type"]]] for a in op["attrs"]}
+            kind = op["type"]
+            if kind == "feed":
+                env[outs["Out"][0]] = np.asarray(feeds[attrs["col"]])
+            elif kind == "fetch":
+                fetched[attrs["col"]] = env[ins["X"][0]]
+            elif kind == "conditional_block":
+                if env[ins["Cond"][0]]:
+                    run(attrs["sub_block"])
+            elif kind == "while":
+                while env[ins["Condition"][0]]:
+                    run(attrs["sub_block"])
+            elif kind == "select_input":
+                env[outs["Out"][0]] = env[ins["X"][int(env[ins["Mask"][0]])]]
+            else:
+                env[outs["Out"][0]] = np.asarray(_op(kind, attrs, {slot: env[names[0]] for slot, names in ins.items()}))
+
+    with np.errstate(all="ignore"):
+        run(0)
+    return [array for _, array in sorted(fetched.items())]
+
+
+def _op(kind: str, attrs: dict[str, Any], x: dict[str, np.ndarray]) -> Any:
+    match kind:
+        case "assign":
+            return x["X"].copy()
+        case "scale":
+            return (x["X"] * x["X"].dtype.type(attrs["scale"])).astype(x["X"].dtype)
+        case "cast":
+            return x["X"].astype(_DTYPES[attrs["out_dtype"]])
+        case "fill_constant":
+            return np.full(attrs["shape"], float(attrs["str_value"])).astype(_DTYPES[attrs["dtype"]])
+        case "matmul_v2":
+            return np.matmul(x["X"].T if attrs["trans_x"] else x["X"], x["Y"].T if attrs["trans_y"] else x["Y"])
+        case "reduce_sum":
+            axis = None if attrs["reduce_all"] else tuple(attrs["dim"])
+            dtype = _DTYPES.get(attrs["out_dtype"], x["X"].dtype)
+            return x["X"].sum(axis=axis, keepdims=bool(attrs["keep_dim"]), dtype=dtype)
+        case "where":
+            assert x["Condition"].shape == x["X"].shape == x["Y"].shape
+            return np.where(x["Condition"], x["X"], x["Y"])
+        case "expand_as_v2":
+            return np.broadcast_to(x["X"], x["Y"].shape)
+    return _PADDLE[kind](*x.values())

@@ -1,0 +1,36 @@
+def branch_in_loop(x, w, n):
+    i = _d2s.call(_d2s.attribute(d2s, 'to_tensor'))(0)
+    h = x
+
+    def test_41():
+        return i < n
+
+    def body_41():
+        nonlocal h, i
+        h = _d2s.call(_d2s.attribute(d2s, 'tanh'))(h @ w)
+
+        def then_43():
+            nonlocal h
+            h = h * h
+
+        def otherwise_43():
+            pass
+
+        def get_43():
+            return h,
+
+        def set_43(values):
+            nonlocal h
+            h, = values
+        _d2s.if_else(_d2s.call(_d2s.attribute(h, 'sum'))() > 0, then_43,
+            otherwise_43, get_43, set_43, ('h',))
+        i = i + 1
+
+    def get_41():
+        return h, i
+
+    def set_41(values):
+        nonlocal h, i
+        h, i = values
+    _d2s.while_loop(test_41, body_41, get_41, set_41, ('h', 'i'))
+    return _d2s.call(_d2s.attribute(h * x, 'sum'))()

@@ -1,0 +1,19 @@
+def loop(x, n):
+    i = 0
+
+    def test_32():
+        return i < n
+
+    def body_32():
+        nonlocal x, i
+        x = x * 0.5 + 1
+        i += 1
+
+    def get_32():
+        return x, i
+
+    def set_32(values):
+        nonlocal x, i
+        x, i = values
+    _d2s.while_loop(test_32, body_32, get_32, set_32, ('x', 'i'))
+    return _d2s.call(_d2s.attribute(x, 'sum'))(), i
