@@ -12,6 +12,7 @@ its own, with the test written twice: in front of the loop, and at the end of it
 
 import itertools
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -138,7 +139,7 @@ class _Writer:
         self, block: Message, kind: str, inputs: dict[str, list[str]], outputs: list[str] | dict, attrs: dict[str, Any]
     ) -> None:
         path, _, line = self.where.rpartition(":")
-        callstack = {"op_callstack": [f'File "{path}", line {line}']} if path else {}
+        callstack = {"op_callstack": [f'File "{os.path.basename(path)}", line {line}']} if path else {}
         block["ops"].append({
             "type": kind,
             "inputs": [{"parameter": slot, "arguments": names} for slot, names in inputs.items()],
