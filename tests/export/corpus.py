@@ -60,7 +60,7 @@ case(
     program Net.forward(x: f32[3,4], w: f32[4,2], b: f32[2]) -> (f32[3,2]) {
       %0: f32[3,2] = matmul(x, w, transpose_x=False, transpose_y=False)  # model.py:3
       %1: f32[3,2] = add(%0, b)  # model.py:3
-      %2: f32[3,2] = relu(%1)  # dir with space/model.py:4
+      %2: f32[3,2] = relu(%1)  # a model.py:4
       return %2
     }
     """,
