@@ -13,14 +13,24 @@ from collections.abc import Iterator
 
 from d2s.errors import ArgumentError
 
-KNOBS = {  # name: (default, what it does)
-    "DUMP": ("", "folder that gets every stage as a numbered file"),
-    "PRINT": ("", "names of stages to print, separated by commas"),
-    "CHECK": ("0", "1: verify the program after each pass; 2: also run the interpreter beside and compare"),
-    "EXECUTOR": ("numba", "numba: the compiled executor; interpreter: node by node"),
-    "EAGER": ("0", "1: to_static functions run as the plain Python they are"),
+KNOBS: dict[str, tuple[str, ...]] = {  # name: its values, the default first; ("",) takes any text
+    "DUMP": ("",),  # folder that gets every stage as a numbered file
+    "PRINT": ("",),  # names of stages to print, separated by commas
+    "CHECK": ("0", "1", "2"),  # 1: verify the program after each pass; 2: also run the interpreter beside and compare
+    "EXECUTOR": ("numba", "interpreter"),  # the compiled executor, or node by node
+    "EAGER": ("0", "1"),  # 1: to_static functions run as the plain Python they are
 }
-_values = {name: os.environ.get("D2S_" + name, default) for name, (default, _) in KNOBS.items()}
+
+
+def _checked(name: str, value: str) -> str:
+    if name not in KNOBS:
+        raise ArgumentError("D2S0004", f"'{name}' is not a knob", hint=f"one of {', '.join(KNOBS)}")
+    if KNOBS[name] != ("",) and value not in KNOBS[name]:
+        raise ArgumentError("D2S0004", f"the knob {name} is '{value}'", hint=f"one of {', '.join(KNOBS[name])}")
+    return value
+
+
+_values = {name: _checked(name, os.environ.get("D2S_" + name, values[0])) for name, values in KNOBS.items()}
 
 
 def knob(name: str) -> str:
@@ -31,11 +41,9 @@ def knob(name: str) -> str:
 @contextlib.contextmanager
 def config(**knobs: object) -> Iterator[None]:
     """Sets knobs inside a `with` block."""
-    for name in knobs:
-        if name not in KNOBS:
-            raise ArgumentError("D2S0004", f"'{name}' is not a knob", hint=f"one of {', '.join(KNOBS)}")
+    new = {name: _checked(name, str(value)) for name, value in knobs.items()}
     before = dict(_values)
-    _values.update({name: str(value) for name, value in knobs.items()})
+    _values.update(new)
     try:
         yield
     finally:

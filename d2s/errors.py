@@ -1,37 +1,223 @@
 """Every complaint of d2s: a coded exception that says what happened, where, and the way out.
 
-In: a code of CODES, the message in the user's own names, the user's line. Out: an exception to raise.
+In: a code of PAGES, the message in the user's own names, the user's line. Out: an exception to raise. `python -m d2s explain
+D2S0002` prints the page of a code.
 
 >>> str(ShapeError("D2S0002", "'x' has 3 columns, 'w' has 4 rows", hint="transpose 'w'"))
 "[D2S0002] 'x' has 3 columns, 'w' has 4 rows\\n  way out: transpose 'w'"
 """
 
 import linecache
+from typing import NamedTuple
 
-CODES = {
-    "D2S0001": "an argument has a type this function does not take",
-    "D2S0002": "shapes that do not fit together",
-    "D2S0003": "dtypes that do not fit together",
-    "D2S0004": "an argument has a value this function does not take",
-    "D2S0005": "a Python integer of a captured function left the 64 bits it has there",
-    "D2S0006": "a gradient that cannot be computed",
-    "D2S1001": "Python needs to know a value that only a run will tell",
-    "D2S1002": "the arms of an `if`, or the trips of a loop, leave a variable in forms that cannot be joined",
-    "D2S1003": "a statement that cannot become part of a graph yet",
-    "D2S1004": "a call whose effect would happen at capture only",
-    "D2S1005": "the source text of a function is not available",
-    "D2S2001": "eager and static results differ",
-    "D2S3001": "a file that is damaged or of another format",
-    "D2S3002": "a value or operation that has no spelling in this file format",
-    "D2S9001": "an invariant of d2s itself is broken: please report it",
+
+class Page(NamedTuple):
+    """What a code means, a program that raises it, and what to do."""
+
+    meaning: str
+    example: str
+    way_out: str
+
+
+PAGES = {
+    "D2S0001": Page(
+        "an argument has a type this function does not take",
+        """
+import d2s
+d2s.add(d2s.to_tensor([1.0]), "2")
+""",
+        "Give it what the message asks for: a Tensor made by d2s.to_tensor, or a Python number where one may stand.",
+    ),
+    "D2S0002": Page(
+        "shapes that do not fit together",
+        """
+import d2s
+d2s.to_tensor([1.0, 2.0, 3.0]) + d2s.to_tensor([1.0, 2.0])
+""",
+        "Extents must be equal, or one of them 1. Print the shapes before the line named, and reshape or transpose one side.",
+    ),
+    "D2S0003": Page(
+        "dtypes that do not fit together",
+        """
+import d2s
+d2s.to_tensor([1]) + d2s.to_tensor([1.0])
+""",
+        "Only floats mix with floats by themselves. Bring one side to the other's dtype: x.astype('float32').",
+    ),
+    "D2S0004": Page(
+        "an argument has a value this function does not take",
+        """
+import d2s
+d2s.sum(d2s.to_tensor([1.0, 2.0]), axis=3)
+""",
+        "The message says which values are taken; a negative axis counts from the end.",
+    ),
+    "D2S0005": Page(
+        "a Python integer of a captured function left the 64 bits it has there",
+        """
+import d2s
+
+@d2s.to_static
+def scaled(x, steps):
+    factor, i = 1, 0
+    while i < steps:
+        factor = factor * 1000000
+        i += 1
+    return x * factor
+
+scaled(d2s.to_tensor([1.0]), d2s.to_tensor(9))
+""",
+        "A Python int that changes in a loop on tensors has 64 bits in the graph. Compute with floats (factor = 1.0),\n"
+        "or with an int64 tensor, which wraps around, or do this part outside of the captured function.",
+    ),
+    "D2S0006": Page(
+        "a gradient that cannot be computed",
+        """
+import d2s
+x = d2s.to_tensor([1.0], stop_gradient=False)
+y = (x * x).sum()
+y.backward()
+y.backward()
+""",
+        "backward() frees what it has read: call the first one with retain_graph=True, or compute y again. Where the message\n"
+        "says that nothing wants a gradient, make the leaf with stop_gradient=False, outside of no_grad.",
+    ),
+    "D2S1001": Page(
+        "Python needs to know a value that only a run will tell",
+        """
+import d2s
+
+@d2s.to_static
+def rounded(x):
+    return int(x.sum())
+
+rounded(d2s.to_tensor([1.5]))
+""",
+        "While a function is captured its tensors have no values yet. Keep the value a tensor (x.astype('int64')), decide\n"
+        "with an `if` or `while` on it, which become part of the graph, or do this part outside of the captured function.",
+    ),
+    "D2S1002": Page(
+        "the arms of an `if`, or the trips of a loop, leave a variable in forms that cannot be joined",
+        """
+import d2s
+
+@d2s.to_static
+def uneven(x):
+    if x.sum() > 0:
+        y = x
+    else:
+        y = x.astype("float64")
+    return y
+
+uneven(d2s.to_tensor([1.0]))
+""",
+        "Give the variable one dtype and one shape on every path, and a value before the `if` or the loop if it is used\n"
+        "behind it.",
+    ),
+    "D2S1003": Page(
+        "a statement that cannot become part of a graph yet",
+        """
+import d2s
+
+@d2s.to_static
+def forgetful(x):
+    y = x + 1
+    del y
+    return x
+
+forgetful(d2s.to_tensor([1.0]))
+""",
+        "Write it in another way - the message says which - or move it to a function that is not captured.",
+    ),
+    "D2S1004": Page(
+        "a call whose effect would happen at capture only",
+        """
+import d2s
+import random
+
+@d2s.to_static
+def noisy(x):
+    return x * random.random()
+
+noisy(d2s.to_tensor([1.0]))
+""",
+        "A capture runs your Python once, a graph many times. Do it before the call and pass the result as an argument.",
+    ),
+    "D2S1005": Page(
+        "the source text of a function is not available",
+        """
+import d2s
+
+double = eval("lambda x: x * 2")
+d2s.to_static(double)(d2s.to_tensor([1.0]))
+""",
+        "Put the function in a file, or its text in linecache.cache; start again if the file changed since it was imported.",
+    ),
+    "D2S2001": Page(
+        "eager and static results differ",
+        """
+import d2s
+from d2s.runtime import interpreter
+
+true_meaning = interpreter.run
+interpreter.run = lambda *args: [1 - result for result in true_meaning(*args)]  # as a defect of d2s would
+
+@d2s.to_static
+def double(x):
+    return x + x
+
+try:
+    with d2s.config(CHECK=2):
+        double(d2s.to_tensor([1.0]))
+finally:
+    interpreter.run = true_meaning
+""",
+        "This is a defect of d2s: please report it, with the files that D2S_DUMP=folder writes. d2s.jit.verify(f, *args)\n"
+        "names the first operation that differs; D2S_EAGER=1 runs the function as plain Python meanwhile.",
+    ),
+    "D2S3001": Page(
+        "a file that is damaged or of another format",
+        """
+import d2s
+import pathlib
+import tempfile
+
+with tempfile.TemporaryDirectory() as folder:
+    pathlib.Path(folder, "net.pdmodel").write_bytes(b"not a model")
+    d2s.jit.load(f"{folder}/net")
+""",
+        "Save it again, or copy it again: compare sizes. All files of one prefix must come from one save.",
+    ),
+    "D2S3002": Page(
+        "a value or operation that has no spelling in this file format",
+        """
+from d2s.export.model import Model
+from d2s.export.paddle_format import save
+from d2s.ir.text import parse
+
+program = parse("program f(x: f32[]) -> (f32[]) { %0: stack = stack() return x }")
+save(Model(program, ["x"], {}, ["y"]), "net")
+""",
+        "The message names the operation and your line. Express it by others, or save another format.",
+    ),
+    "D2S9001": Page(
+        "an invariant of d2s itself is broken: please report it",
+        """
+from d2s.codegen import cache
+
+cache.address("def kernel(r, o):\\n    print(r[o[0]])\\n", "f32")
+""",
+        "Please report it with the whole traceback and, if you can, the files that D2S_DUMP=folder writes.",
+    ),
 }
+CODES = {code: page.meaning for code, page in PAGES.items()}
 
 
 class D2SError(Exception):
-    """Base of all coded errors; `code` is a key of CODES, `where` is `file:line` or empty."""
+    """Base of all coded errors; `code` is a key of PAGES, `where` is `file:line` or empty."""
 
     def __init__(self, code: str, message: str, *, where: str = "", hint: str = "") -> None:
-        assert code in CODES, code
+        assert code in PAGES, code
         self.code, self.message, self.where, self.hint = code, message, where, hint
         super().__init__(self._text())
 

@@ -12,7 +12,7 @@ import dataclasses
 
 import numpy as np
 
-from d2s.errors import DTypeError
+from d2s.errors import ArgumentError, DTypeError
 
 Dim = int | str
 Shape = tuple[Dim, ...]
@@ -48,7 +48,30 @@ float32, float64 = DType("float32", "f32", "f", 4), DType("float64", "f64", "f",
 _stack = DType("stack", "stack", "s", 0)
 TENSOR_DTYPES = (bool_, uint8, int8, int16, int32, int64, float32, float64)
 _BY_NAME = {key: d for d in TENSOR_DTYPES for key in (d.name, d.short)}
-PYTHON_DTYPES = {bool: bool_, int: int64, float: float64}
+PYTHON_DTYPES = (bool_, int64, float64)  # of Python numbers of run time
+NUMBERS = (bool, int, float, np.generic)  # what stands for a Python number: weak when it meets a tensor
+
+
+def python_dtype(number: object) -> DType:
+    """The dtype of a Python number of run time."""
+    kinds = ((bool | np.bool_, bool_), (int | np.integer, int64), (float | np.floating, float64))
+    for kind, found in kinds:
+        if isinstance(number, kind):
+            return found
+    raise DTypeError("D2S0001", f"{number!r} is not a real number")
+
+
+def array_of(number: object, of: DType) -> np.ndarray:
+    """A 0-D array of a number; what is too large for a float dtype is infinite in it."""
+    if of.kind == "i" and isinstance(number, int | np.integer):
+        unsigned = of is uint8
+        if not (0 if unsigned else -(1 << 8 * of.size - 1)) <= number < 1 << (8 * of.size - (not unsigned)):
+            raise ArgumentError("D2S0004", f"the Python number {number} does not fit into {of.name}")
+    try:
+        with np.errstate(over="ignore"):
+            return np.array(number, of.numpy)
+    except OverflowError:
+        raise ArgumentError("D2S0004", f"the Python number {number!r:.40} does not fit into {of.name}") from None
 
 
 def dtype(of: object) -> DType:
@@ -58,9 +81,9 @@ def dtype(of: object) -> DType:
     try:
         name = of if isinstance(of, str) else np.dtype(of).name  # type: ignore[call-overload]
         return _BY_NAME[name]
-    except (TypeError, KeyError):
+    except (TypeError, KeyError, ValueError):
         known = ", ".join(d.name for d in TENSOR_DTYPES)
-        raise DTypeError("D2S0003", f"{of!r} is not a dtype of d2s", hint=f"one of {known}") from None
+        raise DTypeError("D2S0003", f"{of!r:.60} is not a dtype of d2s", hint=f"one of {known}") from None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

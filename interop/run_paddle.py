@@ -95,7 +95,7 @@ class Genuine(paddle.nn.Layer):
 class GenuineBranch(Genuine):
     def forward(self, x):
         h = self.fc(x)
-        if paddle.sum(h) > 0:  # noqa: SIM108 - Paddle makes an `if` of this
+        if paddle.sum(h) > 0:
             h = h + 1.0
         else:
             h = -h

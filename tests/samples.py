@@ -4,6 +4,7 @@ A `Sample` holds a NumPy reference, lists of input shapes, the kinds of dtype it
 The structural ops have no eager form: their line is a Program that uses them, its inputs and its outputs.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -102,6 +103,49 @@ def repeated(x: np.ndarray, like: np.ndarray, axis: Any, keepdim: bool) -> np.nd
     return np.broadcast_to(x if keepdim else np.expand_dims(x, axes), like.shape)
 
 
+def drawn(node: str, types: str, outputs: Any, *inputs: Any) -> Structural:
+    """An op that draws, from block 0 of seed 0 and inputs x, y of some types: the words of that block are published."""
+    read = "".join(f", {name}: {t}" for name, t in zip("xy", types.split()[:-1], strict=False))
+    out = types.split()[-1]
+    text = f"program f(seed: i64[], counter: i64[]{read}) -> ({out}) {{ %0: {out} = {node} return %0 }}"
+    return Structural(text, [np.int64(0), np.int64(0), *inputs], [outputs])
+
+
+FIRST_BLOCK = (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
+
+
+def worked(name: str, types_of: str, output: Any, *inputs: Any) -> Structural:
+    """An op that not every float, or no float, is for: tests/ops/test_vector_math.py has its dtypes, shapes and gradients."""
+    *read, out = types_of.split()
+    header = ", ".join(f"{n}: {t}" for n, t in zip("xy", read, strict=False))
+    text = f"program f({header}) -> ({out}) {{ %0: {out} = {name}({', '.join('xy'[: len(read)])}) return %0 }}"
+    arrays = [np.array(i, types.dtype(t.partition("[")[0]).numpy) for i, t in zip(inputs, read, strict=True)]
+    return Structural(text, arrays, [output])
+
+
+def by_kind(floats: Callable[..., np.ndarray], ints: Callable[[int, int], int]) -> Callable[..., np.ndarray]:
+    """A function of two floats, and one of two ints whose results wrap around."""
+
+    def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        if x.dtype.kind == "f":
+            return floats(x, y)
+        wrapped = np.frompyfunc(lambda a, b: ints(int(a), int(b)) & (1 << 64) - 1, 2, 1)
+        return np.asarray(wrapped(x, y), object).astype(np.uint64).astype(x.dtype)
+
+    return reference
+
+
+def in_float64(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    return lambda x, y: function(x.astype(np.float64), y.astype(np.float64)).astype(x.dtype)
+
+
+def clipped(x: np.ndarray, min: Any = None, max: Any = None) -> np.ndarray:
+    """Kept between bounds, whichever are given."""
+    if min is not None:
+        x = np.where(x < min, x.dtype.type(min if x.dtype != np.uint8 or min >= 0 else 0), x)
+    return x if max is None else np.where(x > max, x.dtype.type(max), x)
+
+
 REDUCED: tuple[Shapes, ...] = (((), (2, 3)), ((), ()), ((), (0,)))
 
 SAMPLES: dict[str, Sample | Structural] = {
@@ -122,6 +166,32 @@ SAMPLES: dict[str, Sample | Structural] = {
     "sum": Sample(tree_sum, [*ONE[1:], ((130,),), ((3, 200),), ((70, 3),)], attrs=AXES),
     "spread": Sample(repeated, REDUCED, "f", attrs=[{"axis": None, "keepdim": False}]),
     "matmul": Sample(product, MATRICES, "f", attrs=FLIPS, ulps=64),
+    "uniform": drawn(
+        "uniform(seed, counter, x, y, dtype=f32, shape=(4,))",
+        "f32[] f32[] f32[4]",
+        [(w >> 8) / 2**24 for w in FIRST_BLOCK],
+        np.float32(0),
+        np.float32(1),
+    ),
+    "normal": drawn(
+        "normal(seed, counter, x, y, dtype=f64, shape=(2,))", "f64[] f64[] f64[2]", [3.0, 3.0], np.float64(3), np.float64(0)
+    ),
+    "randint": drawn(
+        "randint(seed, counter, x, y, dtype=i64, shape=(2,), wide=False)",
+        "i64[] i64[] i64[2]",
+        [(FIRST_BLOCK[1] >> 1) - 5, (FIRST_BLOCK[3] >> 1) - 5],
+        np.int64(-5),
+        np.int64(2**31),
+    ),
+    "randperm": drawn("randperm(seed, counter, dtype=i32, n=1)", "i32[1]", [0]),
+    "bernoulli": drawn("bernoulli(seed, counter, x)", "f32[3] f32[3]", [0, 1, 0], np.array([0, 1, 0], "float32")),
+    "multinomial": drawn(
+        "multinomial(seed, counter, x, num_samples=2, replacement=True)",
+        "f32[2,2] i64[2,2]",
+        [[1, 1], [0, 0]],
+        np.array([[0, 1], [1, 0]], "float32"),
+    ),
+    "poisson": drawn("poisson(seed, counter, x)", "f64[2] f64[2]", [0, 0], np.zeros(2)),
     "constant": Structural(
         "program f() -> (f32[]) { %0: f32[] = constant(dtype=f32, python=False, value=0.5) return %0 }", [], [0.5]
     ),
@@ -158,6 +228,54 @@ SAMPLES: dict[str, Sample | Structural] = {
         [np.ones(2, "float32"), np.float32(3)],
         [3.0, [1.0, 1.0]],
     ),
+    "divide": Sample(
+        by_kind(np.divide, lambda x, y: (abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)) if y else 0), TWO, "if"
+    ),
+    "floor_divide": Sample(by_kind(in_float64(np.floor_divide), lambda x, y: x // y if y else 0), TWO, "if"),
+    "remainder": Sample(by_kind(in_float64(np.remainder), lambda x, y: x % y if y else 0), TWO, "if"),
+    "pow": worked("pow", "f32[3] f32[3] f32[3]", [8, 3, np.nan], [2, 9, -8], [3, 0.5, 1 / 3]),
+    "square": Sample(np.square, ONE, "if"),
+    "reciprocal": Sample(np.reciprocal, ONE, "f"),
+    "abs": Sample(np.abs, ONE, "if"),
+    "sign": Sample(np.sign, ONE, "if"),
+    "exp": Sample(np.exp, ONE, "f", ulps=4),
+    "expm1": Sample(np.expm1, ONE, "f", ulps=4),
+    "log": worked("log", "f32[3] f32[3]", [0, np.inf, -np.inf], [1, np.inf, 0]),
+    "log1p": worked("log1p", "f32[3] f32[3]", [0, np.inf, -np.inf], [0, np.inf, -1]),
+    "log2": worked("log2", "f32[3] f32[3]", [3, -2, -np.inf], [8, 0.25, 0]),
+    "log10": worked("log10", "f32[3] f32[3]", [3, 0, -np.inf], [1000, 1, 0]),
+    "sqrt": worked("sqrt", "f32[3] f32[3]", [3, 0.5, np.nan], [9, 0.25, -1]),
+    "rsqrt": worked("rsqrt", "f32[3] f32[3]", [0.5, 2, np.inf], [4, 0.25, 0]),
+    "sigmoid": Sample(lambda x: (1 / (1 + np.exp(-x.astype(np.longdouble)))).astype(x.dtype), ONE, "f", ulps=4),
+    "erf": Sample(lambda x: np.array([math.erf(v) for v in x.flat], x.dtype).reshape(x.shape), ONE, "f", ulps=4),
+    "sin": Sample(np.sin, ONE, "f", ulps=4),
+    "cos": Sample(np.cos, ONE, "f", ulps=4),
+    "tan": Sample(np.tan, ONE, "f", ulps=8),
+    "asin": worked("asin", "f32[3] f32[3]", [0, -0.0, np.nan], [0, -0.0, 2]),
+    "acos": worked("acos", "f32[3] f32[3]", [0, np.nan, np.nan], [1, 2, -2]),
+    "atan": Sample(np.arctan, ONE, "f", ulps=4),
+    "sinh": Sample(np.sinh, ONE, "f", ulps=4),
+    "cosh": Sample(np.cosh, ONE, "f", ulps=4),
+    "floor": Sample(np.floor, ONE, "f"),
+    "ceil": Sample(np.ceil, ONE, "f"),
+    "round": Sample(lambda x: np.copysign(np.floor(np.abs(x) + 0.5 * (np.abs(x) < 2**22)), x).astype(x.dtype), ONE, "f"),
+    "trunc": Sample(np.trunc, ONE, "f"),
+    "isnan": worked("isnan", "f32[3] b1[3]", [0, 0, 1], [1, -np.inf, np.nan]),
+    "isinf": worked("isinf", "f32[3] b1[3]", [0, 1, 0], [1, -np.inf, np.nan]),
+    "isfinite": worked("isfinite", "f32[3] b1[3]", [1, 0, 0], [1, -np.inf, np.nan]),
+    "maximum": Sample(lambda x, y: np.where((x >= y) | (x != x), x, y), TWO, "if"),
+    "minimum": Sample(lambda x, y: np.where((x <= y) | (x != x), x, y), TWO, "if"),
+    "fmax": Sample(lambda x, y: np.where((x >= y) | (y != y), x, y), TWO, "if"),
+    "fmin": Sample(lambda x, y: np.where((x <= y) | (y != y), x, y), TWO, "if"),
+    "clip": Sample(clipped, ONE, "if", attrs=[{}, {"min": 1}, {"max": 2.0}, {"min": -1, "max": 1}, {"min": 3, "max": 2}]),
+    "logical_and": Sample(np.logical_and, TWO),
+    "logical_or": Sample(np.logical_or, TWO),
+    "logical_xor": Sample(np.logical_xor, TWO),
+    "logical_not": worked("logical_not", "f32[3] b1[3]", [0, 1, 0], [2, 0, np.nan]),
+    "bitwise_and": worked("bitwise_and", "i8[2] i8[2] i8[2]", [4, 8], [6, 12], [4, 10]),
+    "bitwise_or": worked("bitwise_or", "i8[2] i8[2] i8[2]", [6, 14], [6, 12], [4, 10]),
+    "bitwise_xor": worked("bitwise_xor", "i8[2] i8[2] i8[2]", [2, 6], [6, 12], [4, 10]),
+    "bitwise_not": worked("bitwise_not", "i64[2] i64[2]", [-1, -6], [0, 5]),
 }
 KERNELS = {name: s for name, s in SAMPLES.items() if isinstance(s, Sample)}
 STRUCTURAL = {name: s for name, s in SAMPLES.items() if isinstance(s, Structural)}

@@ -86,7 +86,16 @@ class _Logical(Rewriter):
 
     def visit_Compare(self, node: gast.Compare) -> gast.expr:
         self.generic_visit(node)
+        if isinstance(node.ops[0], (gast.Is, gast.IsNot)) and not isinstance(node.comparators[0], gast.Constant):
+            return self._identity(node)
         return node if len(node.ops) == 1 or _binds(node) else self._chain(node, node.left, node.ops, node.comparators)
+
+    def _identity(self, node: gast.Compare) -> gast.expr:
+        """Whether two names are one object may differ from path to path."""
+        if len(node.ops) > 1:
+            return node
+        name = "is_" if isinstance(node.ops[0], gast.Is) else "is_not"
+        return quote_expression(f"_d2s.{name}(x, y)", node, x=node.left, y=node.comparators[0])
 
     def _chain(self, at: gast.Compare, left: gast.expr, ops: list[gast.cmpop], rights: list[gast.expr]) -> gast.expr:
         if len(ops) == 1 or isinstance(rights[0], (gast.Name, gast.Constant)):

@@ -28,10 +28,11 @@ class LoopSweep:
         self.carried = dict(zip(self.body.inputs[:count], self.body.outputs, strict=True))
         self.outside = dict(zip(self.body.inputs, node.inputs, strict=True))
         self.fixed = {p: v for p, v in self.outside.items() if p not in self.carried}
-        self.start: Totals = {p: totals[v] for p, v in self.fixed.items() if v in totals and p in outer.active}
+        firsts = {v: p for p, v in reversed(self.fixed.items())}  # a value captured twice has one total
+        self.start: Totals = {p: totals[v] for v, p in firsts.items() if v in totals and p in outer.active}
         results = zip(self.carried, node.outputs, strict=True)
         self.start |= {p: totals.pop(out) for p, out in results if out in totals}
-        self.flagged = {p: total.present is not None for p, total in self.start.items()}
+        self.flagged = {p: self.start[p].present is not None for p in self.body.inputs if p in self.start}
         self.later = self._later(totals)
         self.trips = Value(TRIPS)
 
@@ -105,12 +106,15 @@ class LoopSweep:
     def _hand_over(self, results: Any, totals: Totals) -> None:
         left = {p: Total(next(results), next(results) if flagged else None) for p, flagged in self.flagged.items()}
         for p in self.fixed:
-            if p in left:
+            if p in left and p in self.start:
                 totals[self.outside[p]] = left[p]
+        for p in self.fixed:
+            if p in left and p not in self.start:
+                add(totals, self.outside[p], left[p])
         for p in self.carried:
             if p in left and p in self.later:
                 self._without_trips(p, left[p], totals)
-            elif p in left:
+            elif p in left and self.outside[p] in self.outer.active:
                 add(totals, self.outside[p], left[p])
 
     def _without_trips(self, p: Value, left: Total, totals: Totals) -> None:

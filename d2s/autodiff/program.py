@@ -54,13 +54,13 @@ def linearize(program: Program, wanted: Sequence[bool], given: Sequence[bool], s
     recorder = Recorder(program.name + "_grad")
     scope = _Scope(program, active, recorder)
     totals: Totals = {}
-    for n, (value, has) in enumerate(zip(program.outputs, given, strict=True)):
-        if has and value in active:
-            totals[value] = Total(recorder.input(value.type, f"g_{n}"))
+    gs = [(v, recorder.input(v.type, f"g_{n}")) for n, v in enumerate(program.outputs) if given[n] and v in active]
     for value, has in zip(program.inputs, started, strict=True):
         if has:
             totals[value] = Total(recorder.input(value.type, f"total_{value.name}"))
     with handling(recorder):
+        for value, g in gs:
+            add(totals, value, Total(g))
         scope.sweep(totals)
     return scope.halves(totals)
 
@@ -147,13 +147,18 @@ class _Scope:
             region = node.attrs[name]
             alias = dict(zip(region.inputs, node.inputs[1:], strict=True))
             scope = self.inside(region, name, alias)
-            found: Totals = {p: totals[v] for p, v in alias.items() if v in totals and p in self.active}
+            firsts = {v: p for p, v in reversed(alias.items())}  # a value captured twice has one total
+            found: Totals = {p: totals[v] for v, p in firsts.items() if v in totals and p in self.active}
             with handling(scope.recorder):
                 for inner, g in zip(region.outputs, gs, strict=True):
                     if g and inner in self.active:
                         add(found, inner, g)
                 scope.sweep(found)
-            outside = {alias[p]: total for p, total in found.items() if p in alias}
+            outside: Totals = {}
+            with handling(scope.recorder):
+                for p, total in found.items():
+                    if p in alias:
+                        add(outside, alias[p], total)
             arms.append((scope.recorder, outside, [scope.popped(self.stack)]))
             self.arms[node].append(scope)
         captured = list(dict.fromkeys(node.inputs[1:]))

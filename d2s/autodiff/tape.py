@@ -122,4 +122,4 @@ def backward(root: Any, cotangent: Any, retain_graph: bool = False) -> None:
             if not retain_graph:
                 node.release()
         for leaf, total in totals.of_leaves.values():
-            leaf.grad = total if leaf.grad is None else OPS["add"](leaf.grad, total)
+            leaf.grad = total.detach() if leaf.grad is None else OPS["add"](leaf.grad, total)

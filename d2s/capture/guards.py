@@ -20,12 +20,12 @@ MISSING = object()
 
 
 class Guard:
-    """One thing read at capture. `kept` holds it, so that its identity stays its own."""
+    """One thing read at capture, at the user's line `where`. `kept` holds it, so that its identity stays its own."""
 
-    __slots__ = ("described", "kept", "print", "read")
+    __slots__ = ("described", "kept", "print", "read", "where")
 
-    def __init__(self, described: str, read: Callable[[], Any]) -> None:
-        self.described, self.read = described, read
+    def __init__(self, described: str, read: Callable[[], Any], where: str = "") -> None:
+        self.described, self.read, self.where = described, read, where
         self.kept = self._now()
         self.print = fingerprint(self.kept)
 
@@ -58,5 +58,8 @@ def fingerprint(value: Any, depth: int = 0) -> Any:
     if kind is types.BuiltinMethodType:
         return kind, value.__name__, id(value.__self__)
     if kind is types.FunctionType:
-        return kind, id(value), id(value.__code__), fingerprint(value.__defaults__, depth + 1)
+        defaults = fingerprint((value.__defaults__, value.__kwdefaults__), depth + 1)
+        return kind, id(value), id(value.__code__), defaults
+    if hasattr(kind, "is_same_as"):  # a method made static is another object at each look
+        return kind, *(id(part) for part in value.is_same_as())
     return kind, id(value)

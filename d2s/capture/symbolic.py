@@ -13,8 +13,10 @@ d2s.errors.CaptureError: [D2S1001] bool() of a tensor: Python needs to know a va
   way out: `if`, `while`, `and`, `or`, `not` on tensors become part of the graph where this code is rewritten
 """
 
+import math
 import os
 import sys
+import sysconfig
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -28,13 +30,29 @@ from d2s.ops.recording import Recorder, Symbolic
 from d2s.runtime import launch
 from d2s.types import Type
 
+_LIBRARIES = tuple({sysconfig.get_path(key) + os.sep for key in ("stdlib", "platstdlib", "purelib", "platlib")})
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def in_package(filename: str) -> bool:
+    """Whether a file is one of d2s, and so not the user's."""
+    return filename.startswith(_PACKAGE)
+
+
+def in_library(filename: str) -> bool:
+    """Whether a file is d2s's, the standard library's or an installed package's."""
+    return filename.startswith((_PACKAGE, *_LIBRARIES, "<frozen"))
+
+
+def in_standard_library(filename: str) -> bool:
+    installed = any(part in filename for part in ("site-packages", "dist-packages"))
+    return in_library(filename) and not installed and not in_package(filename)
 
 
 def user_line() -> str:
     """`file:line` of the user's code that is running; empty where there is none in a file."""
     frame = sys._getframe(1)
-    while frame and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame and in_package(frame.f_code.co_filename):
         frame = frame.f_back  # type: ignore[assignment]
     if not frame or not os.path.exists(frame.f_code.co_filename):
         return ""
@@ -50,7 +68,7 @@ _HINT = "`if`, `while`, `and`, `or`, `not` on tensors become part of the graph w
 
 
 def _unknown(asked: str) -> Callable[..., NoReturn]:
-    def method(self: "SymbolicTensor", *_: Any) -> NoReturn:
+    def method(self: "SymbolicTensor", *_: Any, **__: Any) -> NoReturn:
         what = "a Python number of run time" if self.value.type.python else "a tensor"
         refuse("D2S1001", f"{asked} of {what}: Python needs to know a value that only a run will tell", _HINT)
 
@@ -68,10 +86,6 @@ class SymbolicTensor(Symbolic):
     __getitem__, __setitem__, set_value, detach = map(_unknown, ("indexing", "assignment", "set_value()", "detach()"))
 
     @property
-    def dtype(self) -> types.DType:
-        return self.value.type.dtype
-
-    @property
     def ndim(self) -> int:
         return len(self.value.type.shape)
 
@@ -86,11 +100,21 @@ class SymbolicTensor(Symbolic):
             )
         return list(shape)  # type: ignore[arg-type]
 
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __repr__(self) -> str:
-        return f"<{self.value.type} of run time>"
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(Tensor, name):
+            refuse("D2S1003", f"'{name}' of a tensor is not part of graphs yet")
+        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
+
+    __str__ = __repr__ = __format__ = _unknown("the text")
+    stop_gradient = property(_unknown("stop_gradient"))
+    grad = property(_unknown("the gradient"))
 
 
 class Tracer(Recorder):
@@ -103,6 +127,7 @@ class Tracer(Recorder):
         self.root: Tracer = parent.root if parent else self
         self.lifted: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self.called: dict[int, str] = {}  # the name a tensor was read by
+        self.joined: set[Any] = set()  # values that are one of several, by the path taken
         self.reached: set[int] = set()  # tensors met otherwise than as the symbols of arguments
         self.guards: dict[Any, Guard] = {}
 
@@ -135,17 +160,15 @@ class Tracer(Recorder):
             return value
         if isinstance(value, Tensor):
             return self.lift(value)
-        if type(value) in types.PYTHON_DTYPES:
-            if type(value) is int and not -(1 << 63) <= value < 1 << 63:
-                return None
-            symbol: SymbolicTensor = self.constant(value, Type(types.PYTHON_DTYPES[type(value)], python=True))
+        if type(value) in (bool, int, float) and not (type(value) is int and not -(1 << 63) <= value < 1 << 63):
+            symbol: SymbolicTensor = self.constant(value, Type(types.python_dtype(value), python=True))
             return symbol
         return None
 
     def guard(self, key: Any, described: str, read: Callable[[], Any]) -> None:
         """Notes that the capture depends on something outside."""
         if key not in self.root.guards:
-            self.root.guards[key] = Guard(described, read)
+            self.root.guards[key] = Guard(described, read, user_line())
             name = described.rpartition(".")[2].strip("'")
             if isinstance(self.root.guards[key].kept, Tensor) and name.isidentifier():
                 self.root.called.setdefault(id(self.root.guards[key].kept), name)

@@ -3,7 +3,8 @@
 In: a function, the leaves of its arguments and which of them are values of run time. Out: `Captured`.
 
 >>> from d2s import types
->>> captured = trace(lambda leaves: leaves[0] + 1.0, "f", [None], {0: ("x", Type(types.float32, (2,)))}, {})
+>>> arguments, skeleton = flatten({"x": None})
+>>> captured = trace(lambda given: given["x"] + 1.0, "f", arguments, skeleton, {0: ("x", Type(types.float32, (2,)))}, {})
 >>> [node.op for node in captured.program.nodes]
 ['constant', 'add']
 """
@@ -13,10 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.guards import Guard
-from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
-from d2s.capture.tree import Skeleton, flatten
+from d2s.capture.result import Leaf, Recipe, describe
+from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.capture.tree import Skeleton, containers, flatten, rebuild
+from d2s.capture.undefined import Undefined, load
 from d2s.eager.tensor import Tensor
-from d2s.ir.program import Program
+from d2s.errors import CaptureError
+from d2s.ir.program import Program, Value
 from d2s.ops.dispatch import handling
 from d2s.types import Type
 
@@ -30,18 +34,18 @@ class Captured:
     lifted: list[Tensor]
     aliases: list[tuple[int, Tensor]]  # arguments that were also reached another way
     guards: list[Guard]
-    results: list[tuple[str, Any]]  # ("output", n), ("argument", leaf), ("tensor", t) or ("constant", value)
-    skeleton: Skeleton
+    result: Recipe  # of leaves ("output", n), ("argument", leaf), ("container", n), ("outside", object)
 
 
 def trace(
-    function: Callable[[list[Any]], Any],
+    function: Callable[[Any], Any],
     name: str,
     leaves: Sequence[Any],
+    skeleton: Skeleton,
     symbols: dict[int, tuple[str, Type]],
     same: dict[int, int],
 ) -> Captured:
-    """Runs `function(leaves)` with the leaves in `symbols` replaced by symbols, those in `same` by that of another leaf."""
+    """Runs `function` on its arguments with the leaves in `symbols` replaced by symbols, those in `same` by that of another."""
     tracer = Tracer(name)
     inside = list(leaves)
     for n, (given, of) in symbols.items():
@@ -50,43 +54,52 @@ def trace(
             tracer.lifted[id(leaves[n])] = leaves[n], inside[n]
     for n, first in same.items():
         inside[n] = inside[first]
-    arguments = {tracer.lifted[id(leaves[n])][1].value: n for n in symbols if isinstance(leaves[n], Tensor)}
+    structure = rebuild(skeleton, inside)
     with handling(tracer):
-        outcome = function(inside)
-        found, skeleton = flatten(outcome)
-        results, outputs = _results(tracer, found, {inside[n].value: n for n in symbols})
-    program = tracer.builder.finish([tracer.resolve(s) for s in outputs])
+        outcome = function(structure)
+        results = _Results(tracer, {inside[n].value: n for n in symbols})
+        outside: dict[int, Leaf] = {
+            id(c): ("container", n) for n, c in enumerate(containers(structure)) if type(c) is not tuple
+        }
+        outside |= {id(c): ("outside", c) for c in _found_outside(tracer) if id(c) not in outside}
+        recipe = describe(outcome, results.leaf, outside)
+    program = tracer.builder.finish([tracer.resolve(s) for s in results.outputs])
+    arguments = {inside[n].value: n for n in symbols}
     lifted = [t for t, symbol in tracer.lifted.values() if symbol.value not in arguments]
     aliases = [(arguments[s.value], t) for t, s in tracer.lifted.values() if s.value in arguments and id(t) in tracer.reached]
     guards = list(tracer.guards.values())
     for guard in guards:
         if not guard.holds():
-            refuse(
-                "D2S1003",
-                f"reading {guard.described} gives another object each time",
-                "read it outside of the captured function",
-            )
-    return Captured(program, list(symbols), lifted, aliases, guards, results, skeleton)
+            message = f"reading {guard.described} gives another object each time"
+            raise CaptureError("D2S1003", message, where=guard.where, hint="read it outside of the captured function")
+    return Captured(program, list(symbols), lifted, aliases, guards, recipe)
 
 
-def _results(tracer: Tracer, found: list[Any], arguments: dict[Any, int]) -> tuple[list[tuple[str, Any]], list[SymbolicTensor]]:
+def _found_outside(tracer: Tracer) -> list[Any]:
+    """Lists and dicts that were there before: read from somewhere, and free of what the capture made."""
+    read = [guard.kept for key, guard in tracer.guards.items() if key[1] != "content"]
+    return [c for c in read if type(c) in (list, dict) and not any(isinstance(x, SymbolicTensor) for x in flatten(c)[0])]
+
+
+class _Results:
     """Where each leaf of the result comes from at a call; an argument handed back is the argument itself."""
-    results: list[tuple[str, Any]] = []
-    outputs: list[SymbolicTensor] = []
-    lifted = {symbol.value: tensor for tensor, symbol in tracer.lifted.values()}
-    for leaf in found:
-        if isinstance(leaf, Tensor):
-            tracer.lift(leaf)
-            results.append(("tensor", leaf))
-        elif not isinstance(leaf, SymbolicTensor):
-            results.append(("constant", leaf))
-        elif leaf.value in arguments:
-            results.append(("argument", arguments[leaf.value]))
-        elif leaf.value in lifted:
-            results.append(("tensor", lifted[leaf.value]))
-        else:
-            known = [s.value for s in outputs]
-            if leaf.value not in known:
-                outputs.append(leaf)
-            results.append(("output", [s.value for s in outputs].index(leaf.value)))
-    return results, outputs
+
+    def __init__(self, tracer: Tracer, arguments: dict[Value, int]) -> None:
+        self.tracer, self.arguments = tracer, arguments
+        self.outputs: list[SymbolicTensor] = []
+
+    def leaf(self, value: Any) -> Leaf:
+        if isinstance(value, Tensor):
+            value = self.tracer.lift(value)
+        if not isinstance(value, SymbolicTensor):
+            return "outside", load(value, "the result", getattr(value, "where", "")) if isinstance(value, Undefined) else value
+        if value.value in self.arguments:
+            return "argument", self.arguments[value.value]
+        for tensor, symbol in self.tracer.lifted.values():
+            if symbol.value is value.value:
+                return "outside", tensor
+        known = [s.value for s in self.outputs]
+        if value.value not in known:
+            self.outputs.append(value)
+            return "output", len(known)
+        return "output", known.index(value.value)

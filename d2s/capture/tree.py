@@ -26,6 +26,12 @@ def flatten(structure: Any) -> tuple[list[Any], Skeleton]:
     return [leaf for leaves, _ in found for leaf in leaves], (kind, keys, tuple(s for _, s in found))
 
 
+def containers(structure: Any) -> list[Any]:
+    """The lists, dicts and tuples of a structure, outer before inner."""
+    parts = structure.values() if type(structure) is dict else structure if isinstance(structure, list | tuple) else None
+    return [] if parts is None else [structure, *(c for part in parts for c in containers(part))]
+
+
 def rebuild(skeleton: Skeleton, leaves: Iterable[Any]) -> Any:
     """The structure of a skeleton with these leaves."""
     return _rebuild(skeleton, iter(leaves))

@@ -7,76 +7,99 @@ checksum is compiled again. `D2S_CACHE_DIR` moves the folder.
 True
 """
 
+import contextlib
 import functools
 import hashlib
 import importlib
 import importlib.metadata
+import itertools
 import os
 import pathlib
-import tempfile
+import sys
 import threading
+import time
 import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import llvmlite.binding as llvm
 
-from d2s.codegen.host import target_machine
+from d2s.codegen import store
+from d2s.codegen.host import cpu, target_machine
 from d2s.stages import stage
 
+folder = store.folder
 _lock = threading.Lock()
-_loaded: dict[str, int] = {}
+_loaded: dict[str, dict[str, int]] = {}
 _libraries: list[object] = []  # loaded code is never unloaded
+_tries = itertools.count()  # a library's name is taken even if it could not be loaded
+_NOT_COMPILING = {"__init__.py", "cache.py", "store.py", "emit.py"}  # of this folder: they shape no code but by its text
 
 
 def address(text: str, T: str, name: str = "kernel") -> int:
     """The address of the compiled function `name` of a text."""
-    key = hashlib.sha256(f"{_environment()}\n{T}\n{name}\n{text}".encode()).hexdigest()[:32]
+
+    def compiled() -> bytes:
+        data: bytes = importlib.import_module("d2s.codegen.numba_kernel").object_of(text, T, name)  # Numba only to compile
+        return data
+
+    return linked(f"{T}\n{name}\n{text}", compiled, ["kernel"], lambda key: stage(f"kernel-{key}", f"# T = {T}\n{text}", "py"))[
+        "kernel"
+    ]
+
+
+def linked(
+    content: str,
+    compiled: Callable[[], bytes],
+    exports: Sequence[str],
+    loading: Callable[[str], None] = lambda key: None,
+    imports: Mapping[str, int] | None = None,
+) -> dict[str, int]:
+    """The addresses of the symbols `exports` of an object: loaded already, kept in the folder, or compiled now."""
+    key = hashlib.sha256(f"{_environment()}\n{content}".encode()).hexdigest()[:32]
     with _lock:
         if key not in _loaded:
-            stage(f"kernel-{key[:8]}", f"# T = {T}\n{text}", "py")
-            _loaded[key] = _link(key, _read(key) or _compile(key, text, T, name))
+            loading(key[:8])
+            _loaded[key] = _kept(key, exports, imports or {}) or _new(key, compiled, exports, imports or {})
         return _loaded[key]
 
 
-def folder() -> pathlib.Path:
-    """Where object files are kept."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return pathlib.Path(os.environ.get("D2S_CACHE_DIR") or os.path.join(base, "d2s"))
+def _kept(key: str, exports: Sequence[str], imports: Mapping[str, int]) -> dict[str, int]:
+    data = store.found(key)
+    try:
+        return _link(key, data, exports, imports) if data else {}
+    except RuntimeError:
+        warnings.warn(f"d2s: {store.folder() / key}.o cannot be loaded and is compiled again", RuntimeWarning, stacklevel=2)
+        return {}
+
+
+def _new(key: str, compiled: Callable[[], bytes], exports: Sequence[str], imports: Mapping[str, int]) -> dict[str, int]:
+    _progress.begin()
+    try:
+        data = compiled()
+    finally:
+        _progress.end()
+    addresses = _link(key, data, exports, imports)
+    store.keep(key, data)
+    return addresses
 
 
 @functools.cache
 def _environment() -> str:
-    compiler = pathlib.Path(__file__).with_name("numba_kernel.py").read_text()
-    versions = [importlib.metadata.version(p) for p in ("numba", "llvmlite")]
-    return "\n".join([compiler, *versions, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()])
+    """Everything but the text that decides which code comes out."""
+    here = pathlib.Path(__file__).parent
+    sources = [path for path in sorted(here.glob("*.py")) if path.name not in _NOT_COMPILING]
+    compiler = [path.read_text() for path in (*sources, here.parent / "types.py")]
+    versions = [_version(package) for package in ("d2s", "numba", "llvmlite", "numpy")]
+    python = f"{sys.implementation.cache_tag} {sys.platform}"
+    return "\n".join([*compiler, *versions, python, str(llvm.llvm_version_info), *cpu()])
 
 
-def _read(key: str) -> bytes:
-    """The object under a key, or nothing where it is missing, damaged or another user's."""
-    path = folder() / f"{key}.o"
+def _version(package: str) -> str:
     try:
-        if os.name == "posix" and path.stat().st_uid != os.getuid():
-            return b""
-        data = path.read_bytes()
-    except OSError:
-        return b""
-    if hashlib.sha256(data[32:]).digest() == data[:32]:
-        return data[32:]
-    warnings.warn(f"d2s: {path} is damaged and is compiled again", RuntimeWarning, stacklevel=2)
-    return b""
-
-
-def _compile(key: str, text: str, T: str, name: str) -> bytes:
-    numba_kernel = importlib.import_module("d2s.codegen.numba_kernel")  # Numba is imported only to compile
-    data: bytes = numba_kernel.object_of(text, T, name)
-    try:
-        folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, temporary = tempfile.mkstemp(dir=folder())
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(data).digest() + data)
-        os.replace(temporary, folder() / f"{key}.o")
-    except OSError:
-        pass  # a folder that cannot be written costs the next process a compile, nothing else
-    return data
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "run from its source"
 
 
 @functools.cache
@@ -84,8 +107,79 @@ def _engine() -> object:
     return llvm.create_lljit_compiler(target_machine(jit=True))
 
 
-def _link(key: str, data: bytes) -> int:
-    library = llvm.JITLibraryBuilder().add_object_img(data).export_symbol("kernel").add_current_process()
-    linked = library.link(_engine(), key)
-    _libraries.append(linked)
-    return linked["kernel"]
+def _link(key: str, data: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> dict[str, int]:
+    library = llvm.JITLibraryBuilder().add_object_img(data).add_current_process()
+    for name in exports:
+        library.export_symbol(name)
+    for name, at in imports.items():
+        library.import_symbol(name, at)
+    tracked = library.link(_engine(), f"{key}-{next(_tries)}")
+    _libraries.append(tracked)
+    return {name: tracked[name] for name in exports}
+
+
+class _Progress:
+    """One line on a terminal while compiling takes longer than a second in all; gone before the program goes on."""
+
+    PATIENCE, PAUSE = 1.0, 1.0  # seconds until the line appears, and after which compiling has ended
+
+    def __init__(self) -> None:
+        self.count, self.started, self.ended = 0, 0.0, 0.0
+        self.timer: threading.Timer | None = None
+        self.shown, self.muted, self.lock = False, False, threading.Lock()
+
+    def begin(self) -> None:
+        now = time.monotonic()
+        if now - self.ended > self.PAUSE:
+            self.count, self.started = 0, now
+        self.count += 1
+        if self.muted or sys.stderr is None or not sys.stderr.isatty():
+            return
+        self.timer = threading.Timer(max(0.0, self.started + self.PATIENCE - now), self.show, [self.count])
+        self.timer.daemon = True
+        self.timer.start()
+
+    def show(self, count: int) -> None:
+        with self.lock:
+            if self.timer is not None and count == self.count:
+                self.shown = True
+                self._write(f"\rd2s: compiling kernels ... {count}")
+
+    def end(self) -> None:
+        self.ended = time.monotonic()
+        if self.timer is None:
+            return
+        self.timer.cancel()
+        with self.lock:
+            self.timer = None
+            if self.shown:
+                self.shown = False
+                self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        stream: Any = sys.stderr
+        stream.write(text)
+        stream.flush()
+
+
+_progress = _Progress()
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Shows no line while compiling: the caller shows its own."""
+    _progress.muted = True
+    try:
+        yield
+    finally:
+        _progress.muted = False
+
+
+def _unlock() -> None:
+    """In a forked child the thread that held a lock is not there to give it back."""
+    global _lock, _progress
+    _lock, _progress = threading.Lock(), _Progress()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)

@@ -17,9 +17,9 @@ def add(x, y):
 <BLANKLINE>
 # add(f32[i0 * n1 + i1], f32[i1]) -> f32[i0 * n1 + i1]
 def kernel(r, o):
-    x = f32(r[o[0]])
-    y = f32(r[o[1]])
-    out = f32(r[o[2]])
+    x = f32_in(r[o[0]])
+    y = f32_in(r[o[1]])
+    out = f32_out(r[o[2]])
     n0 = r[o[3]]
     n1 = r[o[4]]
     for i0 in range(n0):
@@ -35,8 +35,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from d2s.ops import Op
-from d2s.types import Dim, Shape, Type
+from d2s.ops import Op, vector_angles, vector_division, vector_math
+from d2s.types import Dim, DType, Shape, Type
 
 Loop = tuple[tuple[bool, ...], tuple[Dim, ...]]  # which inputs move along it, and the dims it runs over
 
@@ -54,10 +54,11 @@ def lower(op: Op, inputs: Sequence[Type], outputs: Sequence[Type], attrs: dict[s
     """The kernel of one op: the emitter's group of one."""
     out = outputs[0]
     if op.scalar:
-        return _elementwise(op, _scalar_text(op.scalar), [t.shape for t in inputs], inputs, out, inputs[op.kept])
+        text = _scalar_text(op.scalar, inputs[op.kept].dtype)
+        return _elementwise(op, text, [t.shape for t in inputs], inputs, out, inputs[op.kept])
     if op.has("scalar"):
         expression, views = op.rules["scalar"](*inputs, **attrs)
-        text = f"def {op.name}({', '.join(op.arrays[: len(views)])}):\n    return {expression}\n"
+        text = f"@inlined\ndef {op.name}({', '.join(op.arrays[: len(views)])}):\n    return {expression}\n"
         return _elementwise(op, text, views, inputs, out, out)
     extents, body = op.rules["kernel"](*inputs, out, **attrs)
     shown = f"{op.name}({', '.join(t.dtype.short for t in inputs)}) -> {out.dtype.short}"
@@ -78,13 +79,14 @@ def _elementwise(op: Op, scalar: str, views: list[Shape], inputs: Sequence[Type]
     shown = ", ".join(f"{t.dtype.short}[{at}]" for _, at, t in read)
     shown = f"{op.name}({shown}) -> {out.dtype.short}[{_index(loops, None)}]"
     function = _function(op, inputs, out, len(loops), shown, "\n".join(lines) + "\n")
-    return Launch(f"@inlined\n{scalar}\n\n{function}", T.dtype.short, tuple(dims for _, dims in loops), fails)
+    return Launch(f"{scalar}\n\n{function}", T.dtype.short, tuple(dims for _, dims in loops), fails)
 
 
 def _function(op: Op, inputs: Sequence[Type], out: Type, extents: int, shown: str, body: str) -> str:
     """The whole kernel: registers into typed names, then the body."""
     names = [*op.arrays, "out"]
-    lines = [f"{n} = {t.dtype.short}(r[o[{k}]])" for k, (n, t) in enumerate(zip(names, [*inputs, out], strict=True))]
+    types = [f"{t.dtype.short}_in" for t in inputs] + [f"{out.dtype.short}_out"]
+    lines = [f"{n} = {t}(r[o[{k}]])" for k, (n, t) in enumerate(zip(names, types, strict=True))]
     lines += [f"n{k} = r[o[{len(names) + k}]]" for k in range(extents)]
     return f"# {shown}\ndef kernel(r, o):\n" + textwrap.indent("\n".join(lines) + "\n" + body, "    ")
 
@@ -114,10 +116,85 @@ def _index(loops: list[Loop], k: int | None) -> str:
 
 
 @functools.cache
-def _scalar_text(scalar: Callable[..., Any]) -> str:
-    """The body of an elementwise op as it stands in its file, without decorator, annotations and docstring."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(scalar))).body[0]
-    assert isinstance(tree, ast.FunctionDef)
-    tree.decorator_list, tree.returns = [], None
-    tree.body = tree.body[1:] if ast.get_docstring(tree) else tree.body
-    return ast.unparse(tree) + "\n"
+def _scalar_text(scalar: Callable[..., Any], computed: DType) -> str:
+    """The body of an elementwise op as it stands in its file, behind the vector math it calls."""
+    function = ast.parse(textwrap.dedent(inspect.getsource(scalar))).body[0]
+    calls = _Calls(computed)
+    text = _plain(calls.visit(function))
+    return "\n\n".join([*_needed(calls.found), text])
+
+
+def needed(name: str, computed: DType) -> str:
+    """The text of `vm.<name>` for a dtype, and of all it needs."""
+    return "\n\n".join(_needed([_chosen(name, computed)]))
+
+
+def _chosen(name: str, computed: DType) -> str:
+    """The name in `vector_math` that `vm.<name>` means for a dtype."""
+    kind = {"b": "int", "i": "int", "f": computed.short}[computed.kind]
+    return f"{name}_{kind}" if f"{name}_{kind}" in _definitions() else name
+
+
+class _Calls(ast.NodeTransformer):
+    """Writes `exp_f32` for `vm.exp`."""
+
+    def __init__(self, computed: DType) -> None:
+        self.computed, self.found = computed, list[str]()
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if not isinstance(node.value, ast.Name) or node.value.id != "vm":
+            return node
+        self.found.append(_chosen(node.attr, self.computed))
+        return ast.Name(self.found[-1], ast.Load())
+
+
+class _Polynomials(ast.NodeTransformer):
+    """Writes `P(z)` for `polynomial(P, z)`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "polynomial":
+            return ast.Call(node.args[0], node.args[1:], [])
+        return node
+
+
+@functools.cache
+def _definitions() -> dict[str, tuple[str, set[str]]]:
+    """What vector math defines: the text of each name, and the names in it."""
+    found: dict[str, tuple[str, set[str]]] = {}
+    parts = (vector_math, vector_angles, vector_division)
+    for node in (node for part in parts for node in ast.parse(inspect.getsource(part)).body):
+        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = _plain(_Polynomials().visit(node)), names
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            terms = ast.literal_eval(node.value) if isinstance(node.value, ast.Tuple) else ()
+            found[name] = (_horner(name, terms), {"fma"}) if terms else (ast.unparse(node) + "\n", names - {name})
+    return found
+
+
+def _horner(name: str, terms: Sequence[float]) -> str:
+    first, *rest = [f"float32({c!r})" if name.endswith("_F32") else repr(c) for c in reversed(terms)]
+    lines = [f"p = {first}", *(f"p = fma(p, z, {c})" for c in rest), "return p"]
+    return f"@inlined\ndef {name}(z):\n" + textwrap.indent("\n".join(lines) + "\n", "    ")
+
+
+def _needed(names: Sequence[str]) -> list[str]:
+    """The texts of names of vector math and of what they need, in the order of its file."""
+    if not names:
+        return []
+    definitions, wanted, ahead = _definitions(), set[str](), list(names)
+    while ahead:
+        name = ahead.pop()
+        if name in definitions and name not in wanted:
+            wanted.add(name)
+            ahead += definitions[name][1]
+    return [text for name, (text, _) in definitions.items() if name in wanted]
+
+
+def _plain(function: Any) -> str:
+    """A function without decorators, annotations and docstring."""
+    function.decorator_list, function.returns = [], None
+    function.body = function.body[1:] if ast.get_docstring(function) else function.body
+    return f"@inlined\n{ast.unparse(function)}\n"

@@ -4,15 +4,22 @@
 True
 """
 
+import functools
 from typing import Any
 
 import llvmlite.binding as llvm
+
+
+@functools.cache
+def cpu() -> tuple[str, str]:
+    """The host's CPU and its features, as LLVM names them."""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def target_machine(**options: Any) -> Any:
     """An LLVM target machine for the host."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    features = llvm.get_host_cpu_features().flatten()
     target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3, **options)
+    name, features = cpu()
+    return target.create_target_machine(cpu=name, features=features, opt=3, **options)

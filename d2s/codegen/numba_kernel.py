@@ -7,8 +7,11 @@ nothing in it can raise, allocate or call Python.
 b'\\x7fELF'
 """
 
+import contextlib
 import functools
 import math
+import operator
+from collections.abc import Iterator
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -17,23 +20,57 @@ import numpy as np
 from llvmlite import ir
 from numba import types as nb
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.core.datamodel.models import PointerModel
+from numba.cpython import numbers
+from numba.extending import intrinsic, lower_builtin, register_model
 
 from d2s import types
 from d2s.codegen.host import target_machine
 from d2s.errors import InternalError
 
-ALLOWED = {"memcpy", "memset", "memmove", "tanh", "tanhf", "fma", "fmaf"}
+ALLOWED = {"memcpy", "memset", "memmove", "fma", "fmaf"}
 _registers, _operands = nb.CPointer(nb.intp), nb.CPointer(nb.int32)
+_INSTRUCTIONS = {n: n for n in ("sqrt", "rint", "floor", "ceil", "trunc")} | {"abs": "fabs"}
 SIGNATURES = {"kernel": nb.void(_registers, _operands), "execute": nb.intp(nb.intp, nb.intp, nb.intp, nb.intp)}
 
 
-def pointer_to(element: Any) -> Any:
+class _Input(nb.CPointer):
+    """To what a kernel only reads."""
+
+
+class _Output(nb.CPointer):
+    """To what a kernel makes: no input lies there, so that a loop needs no checks to be vectorised."""
+
+
+register_model(_Input)(PointerModel)
+register_model(_Output)(PointerModel)
+
+
+def _written(module: Any) -> Any:
+    """The alias scope of all outputs."""
+    domain = module.add_metadata([ir.MetaDataString(module, "d2s")])
+    return module.add_metadata([module.add_metadata([ir.MetaDataString(module, "written"), domain])])
+
+
+@lower_builtin(operator.getitem, _Input, nb.Integer)
+def _(context, builder, signature, args):
+    found = builder.load(builder.gep(args[0], [args[1]]))
+    found.set_metadata("noalias", _written(builder.module))
+    return found
+
+
+@lower_builtin(operator.setitem, _Output, nb.Integer, nb.Any)
+def _(context, builder, signature, args):
+    builder.store(args[2], builder.gep(args[0], [args[1]])).set_metadata("alias.scope", _written(builder.module))
+    return context.get_dummy_value()
+
+
+def pointer_to(element: Any, kind: Any = nb.CPointer) -> Any:
     """An intrinsic that takes an address as a typed pointer."""
 
     @intrinsic
     def pointer(typing_context, address):
-        signature = nb.CPointer(element)(nb.intp)
+        signature = kind(element)(nb.intp)
         return signature, lambda c, b, s, a: b.inttoptr(a[0], c.get_value_type(s.return_type))
 
     return pointer
@@ -65,6 +102,67 @@ def fma(typing_context, x, y, z):
     return x(x, x, x), codegen
 
 
+def rounded_once(name: str, operands: int = 1) -> Any:
+    """An intrinsic for an instruction of LLVM on floats of one width."""
+
+    def codegen(context, builder, signature, args):
+        t = context.get_value_type(signature.return_type)
+        called = f"llvm.{name}.{'f32' if t == ir.FloatType() else 'f64'}"
+        return builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(t, [t] * operands), called), args)
+
+    @intrinsic
+    def of_one(typing_context, x):
+        return x(x), codegen
+
+    @intrinsic
+    def of_two(typing_context, x, y):
+        return x(x, x), codegen
+
+    return of_one if operands == 1 else of_two
+
+
+def same_bits_as(given: Any, made: Any) -> Any:
+    """An intrinsic that reads the bits of one type as another."""
+
+    @intrinsic
+    def read(typing_context, x):
+        return made(given), lambda c, b, s, a: b.bitcast(a[0], c.get_value_type(made))
+
+    return read
+
+
+@intrinsic
+def select(typing_context, condition, x, y):
+    """x where the condition holds, else y; both are computed, so that no branch is left in a loop."""
+    both = typing_context.unify_types(x, y)
+    return both(nb.boolean, both, both), lambda c, b, s, a: b.select(*a)
+
+
+def table(values: Any) -> Any:
+    """An intrinsic that reads one of some constants: a few are chosen by selects, many are loaded."""
+
+    @intrinsic
+    def read(typing_context, index):
+        return nb.float64(nb.int64), lambda c, b, s, a: (_chosen if len(values) < 16 else _loaded)(b, values, a[0])
+
+    return read
+
+
+def _chosen(builder: Any, values: Any, index: Any) -> Any:
+    found = ir.DoubleType()(float(values[0]))
+    for k, value in enumerate(values[1:], 1):
+        found = builder.select(builder.icmp_signed(">=", index, index.type(k)), ir.DoubleType()(float(value)), found)
+    return found
+
+
+def _loaded(builder: Any, values: Any, index: Any) -> Any:
+    array, module = ir.ArrayType(ir.DoubleType(), len(values)), builder.module
+    constants = cgutils.global_constant(builder, "table", ir.Constant(array, [float(v) for v in values]))
+    found = builder.load(builder.gep(constants, [index.type(0), index], inbounds=True))
+    found.set_metadata("noalias", _written(module))
+    return found
+
+
 @intrinsic
 def call_kernel(typing_context, kernel, registers, operands):
     """Calls a kernel by address."""
@@ -92,9 +190,27 @@ def copy_bytes(typing_context, to, source, count):
 
 @functools.cache
 def _namespace() -> dict[str, Any]:
-    names = {d.short: pointer_to(nb.uint8 if d.kind == "b" else getattr(nb, d.name)) for d in types.TENSOR_DTYPES}
+    names: dict[str, Any] = {}
+    for d in types.TENSOR_DTYPES:
+        element = nb.uint8 if d.kind == "b" else getattr(nb, d.name)
+        names |= {d.short: pointer_to(element), f"{d.short}_in": pointer_to(element, _Input)}
+        names[f"{d.short}_out"] = pointer_to(element, _Output)
     names |= {"fma": fma, "call_kernel": call_kernel, "copy_bytes": copy_bytes, "math": math}
+    names |= {f"{n}_of": rounded_once(f) for n, f in _INSTRUCTIONS.items()} | {"sign_from": rounded_once("copysign", 2)}
+    names |= {"bits_of": same_bits_as(nb.float64, nb.int64), "float_of": same_bits_as(nb.int64, nb.float64)}
+    names |= {"bits32_of": same_bits_as(nb.float32, nb.int32), "float32_of": same_bits_as(nb.int32, nb.float32)}
+    names |= {"int32": np.int32, "select": select, "table": table, "float32": np.float32, "float64": np.float64}
     return names | {"registers": names["i64"], "inlined": numba.njit(error_model="numpy", inline="always")}
+
+
+@contextlib.contextmanager
+def _wrapping() -> Iterator[None]:
+    """Integers that wrap around: Numba declares signed overflow undefined, and LLVM then drops checks for it."""
+    before, numbers._int_arith_flags = numbers._int_arith_flags, lambda of: []
+    try:
+        yield
+    finally:
+        numbers._int_arith_flags = before
 
 
 def object_of(text: str, T: str, name: str = "kernel") -> bytes:
@@ -102,7 +218,8 @@ def object_of(text: str, T: str, name: str = "kernel") -> bytes:
     computed = types.dtype(T).name
     scope = _namespace() | {"T": getattr(np, computed), "local64": local_array_of(getattr(nb, computed), 64)}
     exec(compile(text, f"<d2s {name}>", "exec"), scope)
-    compiled = numba.cfunc(SIGNATURES[name], error_model="numpy")(scope[name])
+    with _wrapping() if types.dtype(T).kind == "i" else contextlib.nullcontext():
+        compiled = numba.cfunc(SIGNATURES[name], error_model="numpy")(scope[name])
     return _small_object(compiled.inspect_llvm(), compiled.native_name)
 
 

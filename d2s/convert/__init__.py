@@ -1,8 +1,9 @@
 """What rewritten code calls, as `_d2s`: each decides at run time between Python and the graph being captured."""
 
+from d2s.capture.undefined import Undefined, load
 from d2s.convert.calls import call, converted
 from d2s.convert.if_else import if_else
-from d2s.convert.loads import Undefined, attribute, item, iterate, load
+from d2s.convert.loads import attribute, is_, is_not, item, iterate, operand
 from d2s.convert.logical import and_, both, either, if_exp, not_, or_
 from d2s.convert.while_loop import while_loop
 
@@ -22,4 +23,4 @@ __all__ = [
     "not_",
     "or_",
 ]
-__all__ += ["while_loop"]
+__all__ += ["is_", "is_not", "operand", "while_loop"]

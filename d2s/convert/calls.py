@@ -5,107 +5,71 @@
 """
 
 import functools
+import inspect
 import math
-import os
 import sys
-import sysconfig
 import types
 import weakref
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from d2s.ast_transforms import Converted, convert_function
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
-from d2s.convert.loads import guard_content, guard_names
+from d2s.capture.guards import MISSING
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
+from d2s.convert.loads import attribute, defines, guard_attribute, guard_content, guard_names, refuse_consumption
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import Op
 from d2s.ops.operators import Operators
 from d2s.runtime import launch
 from d2s.types import DType
 
-_PURE = {
-    len,
-    abs,
-    min,
-    max,
-    sum,
-    range,
-    enumerate,
-    zip,
-    reversed,
-    sorted,
-    any,
-    all,
-    round,
-    divmod,
-    pow,
-    map,
-    filter,
-    iter,
-    hash,
-}
-_PURE |= {
-    int,
-    float,
-    bool,
-    complex,
-    str,
-    repr,
-    tuple,
-    list,
-    dict,
-    set,
-    frozenset,
-    slice,
-    type,
-    issubclass,
-    callable,
-    hasattr,
-    getattr,
-}
+_PURE = {len, abs, sum, range, enumerate, zip, reversed, any, all, round, divmod, pow, iter, hash, slice}
+_PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass, callable}
 _PURE |= {value for value in vars(math).values() if callable(value)}
-_READING = {
-    "get",
-    "items",
-    "keys",
-    "values",
-    "index",
-    "count",
-    "copy",
-    "union",
-    "intersection",
-    "difference",
-    "issubset",
-}
+_HIGHER = (map, filter, sorted, min, max)
+_READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
 _IMMUTABLE = (str, bytes, int, float, complex, tuple, range, frozenset, DType)
-_LIBRARY = tuple({os.path.realpath(p) + os.sep for key, p in sysconfig.get_paths().items() if "lib" in key})
-_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-_converted: "weakref.WeakKeyDictionary[types.FunctionType, Converted]" = weakref.WeakKeyDictionary()
+Code = tuple[Any, Any, Any]
+_converted: "weakref.WeakKeyDictionary[types.FunctionType, tuple[Code, Converted]]" = weakref.WeakKeyDictionary()
 
 
 def call(function: Any) -> Callable[..., Any]:
     """What is called instead of `function`."""
     tracer = capturing()
     if tracer is None:
-        return function
+        return function  # type: ignore[no-any-return]
     if isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators):
-        return function
+        return function  # type: ignore[no-any-return]
     captured_as = getattr(type(function), "captured_as", None)  # layers, and functions made static
     if captured_as:
+        tracer.guard((id(function), "captured"), type(function).__name__, lambda: captured_as(function))
         return call(captured_as(function))
     if isinstance(function, functools.partial):
         return functools.partial(call(function.func), *function.args, **function.keywords)
     if isinstance(function, types.MethodType):
         return functools.partial(call(function.__func__), function.__self__)
-    if function is isinstance or function is to_tensor:
-        return functools.partial(_SEEING[function], tracer)
+    seeing = next((special for known, special in _SEEING if known is function), None)
+    if seeing:
+        return functools.partial(seeing, tracer)
     if _is_pure(function):
         return functools.partial(_call_pure, tracer, function)
-    if isinstance(function, types.FunctionType) and not _library(function):
-        guard_names(tracer, function)
-        return converted(function).function
+    if any(function is known for known in _HIGHER):
+        return functools.partial(_call_higher, tracer, function)
+    if isinstance(function, types.FunctionType):
+        return _call_user(tracer, function)
+    own = inspect.getattr_static(type(function), "__call__", None)
+    if isinstance(own, types.FunctionType) and not isinstance(function, type):
+        return call(types.MethodType(own, function))
     return _refused(function)
+
+
+def _call_user(tracer: Tracer, function: types.FunctionType) -> Callable[..., Any]:
+    if in_standard_library(function.__code__.co_filename):
+        _refused(function)
+    if not in_package(function.__code__.co_filename):
+        guard_names(tracer, function)
+    return converted(function).function
 
 
 def _refused(function: Any) -> NoReturn:
@@ -115,15 +79,12 @@ def _refused(function: Any) -> NoReturn:
 
 
 def converted(function: types.FunctionType) -> Converted:
-    """The rewritten function, made once."""
-    if function not in _converted:
-        _converted[function] = convert_function(function, sys.modules[__package__])
-    return _converted[function]
-
-
-def _library(function: types.FunctionType) -> bool:
-    path = os.path.realpath(function.__code__.co_filename)
-    return path.startswith(_LIBRARY) and not path.startswith(_OWN)
+    """The rewritten function, made once for its code and defaults."""
+    code = function.__code__, function.__defaults__, function.__kwdefaults__
+    known = _converted.get(function)
+    if known is None or any(a is not b for a, b in zip(known[0], code, strict=True)):
+        _converted[function] = known = code, convert_function(function, sys.modules[__package__])
+    return known[1]
 
 
 def _is_pure(function: Any) -> bool:
@@ -131,6 +92,8 @@ def _is_pure(function: Any) -> bool:
     if isinstance(function, types.BuiltinMethodType) and owner is not None and not isinstance(owner, types.ModuleType):
         reading = isinstance(owner, dict | list | set) and function.__name__ in _READING
         return reading or isinstance(owner, _IMMUTABLE)
+    if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
+        return True
     try:
         return function in _PURE
     except TypeError:
@@ -139,30 +102,61 @@ def _is_pure(function: Any) -> bool:
 
 def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     guard_content(tracer, getattr(function, "__self__", None))
-    for value in args:
+    for value in (*args, *kwargs.values()):
         guard_content(tracer, value)
+        refuse_consumption(tracer, value)
+        if defines(value, ("__bool__", "__len__", "__iter__", "__str__", "__eq__", "__contains__")) or _acts(value):
+            _refused(value)
     return function(*(tracer.lift(a) if isinstance(a, Tensor) else a for a in args), **kwargs)
 
 
+def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Of functions that call others: these are the user's, rewritten."""
+    kwargs = {name: call(value) if _acts(value) else value for name, value in kwargs.items()}
+    for value in args:
+        guard_content(tracer, value)
+        refuse_consumption(tracer, value)
+    return function(*(call(value) if _acts(value) else value for value in args), **kwargs)
+
+
+def _acts(value: Any) -> bool:
+    """Whether a pure function that calls this would do more than it shows."""
+    return callable(value) and not isinstance(value, type) and not _is_pure(value) and not isinstance(value, Operators)
+
+
 def _isinstance(tracer: Tracer, value: Any, kind: Any) -> bool:
-    """What the user's code would see eagerly."""
+    return issubclass(_type(tracer, value), kind)
+
+
+def _type(tracer: Tracer, value: Any) -> Any:
+    """The class the user's code would see eagerly."""
     if not isinstance(value, SymbolicTensor):
-        return isinstance(value, kind)
-    seen = {"b": bool, "i": int, "f": float}[value.dtype.kind] if value.value.type.python else Tensor
-    return issubclass(seen, kind)
+        return type(value)
+    return {"b": bool, "i": int, "f": float}[value.dtype.kind] if value.value.type.python else Tensor
+
+
+def _getattr(tracer: Tracer, owner: Any, name: str, *default: Any) -> Any:
+    try:
+        return attribute(owner, name)
+    except AttributeError:
+        guard_attribute(tracer, owner, name)
+        if default:
+            return default[0]
+        raise
+
+
+def _hasattr(tracer: Tracer, owner: Any, name: str) -> bool:
+    return _getattr(tracer, owner, name, MISSING) is not MISSING
 
 
 def _to_tensor(tracer: Tracer, data: Any, dtype: Any = None, stop_gradient: bool = True) -> Any:
     """A number becomes a constant of the graph, other data a tensor made once: it is not data of the call."""
     if isinstance(data, SymbolicTensor | Tensor) or not stop_gradient:
-        refuse(
-            "D2S1003",
-            "to_tensor() of a tensor, or of one that wants a gradient",
-            "make it outside of the captured function",
-        )
+        message = "to_tensor() of a tensor, or of one that wants a gradient"
+        refuse("D2S1003", message, "make it outside of the captured function")
     guard_content(tracer, data)
     tensor = to_tensor(data, dtype)
     return tracer.constant(tensor.item(), launch.type_of(tensor.array)) if isinstance(data, int | float) else tensor
 
 
-_SEEING: dict[Any, Any] = {isinstance: _isinstance, to_tensor: _to_tensor}
+_SEEING = ((isinstance, _isinstance), (type, _type), (getattr, _getattr), (hasattr, _hasattr), (to_tensor, _to_tensor))

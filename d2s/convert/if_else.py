@@ -8,13 +8,16 @@ In: the condition, the arms as functions that set the caller's variables, and ho
 [1]
 """
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, refuse
 from d2s.capture.tree import flatten, rebuild
-from d2s.convert.loads import Undefined
+from d2s.capture.undefined import Undefined
+from d2s.convert.loads import defines, guard_content
 from d2s.eager.tensor import Tensor
+from d2s.errors import CaptureError
 from d2s.ops import OPS
 from d2s.ops.dispatch import handling
 
@@ -27,10 +30,37 @@ def if_else(test: Any, then: Arm, otherwise: Arm, get: Get, set: Set, names: Seq
     tracer = capturing()
     if tracer and isinstance(test, SymbolicTensor | Tensor):
         _if_else_graph(tracer, truth(tracer, test), (then, otherwise), get, set, names)
-    elif test:
+        return
+    refuse_truth(tracer, test)
+    if test:
         then()
     else:
         otherwise()
+
+
+def refuse_truth(tracer: Tracer | None, test: Any) -> None:
+    """The truth of the user's own objects is code that would run at capture only; that of a container is its length."""
+    if tracer and defines(test, ("__bool__", "__len__")):
+        refuse("D2S1003", f"the truth of a {type(test).__name__} is asked, which its class computes", "call a method instead")
+    guard_content(tracer, test)
+
+
+@contextlib.contextmanager
+def taken_at_run_time(region: Any) -> Iterator[None]:
+    """Records into a region; what it raises would be raised by some runs only."""
+    try:
+        with handling(region):
+            yield
+    except CaptureError:
+        raise
+    except Exception as error:
+        where, line = error.__traceback__, ""
+        while where:
+            name = where.tb_frame.f_code.co_filename
+            line = line if in_package(name) else f"{name}:{where.tb_lineno}"
+            where = where.tb_next
+        message = f"{type(error).__name__} where only some runs come: {error}"
+        raise CaptureError("D2S1003", message, where=line, hint="a graph cannot raise yet: check before the call") from error
 
 
 def truth(tracer: Tracer, test: Any) -> SymbolicTensor:
@@ -40,7 +70,7 @@ def truth(tracer: Tracer, test: Any) -> SymbolicTensor:
     if any(d != 1 for d in symbol.value.type.shape):
         refuse(
             "D2S1001",
-            f"the truth of {symbol!r}: only one element can be true or false",
+            f"the truth of {symbol.value.type}: only one element can be true or false",
             "reduce it, as in `.sum() > 0`",
         )
     return symbol if symbol.dtype.kind == "b" else OPS["not_equal"](symbol, 0)
@@ -51,7 +81,7 @@ def _if_else_graph(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm], ge
     regions, ends = [], []
     for name, arm in zip(("then", "otherwise"), arms, strict=True):
         regions.append(tracer.region(name))
-        with handling(regions[-1]):
+        with taken_at_run_time(regions[-1]):
             arm()
         ends.append(get())
         set(before)
@@ -63,7 +93,9 @@ def _if_else_graph(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm], ge
     reads, (then, otherwise) = tracer.adopt(regions, outputs)
     types = [_one_type(names, joined, a, b) for a, b in zip(then.outputs, otherwise.outputs, strict=True)]
     inputs = [tracer.resolve(test), *reads]
-    results = iter(tracer.add("cond", inputs, types, {"then": then, "otherwise": otherwise}) if types else [])
+    added = tracer.add("cond", inputs, types, {"then": then, "otherwise": otherwise}) if types else []
+    tracer.root.joined.update(s.value for s in added)
+    results = iter(added)
     set(tuple(join.result(results) for join in joined))
 
 
@@ -74,6 +106,12 @@ def _one_type(names: Sequence[str], joined: Sequence["_Join"], then: Any, otherw
         message = f"after this `if`, {listed} would be {then.type} or {otherwise.type}, depending on the arm taken"
         refuse("D2S1002", message, "give it one dtype and one shape in both arms")
     return then.type
+
+
+def _fits_a_graph(value: Any) -> bool:
+    if isinstance(value, int):
+        return -(1 << 63) <= value < 1 << 63
+    return isinstance(value, SymbolicTensor | Tensor | float)
 
 
 class _Join:
@@ -95,7 +133,7 @@ class _Join:
 
     def refused(self, a: Any, b: Any) -> bool:
         """Whether no value of a graph can be a or b; a variable no longer used may be such a one."""
-        kinds = [isinstance(v, SymbolicTensor | Tensor | bool | int | float) for v in (a, b)]
+        kinds = [_fits_a_graph(v) for v in (a, b)]
         if not all(kinds):
             forms = " or ".join("nothing" if isinstance(v, Undefined) else type(v).__name__ for v in (a, b))
             self.why = f"'{self.name}' is {forms} after an `if` on a tensor, depending on the arm taken"

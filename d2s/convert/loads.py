@@ -5,15 +5,16 @@
 True
 """
 
+import dis
 import functools
-import sys
 import types
 from collections.abc import Iterable
 from typing import Any
 
 from d2s.capture.guards import MISSING
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse, user_line
 from d2s.eager.tensor import Tensor
+from d2s.errors import CaptureError
 from d2s.ops import Op
 
 _ITERATORS: tuple[type, ...] = (
@@ -30,29 +31,9 @@ _ITERATORS: tuple[type, ...] = (
 _PLAIN_ITERABLES = (list, tuple, dict, set, frozenset, range, str)
 
 
-class Undefined:
-    """The value of a variable that has none (or, with `why`, none that a graph can hold)."""
-
-    def __init__(self, name: str, why: str = "") -> None:
-        self.name, self.why = name, why
-
-    def _used(self, *_: Any) -> Any:
-        """A closure reads a variable as it is: what is there must not pass for a value."""
-        return load(self, self.name)
-
-    __bool__ = __call__ = __iter__ = __len__ = __getitem__ = __getattr__ = __add__ = __radd__ = __sub__ = __rsub__ = _used
-    __mul__ = __rmul__ = __matmul__ = __rmatmul__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = __str__ = _used
-
-
-def load(value: Any, name: str) -> Any:
-    """A variable that may have no value here."""
-    if not isinstance(value, Undefined):
-        return value
-    if value.why:
-        refuse("D2S1002", value.why, f"give '{name}' a value of one kind on every path")
-    if sys.version_info >= (3, 11):
-        raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
-    raise UnboundLocalError(f"local variable '{name}' referenced before assignment")
+_NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
+_IN_PLACE = tuple(f"__i{name}__" for name in _NAMES)
+_OPERATORS = ("__eq__", "__contains__", *(f"__{sign}{name}__" for name in _NAMES for sign in ("", "r")))
 
 
 def attribute(owner: Any, name: str) -> Any:
@@ -60,10 +41,34 @@ def attribute(owner: Any, name: str) -> Any:
     if tracer and isinstance(owner, Tensor):
         owner = tracer.lift(owner)
     value = getattr(owner, name)
+    guard_attribute(tracer, owner, name)
+    return value
+
+
+def guard_attribute(tracer: Tracer | None, owner: Any, name: str) -> None:
     if tracer and not isinstance(owner, SymbolicTensor | str) and not _ours(owner):
         described = f"{getattr(owner, '__name__', type(owner).__name__)}.{name}"
         tracer.guard((id(owner), "attribute", name), described, lambda: getattr(owner, name, MISSING))
+        refuse_operators(getattr(owner, name, None))
+
+
+def operand(owner: Any, value: Any) -> Any:
+    """The right side of `owner += value`, where that makes a new object and changes none."""
+    if capturing() and not isinstance(owner, SymbolicTensor | Tensor) and any(hasattr(type(owner), name) for name in _IN_PLACE):
+        refuse("D2S1003", f"a {type(owner).__name__} is changed in place: that would happen at capture only", "make a new one")
     return value
+
+
+def is_(x: Any, y: Any) -> bool:
+    tracer = capturing()
+    joined = tracer.root.joined if tracer else ()
+    if x is not y and any(isinstance(v, SymbolicTensor) and v.value in joined for v in (x, y)):
+        refuse("D2S1001", "whether two tensors are one object depends on the path here", "compare their values")
+    return x is y
+
+
+def is_not(x: Any, y: Any) -> bool:
+    return not is_(x, y)
 
 
 def item(owner: Any, key: Any) -> Any:
@@ -71,9 +76,13 @@ def item(owner: Any, key: Any) -> Any:
     if tracer and isinstance(owner, Tensor | SymbolicTensor):
         refuse("D2S1003", "indexing of a tensor is not part of graphs yet")
     if tracer and isinstance(key, SymbolicTensor):
-        refuse("D2S1001", f"a {type(owner).__name__} indexed by {key!r}: which item that is only a run will tell")
+        refuse(
+            "D2S1001",
+            f"a {type(owner).__name__} indexed by an {key.value.type} of run time: which item that is only a run will tell",
+        )
     value = owner[key]
-    if tracer and not isinstance(owner, tuple | str):
+    guard_content(tracer, owner)
+    if tracer and not isinstance(owner, list | tuple | str):
         tracer.guard((id(owner), "item", repr(key)), f"[{key!r}]", lambda: owner[key])
     return value
 
@@ -88,9 +97,31 @@ def iterate(iterable: Any) -> Iterable[Any]:
             f"a `for` over a {type(iterable).__name__}: what iterating it does is not known",
             "loop over a list of it",
         )
-    guard_content(tracer, iterable)
+    if tracer:
+        guard_content(tracer, iterable)
+        refuse_consumption(tracer, iterable)
     result: Iterable[Any] = iterable
     return result
+
+
+def refuse_operators(value: Any, where: str = "") -> None:
+    """Operators of the user's own classes are not rewritten: what they read and do would be seen at capture only."""
+    if defines(value, _OPERATORS):
+        message = f"a {type(value).__name__} defines operators, which a graph does not follow"
+        raise CaptureError("D2S1003", message, where=where or user_line(), hint="call a method instead")
+
+
+def defines(value: Any, names: Iterable[str]) -> bool:
+    """Whether the class of a value is the user's and defines one of these methods in Python."""
+    methods = (vars(kind).get(name) for kind in type(value).__mro__ for name in names)
+    files = (m.__code__.co_filename for m in methods if isinstance(m, types.FunctionType))
+    return any(not in_library(file) and not file.startswith("<") for file in files)  # <string>: made by a decorator
+
+
+def refuse_consumption(tracer: Tracer, value: Any) -> None:
+    """An iterator from outside is used up by a call; a graph would use it up at capture only."""
+    if hasattr(value, "__next__") and any(guard.kept is value for guard in tracer.root.guards.values()):
+        refuse("D2S1003", f"a {type(value).__name__} from outside is used up here", "make a list of it first")
 
 
 def guard_content(tracer: Tracer | None, value: Any) -> None:
@@ -101,17 +132,23 @@ def guard_content(tracer: Tracer | None, value: Any) -> None:
 
 def guard_names(tracer: Tracer, function: types.FunctionType) -> None:
     """The globals and the closure a function reads become part of what the capture depends on."""
-    scope = function.__globals__
+    scope, code = function.__globals__, function.__code__
+    where = f"{code.co_filename}:{code.co_firstlineno}"
+    tracer.guard((id(function), "code"), f"'{function.__name__}'", lambda: function)
     for name in _global_names(function.__code__):
-        if name in scope and not _ours(scope[name]):
+        if not _ours(scope.get(name)):
             tracer.guard((id(scope), "global", name), f"'{name}'", functools.partial(scope.get, name, MISSING))
+            refuse_operators(scope.get(name), where)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         tracer.guard((id(cell), "closure"), f"'{name}'", functools.partial(getattr, cell, "cell_contents"))
+        refuse_operators(getattr(cell, "cell_contents", None), where)
 
 
-def _global_names(code: types.CodeType) -> set[str]:
+@functools.lru_cache(maxsize=1024)
+def _global_names(code: types.CodeType) -> frozenset[str]:
+    own = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     inner = (_global_names(c) for c in code.co_consts if isinstance(c, types.CodeType))
-    return set(code.co_names).union(*inner)
+    return frozenset(own).union(*inner)
 
 
 def _ours(value: Any) -> bool:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from d2s.capture.symbolic import SymbolicTensor, capturing
-from d2s.convert.if_else import if_else, truth
-from d2s.convert.loads import load
+from d2s.capture.undefined import load
+from d2s.convert.if_else import if_else, refuse_truth, truth
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS, compare
 
@@ -17,7 +17,9 @@ Lazy = Callable[[], Any]
 
 
 def if_exp(test: Any, then: Lazy, otherwise: Lazy) -> Any:
-    if not (capturing() and isinstance(test, SymbolicTensor | Tensor)):
+    tracer = capturing()
+    if not (tracer and isinstance(test, SymbolicTensor | Tensor)):
+        refuse_truth(tracer, test)
         return then() if test else otherwise()
     result: list[Any] = [None]
 
@@ -55,6 +57,7 @@ def _truth(value: Any) -> Any:
     """`bool(value)`, of a tensor as a Python bool of run time."""
     tracer = capturing()
     if not (tracer and isinstance(value, SymbolicTensor | Tensor)):
+        refuse_truth(tracer, value)
         return bool(value)
     return compare.cast(truth(tracer, value), "bool", python=True)
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
-from d2s.convert.if_else import Get, Set, truth
-from d2s.convert.loads import Undefined
+from d2s.capture.undefined import Undefined
+from d2s.convert.if_else import Get, Set, refuse_truth, taken_at_run_time, truth
 from d2s.eager.tensor import Tensor
 from d2s.ops.dispatch import handling
 
@@ -30,7 +30,9 @@ def while_loop(test: Callable[[], Any], body: Callable[[], None], get: Get, set:
             _while_graph(tracer, test, body, get, set, names)
             return
         set(before)
-        if not test():
+        answer = test()
+        refuse_truth(tracer, answer)
+        if not answer:
             return
         body()
 
@@ -67,6 +69,7 @@ def _while_graph(
     inputs = [*(tracer.resolve(s) for s in firsts), *reads]
     attrs = {"test": asked, "body": trip, "carries": len(carried)}
     results = tracer.add("while_loop", inputs, [s.value.type for s in firsts], attrs)
+    tracer.root.joined.update(s.value for s in results)
     after = dict(zip(carried, results, strict=True))
     set(tuple(after.get(k, _left(names[k], value, ends[k])) for k, value in enumerate(before)))
 
@@ -84,7 +87,7 @@ def _capture(
     region = tracer.region("body")
     _enter(region, before, carried, set, names)
     entered = get()
-    with handling(region):
+    with taken_at_run_time(region):
         body()
     ends = get()
     set(before)
@@ -115,6 +118,8 @@ def _symbol(tracer: Any, value: Any, name: str) -> SymbolicTensor:
 
 def _left(name: str, before: Any, end: Any) -> Any:
     """A variable that is not carried: as it was, or, where only the loop sets it, nothing a graph can hold."""
-    if isinstance(before, Undefined) and not isinstance(end, Undefined):
-        return Undefined(name, f"'{name}' is set only inside a `while` on a tensor, which may make no trip")
-    return before
+    if not isinstance(before, Undefined) or (isinstance(end, Undefined) and not end.why):
+        return before
+    if isinstance(end, Undefined):
+        return end
+    return Undefined(name, f"'{name}' is set only inside a `while` on a tensor, which may make no trip")

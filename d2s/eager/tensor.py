@@ -7,6 +7,8 @@ Tensor(shape=[1, 2], dtype=float32, place=Place(cpu), stop_gradient=True,
        [[1., 2.]])
 """
 
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,20 @@ import numpy as np
 from d2s import types
 from d2s.autodiff import tape
 from d2s.errors import ArgumentError, DTypeError, GradientError
-from d2s.ops import Op, dispatch
+from d2s.ops import OPS, Op, dispatch
+from d2s.ops.compare import cast
 from d2s.ops.operators import Operators
-from d2s.runtime import launch
+from d2s.runtime import launch, native_launcher
 from d2s.types import DType, Type
+
+SEEN = 4096  # kinds of calls remembered as made once
 
 
 class Tensor(Operators):
-    """An array with a place on the tape. `node` made it (None: a leaf), `position` says which of the node's results it is."""
+    """An array with a place on the tape. `node` made it (None: a leaf), `position` says which of the node's results it is.
+
+    Native doors make tensors, too: what `__init__` puts into slots but for array, stop_gradient and node must be constants.
+    """
 
     __slots__ = ("__weakref__", "array", "grad", "name", "node", "position", "stop_gradient")
 
@@ -93,6 +101,8 @@ class Tensor(Operators):
         if self.stop_gradient:
             raise GradientError("D2S0006", "backward() of a tensor that depends on nothing that wants a gradient")
         g = Tensor(np.ones_like(self.array)) if grad_tensor is None else grad_tensor
+        if not isinstance(g, Tensor):
+            raise DTypeError("D2S0001", f"backward(): 'grad_tensor' expects a Tensor, got {type(g).__name__}")
         if g.shape != self.shape or g.dtype is not self.dtype:
             raise GradientError("D2S0006", f"grad_tensor is {launch.type_of(g.array)}, the tensor {launch.type_of(self.array)}")
         tape.backward(self, g, retain_graph)
@@ -122,30 +132,116 @@ def to_tensor(data: Any, dtype: Any = None, stop_gradient: bool = True) -> Tenso
     array = data.array if isinstance(data, Tensor) else data
     try:
         found = np.array(array)
+        if found.dtype.kind not in "biuf":
+            raise DTypeError("D2S0001", f"to_tensor(): 'data' holds {found.dtype.name} values, not real numbers")
         if dtype is None and not isinstance(array, (np.ndarray, np.generic)) and found.dtype == np.float64:
             dtype = types.float32
         wanted = types.dtype(found.dtype if dtype is None else dtype)
+        with np.errstate(over="ignore"):
+            exact = found.dtype.kind != "f" or wanted.kind != "i"
+            held = np.array(found, wanted.numpy, order="C") if exact else None
     except (ValueError, OverflowError) as error:
         raise ArgumentError("D2S0004", f"to_tensor(): {error}") from None
-    return Tensor(np.array(found, wanted.numpy, order="C"), stop_gradient)
+    if held is not None:
+        return Tensor(held, stop_gradient)
+    return Tensor(cast(Tensor(np.ascontiguousarray(found)), wanted).array, stop_gradient)  # what is out of range saturates
+
+
+class _Node(tape.OpNode):
+    """An op's use by eager code: it saves arrays, which become tensors only when a gradient asks for them."""
+
+    __slots__ = ()
+
+    def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
+        if isinstance(self.saved, tuple):
+            self.saved = [Tensor(a) for a in self.saved]
+        super().pull(cotangents, totals)
 
 
 class _Eager:
-    """The handler of ops where nothing is being captured."""
+    """The handler of ops where nothing is being captured. What an op did twice, its door does from then on natively."""
+
+    def __init__(self) -> None:
+        self.doors: dict[Op, native_launcher.Door] = {}
+        self.seen: set[tuple[Any, ...]] = set()
+
+    @functools.cached_property
+    def classes(self) -> native_launcher.Classes | None:
+        """What native doors make; None where they cannot be used."""
+        node = _Node(OPS["add"], (), {}, ())
+        found = native_launcher.Classes(Tensor(np.zeros(())), node, tape._order, tape._mode)
+        return found if native_launcher.usable(found) else None
 
     def type_of(self, value: Any) -> Type | None:
         return launch.type_of(value.array) if isinstance(value, Tensor) else None
 
     def constant(self, number: bool | int | float, type: Type) -> Tensor:
-        return Tensor(np.array(number, type.dtype.numpy))
+        return Tensor(types.array_of(number, type.dtype))
 
     def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Tensor:
         arrays = [x.array for x in inputs]
         array = launch.run(op, [launch.type_of(a) for a in arrays], arrays, attrs)
         live = tape.recording() and array.dtype.kind == "f" and any(not x.stop_gradient for x in inputs)
-        if not live:
-            return Tensor(array)
-        return Tensor(array, False, tape.OpNode(op, inputs, attrs, [Tensor(a) for a in (*arrays, array)]))
+        return Tensor(array, False, _Node(op, inputs, attrs, (*arrays, array))) if live else Tensor(array)
+
+    def learn(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> None:
+        """Teaches the op's door the call that just went well the plain way, if it is one a door can do."""
+        number = _number_dtype(op, inputs)
+        if number is None or not all(map(_constant, attrs.values())):
+            return
+        found = [self.type_of(x) or Type(number) for x in inputs]
+        attributes = op.canonical(found, attrs)
+        key = op, tuple(found), tuple(attributes.items())
+        prepared = launch.prepared(*key)
+        if self._seen_before(key) and not prepared.fails and self.classes is not None:
+            out = prepared.out.dtype
+            shape = tuple(int(d) for d in prepared.out.shape)
+            arguments = (*inputs, *attrs.values())
+            self._door(op).learn(
+                native_launcher.Case(
+                    *(arguments, prepared.address, out.numpy, shape, prepared.extents),
+                    *(out.kind == "f", attributes, number.numpy),
+                )
+            )
+
+    def _seen_before(self, key: tuple[Any, ...]) -> bool:
+        """Whether this is the second time: what happens once, or with other attributes each time, is not worth a case."""
+        if key in self.seen:
+            return True
+        if len(self.seen) >= SEEN:
+            self.seen.clear()
+        self.seen.add(key)
+        return False
+
+    def _door(self, op: Op) -> native_launcher.Door:
+        if op not in self.doors:
+            assert self.classes is not None
+            self.doors[op] = native_launcher.Door(self.classes, op, len(op.arrays))
+            op.door = self.doors[op].call
+        return self.doors[op]
+
+
+def _number_dtype(op: Op, inputs: Sequence[Any]) -> DType | None:
+    """The dtype Python numbers become where the op takes all else as it is; None where an input is cast or is unusual."""
+    operands = inputs[op.kept :] if op.promotes else ()
+    tensors = inputs[: op.kept] if op.promotes else inputs
+    if not all(isinstance(x, Tensor) for x in tensors):
+        return None
+    if not all(isinstance(x, Tensor) or type(x) in (int, float) for x in operands):
+        return None
+    found = {x.dtype for x in (operands or inputs) if isinstance(x, Tensor)}
+    kinds = {type(x) for x in operands if not isinstance(x, Tensor)}
+    if not found or (op.promotes and len(found) > 1):
+        return None
+    of = next(iter(found))
+    return of if not kinds or of.kind == "f" or (of.kind == "i" and kinds == {int}) else None
+
+
+def _constant(value: Any) -> bool:
+    """Whether an attribute can be told by identity: it never changes."""
+    if type(value) is tuple:
+        return all(map(_constant, value))
+    return isinstance(value, (type(None), bool, int, float, str, DType))
 
 
 dispatch.install(_Eager())

@@ -31,7 +31,6 @@ from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import show
 from d2s.ir.verify import verify
 from d2s.ops import OPS
-from d2s.ops.dispatch import check_number
 from d2s.types import Dim, Type
 
 # the kinds of Python number that a constant of each dtype may be made from
@@ -103,7 +102,7 @@ class _Reader:
             fail(f"variable '{name}' has dims {dims[:32]}")
         noted = noted if len(noted) == len(dims) else dims
         shape = tuple(self.extent(n) if d == -1 else d for d, n in zip(dims, noted, strict=True))
-        return Type(dtype, shape, python and not shape and dtype in types.PYTHON_DTYPES.values())
+        return Type(dtype, shape, python and not shape and dtype in types.PYTHON_DTYPES)
 
     def extent(self, noted: Any) -> Dim:
         name = noted if isinstance(noted, str) and noted.isidentifier() else next(self.extents)
@@ -186,7 +185,7 @@ class _Frame:
         """Adds a node, typed by the op's own rules."""
         record, given = OPS[op], [v.type for v in inputs]
         if op == "constant":
-            check_number(attrs["value"], attrs["dtype"])
+            types.array_of(attrs["value"], attrs["dtype"])
         attrs = record.canonical(given, attrs)
         outputs = record.infer(given, attrs)
         if record.promotes and len({t.dtype for t in given[record.kept :]}) > 1:
@@ -240,7 +239,7 @@ class _Frame:
             fail(f"{op.type} that broadcasts from axis {op.attrs['axis']}", self.where)
         attrs = spelling.read(op.take, [v.type for v in inputs])
         if name == "cast" and not inputs[0].type.shape:
-            attrs["python"] = op.out in self.notes["python"] and attrs["dtype"] in types.PYTHON_DTYPES.values()
+            attrs["python"] = op.out in self.notes["python"] and attrs["dtype"] in types.PYTHON_DTYPES
         node = self.emit(name, inputs, attrs)
         self.bind(op.out, self.folded(node, op.out in self.notes["python"]) if op.out in self.notes["wide"] else node)
         declared = self.block.declared.get(op.out)
@@ -265,7 +264,7 @@ class _Frame:
             fail(f"fill_constant of shape {op.attrs.get('shape')} or of computed values", self.where)
         noted, possible = self.notes["kinds"].get(op.out), _KINDS[dtype.kind]
         value = _READ[noted if noted in possible else possible[0]](text)
-        python = op.out in self.notes["python"] and dtype in types.PYTHON_DTYPES.values()
+        python = op.out in self.notes["python"] and dtype in types.PYTHON_DTYPES
         self.bind(op.out, self.emit("constant", [], {"value": value, "dtype": dtype, "python": python}))
 
     def assign(self, index: int, op: Op) -> None:

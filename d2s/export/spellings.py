@@ -8,6 +8,7 @@ In: a Node, or Paddle's attributes. Out: the other side's attributes. Ops that n
 """
 
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -66,6 +67,16 @@ def _read_sum(take: Take, types: Sequence[Type]) -> Attrs:
     return {"axis": None if take("reduce_all", False) or not axis else axis, "keepdim": take("keep_dim", False)}
 
 
+def _write_clip(node: Node) -> Attrs:
+    low, high = node.attrs["min"], node.attrs["max"]
+    return {"min": -math.inf if low is None else low, "max": math.inf if high is None else high}
+
+
+def _read_clip(take: Take, types: Sequence[Type]) -> Attrs:
+    low, high = take("min", -math.inf), take("max", math.inf)
+    return {"min": None if low == -math.inf else low, "max": None if high == math.inf else high}
+
+
 _X, _XY = ("X",), ("X", "Y")
 _AXIS = {"axis": -1}  # broadcasting from the right
 _SCALE = {"scale": -1.0, "bias": 0.0, "bias_after_scale": True}
@@ -83,6 +94,51 @@ SPELLINGS = {
     "less_equal": Spelling(_XY, fixed=_AXIS),
     "greater_than": Spelling(_XY, fixed=_AXIS),
     "greater_equal": Spelling(_XY, fixed=_AXIS),
+    "divide": Spelling(_XY, "i32 i64 f32 f64", _AXIS),
+    "floor_divide": Spelling(_XY, "i32 i64 f32 f64", _AXIS),
+    "remainder": Spelling(_XY, "i32 i64 f32 f64", _AXIS),
+    "pow": Spelling(_XY, "i32 i64 f32 f64", _AXIS),
+    "square": Spelling(_X, "i32 i64 f32 f64"),
+    "abs": Spelling(_X, "i32 i64 f32 f64"),
+    "reciprocal": Spelling(_X, "f32 f64"),
+    "sign": Spelling(_X, "f32 f64"),
+    "exp": Spelling(_X, "f32 f64"),
+    "expm1": Spelling(_X, "f32 f64"),
+    "log": Spelling(_X, "f32 f64"),
+    "log1p": Spelling(_X, "f32 f64"),
+    "log2": Spelling(_X, "f32 f64"),
+    "log10": Spelling(_X, "f32 f64"),
+    "sqrt": Spelling(_X, "f32 f64"),
+    "rsqrt": Spelling(_X, "f32 f64"),
+    "sigmoid": Spelling(_X, "f32 f64"),
+    "erf": Spelling(_X, "f32 f64"),
+    "sin": Spelling(_X, "f32 f64"),
+    "cos": Spelling(_X, "f32 f64"),
+    "tan": Spelling(_X, "f32 f64"),
+    "asin": Spelling(_X, "f32 f64"),
+    "acos": Spelling(_X, "f32 f64"),
+    "atan": Spelling(_X, "f32 f64"),
+    "sinh": Spelling(_X, "f32 f64"),
+    "cosh": Spelling(_X, "f32 f64"),
+    "floor": Spelling(_X, "f32 f64"),
+    "ceil": Spelling(_X, "f32 f64"),
+    "round": Spelling(_X, "f32 f64"),
+    "trunc": Spelling(_X, "f32 f64"),
+    "isnan": Spelling(_X, "i32 i64 f32 f64"),
+    "isinf": Spelling(_X, "i32 i64 f32 f64"),
+    "isfinite": Spelling(_X, "i32 i64 f32 f64"),
+    "maximum": Spelling(_XY, "i32 i64 f32 f64", _AXIS),
+    "minimum": Spelling(_XY, "i32 i64 f32 f64", _AXIS),
+    "fmax": Spelling(_XY, "i32 i64 f32 f64", _AXIS),
+    "fmin": Spelling(_XY, "i32 i64 f32 f64", _AXIS),
+    "clip": Spelling(_X, "f32", write=_write_clip, read=_read_clip),
+    "logical_and": Spelling(_XY),
+    "logical_or": Spelling(_XY),
+    "logical_xor": Spelling(_XY),
+    "bitwise_and": Spelling(_XY, "b1 u8 i8 i16 i32 i64"),
+    "bitwise_or": Spelling(_XY, "b1 u8 i8 i16 i32 i64"),
+    "bitwise_xor": Spelling(_XY, "b1 u8 i8 i16 i32 i64"),
+    "bitwise_not": Spelling(_X, "b1 u8 i8 i16 i32 i64"),
     "where": Spelling(("Condition", "X", "Y"), "i32 i64 f32 f64"),
     "cast": Spelling(_X, fixed={"use_mkldnn": False}, write=_write_cast, read=_read_cast),
     "matmul": Spelling(_XY, "f32 f64", write=_write_matmul, read=_read_matmul),

@@ -11,6 +11,7 @@ True
 
 import ast
 import re
+from collections.abc import Callable
 from typing import Any
 
 from d2s import types
@@ -18,10 +19,11 @@ from d2s.errors import DTypeError, FormatError
 from d2s.ir.program import Node, Program, Value
 from d2s.types import DType, Type
 
+MAX_DEPTH = 50  # brackets in one another
 _SPECIAL = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan"), "True": True, "False": False, "None": None}
 _PYTHON = {"int": types.int64, "float": types.float64, "bool": types.bool_}
 _TOKEN = re.compile(
-    r"\s*(#[^\n]*|'(?:[^'\\\n]|\\.)*'|-?(?:inf|nan)\b|-?\d[\d.]*(?:e[+-]?\d+)?|%\d+|[A-Za-z_][\w.]*|->|[()\[\]{}:,=])"
+    r"\s*(#[^\n]*|'(?:[^'\\\n]|\\.)*'|-?(?:inf|nan)\b|-?\d[\d.]*(?:e[+-]?\d+)?|%\d+|[^\W\d]\w*|->|[()\[\]{}:,=])"
 )
 
 
@@ -61,6 +63,8 @@ def _show_node(node: Node, names: dict[Value, str], pad: str) -> list[str]:
 def _show_attr(value: Any) -> str:
     if isinstance(value, tuple):
         return "(" + "".join(_show_attr(v) + "," for v in value) + ")"
+    if isinstance(value, str):
+        return "'" + repr('"' + value)[2:]  # always in the one kind of quotes
     return value.short if isinstance(value, DType) else repr(value)
 
 
@@ -71,8 +75,12 @@ def parse(text: str) -> Program:
 
 class _Parser:
     def __init__(self, text: str) -> None:
-        self.text, self.position = text, 0
+        self.text, self.position, self.depth = text, 0, 0
         self.token = self.comment = ""
+        head = re.match(r"\s*program\s+([^\s(]+)", text)  # what Python calls functions: f.<locals>.<lambda>
+        if not head:
+            raise self._fail("'program' and a name")
+        self.name, self.position = head[1], head.end()
         self._advance()
 
     def _fail(self, wanted: str) -> FormatError:
@@ -110,15 +118,25 @@ class _Parser:
         return found
 
     def whole(self) -> Program:
-        self._take("program")
-        program = self._program(self._take())
+        program = self._program(self.name)
         if self.token:
             raise self._fail("the end")
         return program
 
     def _program(self, name: str) -> Program:
+        return self._nested(lambda: self._closed(name))
+
+    def _nested(self, read: Callable[[], Any]) -> Any:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self._fail(f"at most {MAX_DEPTH} brackets in one another")
+        found = read()
+        self.depth -= 1
+        return found
+
+    def _closed(self, name: str) -> Program:
         self._take("(")
-        inputs = self._items(")", lambda: self._declaration(self._take()))
+        inputs = self._items(")", lambda: self._declaration(self._name()))
         self._take("->"), self._take("(")
         self._items(")", self._type)
         self._take("{")
@@ -133,6 +151,11 @@ class _Parser:
         self._take("}")
         return Program(name, tuple(inputs), tuple(nodes), tuple(outputs))
 
+    def _name(self) -> str:
+        if not self.token.isidentifier():
+            raise self._fail("a name")
+        return self._take()
+
     def _declaration(self, name: str) -> Value:
         self._take(":")
         return Value(self._type(), name)
@@ -143,31 +166,35 @@ class _Parser:
         return names[self._take()]
 
     def _type(self) -> Type:
-        name = self._take()
+        name = self._name()
         if name == "stack":
             return types.STACK
-        if self.token != "[":
-            if name not in _PYTHON:
-                raise self._fail("a type")
+        if name in _PYTHON:
             return Type(_PYTHON[name], python=True)
         self._take("[")
-        return Type(types.dtype(name), tuple(self._items("]", self._dim)))
+        try:
+            return Type(types.dtype(name), tuple(self._items("]", self._dim)))
+        except DTypeError:
+            raise self._fail("a type") from None
 
     def _dim(self) -> int | str:
-        token = self._take()
-        return int(token) if token.isdigit() else token
+        if re.fullmatch(r"\d{1,18}", self.token, re.ASCII):
+            return int(self._take())
+        return self._name()
 
     def _node(self, names: dict[str, Value]) -> Node:
         declared: list[tuple[str, Value]] = []
-        while not declared or self.token == ",":
+        while self.token != "=":
             if declared:
                 self._take(",")
             name = self._take()
+            if not re.fullmatch(r"%\d+", name):
+                raise self._fail("the name of a result, like %0")
             value = self._declaration(name)
             value.name = ""
             declared.append((name, value))
         self._take("=")
-        op = self._take()
+        op = self._name()
         self._take("(")
         inputs: list[Value] = []
         attrs: dict[str, Any] = {}
@@ -178,7 +205,7 @@ class _Parser:
             self._take("{")
         where = self.comment
         while opens and self.token != "}":
-            key = self._take()
+            key = self._name()
             attrs[key] = self._program(key)
         if opens:
             self._take("}")
@@ -186,20 +213,20 @@ class _Parser:
         return Node(op, tuple(inputs), tuple(v for _, v in declared), attrs, where)
 
     def _argument(self, names: dict[str, Value], inputs: list[Value], attrs: dict[str, Any]) -> None:
-        if self.token in names:
+        if not re.compile(r"\s*=").match(self.text, self.position):
             inputs.append(self._value(names))
             return
-        key = self._take()
+        key = self._name()
         self._take("=")
         attrs[key] = self._literal()
 
     def _literal(self) -> Any:
         token = self._take()
         if token == "(":
-            return tuple(self._items(")", self._literal))
+            return self._nested(lambda: tuple(self._items(")", self._literal)))
         if token in _SPECIAL:
             return _SPECIAL[token]
         try:
-            return types.dtype(token) if token[0].isalpha() else ast.literal_eval(token)
+            return types.dtype(token) if token.isidentifier() else ast.literal_eval(token)
         except (ValueError, SyntaxError, DTypeError):
             raise self._fail("a literal") from None

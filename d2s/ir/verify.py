@@ -19,16 +19,25 @@ Infer = Callable[[Node], tuple[Type, ...]]
 
 def verify(program: Program, infer: Infer | None = None) -> None:
     """Checks a Program and its regions; with `infer`, the types of every node too."""
+    _verify(program, infer, set())
+
+
+def _verify(program: Program, infer: Infer | None, owned: set[Value]) -> None:
+    """`owned` are the values the rest of the whole has defined."""
     defined: set[Value] = set()
     extents = {d for v in program.inputs for d in v.type.shape if isinstance(d, str)}
     names = [v.name for v in program.inputs]
     _rule(len(set(names)) == len(names) and all(n.isidentifier() for n in names), program, f"input names {names}")
+    for value in program.inputs:
+        _rule(value not in owned, program, f"{value!r} belongs to another region too")
     defined.update(program.inputs)
+    owned |= defined
     for node in program.nodes:
         for value in node.inputs:
             _rule(value in defined, program, f"{node.op} reads {value!r} before it is defined, or from outside")
         for value in node.outputs:
-            _rule(value not in defined, program, f"{node.op} defines {value!r} a second time")
+            _rule(value not in owned, program, f"{node.op} defines {value!r} a second time")
+            owned.add(value)
             for dim in value.type.shape:
                 _rule(
                     isinstance(dim, int) or dim in extents,
@@ -37,7 +46,7 @@ def verify(program: Program, infer: Infer | None = None) -> None:
                 )
         defined.update(node.outputs)
         for region in node.regions().values():
-            verify(region, infer)
+            _verify(region, infer, owned)
         if infer:
             have, want = tuple(v.type for v in node.outputs), infer(node)
             _rule(have == want, program, f"{node.op} at {node.where or '?'} is typed {have}, its rule says {want}")

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from d2s import export
+from d2s.capture.result import Made, Recipe, leaves
 from d2s.capture.symbolic import capturing, refuse
 from d2s.capture.tree import Skeleton, flatten, rebuild
 from d2s.eager.tensor import Tensor
@@ -69,25 +70,30 @@ def _model(variant: Variant, names: dict[int, str]) -> export.Model:
     fed = dict(zip(captured.arguments, program.inputs, strict=False))
     lifted = {id(t): value for t, value in zip(captured.lifted, program.inputs[len(fed) :], strict=True)}
     outputs = []
-    for kind, at in captured.results:
-        if kind == "constant":
-            raise ArgumentError("D2S0004", f"save(): the function returns {at!r}; a file holds tensors only")
+    for kind, at in leaves(captured.result):
+        if kind == "container" or (kind == "outside" and id(at) not in lifted):
+            message = (
+                f"save(): the function returns {at!r}"
+                if kind == "outside"
+                else "save(): the function returns a list it was given"
+            )
+            raise ArgumentError("D2S0004", f"{message}; a file holds tensors only")
         outputs.append(program.outputs[at] if kind == "output" else fed[at] if kind == "argument" else lifted[id(at)])
     parameters = {}
     for tensor in captured.lifted:
         name = lifted[id(tensor)].name
         parameters[name] = export.Parameter(tensor.array, names.get(id(tensor), name), not tensor.stop_gradient)
     whole = Program(program.name, program.inputs, program.nodes, tuple(outputs))
-    notes = {"returns": _plain(captured.skeleton)}
+    notes = {"returns": _plain(captured.result)}
     return export.Model(whole, [v.name for v in fed.values()], parameters, [f"output_{n}" for n in range(len(outputs))], notes)
 
 
-def _plain(skeleton: Skeleton) -> Any:
-    """A skeleton as JSON."""
-    if skeleton is None:
+def _plain(recipe: Recipe) -> Any:
+    """The structure of a result as JSON."""
+    if not isinstance(recipe, Made):
         return None
-    kind, keys, children = skeleton
-    return [{list: "list", dict: "dict"}.get(kind, "tuple"), list(keys), [_plain(child) for child in children]]
+    kind = "list" if recipe.kind is list else "dict" if recipe.kind is dict else "tuple"
+    return [kind, list(recipe.keys), [_plain(part) for part in recipe.parts]]
 
 
 def _skeleton(plain: Any, depth: int = 0) -> Skeleton:

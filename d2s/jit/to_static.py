@@ -16,7 +16,7 @@ from typing import Any
 
 from d2s import convert
 from d2s.capture.symbolic import capturing
-from d2s.capture.tree import flatten, rebuild
+from d2s.capture.tree import flatten
 from d2s.config import knob
 from d2s.errors import CaptureError, DTypeError
 from d2s.jit import signature
@@ -34,10 +34,10 @@ class StaticFunction:
     def __init__(
         self, function: Callable[..., Any], input_spec: Sequence[InputSpec | None] | None = None, owner: Any = None
     ) -> None:
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
         self.__name__: str = getattr(function, "__name__", type(function).__name__)
         self.function, self.input_spec, self.owner = function, input_spec, owner
-        self.signature = inspect.signature(function)
+        self._defaults: Any = None
         self.variants: list[tuple[Key, Variant]] = []
         self._lock = threading.RLock()
 
@@ -48,27 +48,40 @@ class StaticFunction:
         bound.variants, bound._lock = self.variants, self._lock
         return bound
 
+    def is_same_as(self) -> tuple[Any, ...]:
+        """What makes two of these the same: see `fingerprint`."""
+        return self.function, self.owner
+
     def captured_as(self) -> Callable[..., Any]:
         """What a capture that meets this function calls."""
         return self.function if self.owner is None else python_types.MethodType(self.function, self.owner)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if capturing():
             return convert.call(self)(*args, **kwargs)
         if knob("EAGER") != "0":
             return self.captured_as()(*args, **kwargs)
-        leaves, skeleton, names = self._bind(args, kwargs)
-        return self._variant(leaves, skeleton, names)(leaves)
+        arguments, names = self._bind(args, kwargs)
+        leaves, skeleton = flatten(arguments)
+        return self._variant(leaves, skeleton, names)(leaves, arguments)
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any, list[str]]:
-        bound = self.signature.bind(*(args if self.owner is None else (self.owner, *args)), **kwargs)
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """The arguments by parameter, and a name for each of their leaves."""
+        bound = self.signature().bind(*(args if self.owner is None else (self.owner, *args)), **kwargs)
         bound.apply_defaults()
         names = []
         for name, value in bound.arguments.items():
             count = len(flatten(value)[0])
             names += [name] if count == 1 else [f"{name}_{k}" for k in range(count)]
-        leaves, skeleton = flatten(dict(bound.arguments))
-        return leaves, skeleton, names
+        return dict(bound.arguments), names
+
+    def signature(self) -> inspect.Signature:
+        """The function's, with the defaults it has now."""
+        now = getattr(self.function, "__defaults__", ()), getattr(self.function, "__kwdefaults__", ())
+        if self._defaults is None or any(a is not b for a, b in zip(self._defaults[0], now, strict=True)):
+            self._defaults = now, inspect.signature(self.function)
+        found: inspect.Signature = self._defaults[1]
+        return found
 
     def _specs(self, leaves: Sequence[Any]) -> list[InputSpec | None]:
         """The input_spec, in line with the leaves: of a method it does not name `self`."""
@@ -88,7 +101,7 @@ class StaticFunction:
                     why = changed
             if self.variants and why == "first call":
                 why = "another kind of argument"
-            stage("recompiles", f"{self.function.__qualname__}: {why}")
+            stage("recompiles", f"{self.__name__}: {why}")
             return self._capture(call, leaves, names)
 
     def _capture(self, call: Key, leaves: list[Any], names: list[str]) -> Variant:
@@ -99,7 +112,7 @@ class StaticFunction:
             keys[:0] = [next((key for key in general if key), call)]
         for key in dict.fromkeys(keys):
             try:
-                variant = Variant(self._python(key.skeleton), self.function.__name__, key, leaves, names)
+                variant = Variant(self._python, self.__name__, key, leaves, names)
             except CaptureError:
                 if key is keys[-1] or key == keys[-1]:
                     raise
@@ -109,20 +122,19 @@ class StaticFunction:
             return variant
         raise AssertionError("unreachable")
 
-    def _python(self, skeleton: Any) -> Callable[[list[Any]], Any]:
-        def run(leaves: list[Any]) -> Any:
-            bound = inspect.BoundArguments(self.signature, rebuild(skeleton, leaves))
-            return convert.call(self.function)(*bound.args, **bound.kwargs)
-
-        return run
+    def _python(self, arguments: dict[str, Any]) -> Any:
+        """The function as a capture runs it."""
+        bound = inspect.BoundArguments(self.signature(), arguments)  # type: ignore[arg-type]
+        return convert.call(self.function)(*bound.args, **bound.kwargs)
 
     def concrete_program(self, *args: Any, **kwargs: Any) -> Variant:
         """The variant a call with these arguments runs, captured if need be."""
-        return self._variant(*self._bind(args, kwargs))
+        arguments, names = self._bind(args, kwargs)
+        return self._variant(*flatten(arguments), names)
 
     def leaves(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The argument leaves of a call, in the order a variant takes them."""
-        return self._bind(args, kwargs)[0]
+        return flatten(self._bind(args, kwargs)[0])[0]
 
     @property
     def text(self) -> str:
@@ -143,6 +155,6 @@ def to_static(function: Any = None, input_spec: Sequence[InputSpec | None] | Non
         return StaticFunction(function.function, input_spec or function.input_spec, function.owner)
     if isinstance(function, python_types.MethodType):
         return StaticFunction(function.__func__, input_spec, function.__self__)
-    if not callable(function):
+    if not callable(function) or isinstance(function, type):
         raise DTypeError("D2S0001", f"to_static(): expects a function, a method or a Layer, got {type(function).__name__}")
     return StaticFunction(function, input_spec)

@@ -16,8 +16,9 @@ import numpy as np
 from d2s import passes
 from d2s.autodiff import tape
 from d2s.autodiff.program import Linear, linearize
+from d2s.capture.result import build
 from d2s.capture.trace import trace
-from d2s.capture.tree import rebuild
+from d2s.capture.tree import containers
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Program
 from d2s.ir.text import show
@@ -51,16 +52,18 @@ class Graph:
         """Runs on tensors (Python numbers as 0-D ones)."""
         arrays = [t.array for t in inputs]
         wanted = tuple(tape.recording() and not t.stop_gradient for t in inputs)
+        own = {id(a): t for a, t in zip(arrays, inputs, strict=True)}  # an input that comes out is the tensor that went in
         if not any(wanted):
-            return [Tensor(a) for a in self._plain(arrays)]
+            return [own[id(a)] if id(a) in own else Tensor(a) for a in self._plain(arrays)]
         given = tuple(v.type.is_float for v in self.program.outputs)
         linear, forward, _ = self.halves(wanted, given, (False,) * len(inputs))
         results = forward(arrays)
         node = GraphNode(self, inputs, arrays, wanted, given, results)
-        count = len(self.program.outputs)
-        return [
-            Tensor(a, n not in linear.reached, node if n in linear.reached else None, n) for n, a in enumerate(results[:count])
-        ]
+        tensors = []
+        for n, a in enumerate(results[: len(given)]):
+            reached = n in linear.reached
+            tensors.append(own[id(a)] if id(a) in own else Tensor(a, not reached, node if reached else None, n))
+        return tensors
 
 
 class GraphNode(tape.TapeNode):
@@ -95,10 +98,10 @@ class GraphNode(tape.TapeNode):
 class Variant:
     """One capture of a function: for which calls it stands says its key, for how long its guards."""
 
-    def __init__(self, function: Callable[[list[Any]], Any], name: str, key: Key, leaves: list[Any], names: list[str]) -> None:
+    def __init__(self, function: Callable[[Any], Any], name: str, key: Key, leaves: list[Any], names: list[str]) -> None:
         symbols = {n: (names[n], leaf.type) for n, leaf in enumerate(key.leaves) if leaf.dtype and leaf.same_as < 0}
         same = {n: leaf.same_as for n, leaf in enumerate(key.leaves) if leaf.same_as >= 0}
-        self.captured = trace(function, name, leaves, symbols, same)
+        self.captured = trace(function, name, leaves, key.skeleton, symbols, same)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
         self.graph = Graph(self.captured.program)
 
@@ -124,17 +127,15 @@ class Variant:
     def _inputs(self, leaves: Sequence[Any]) -> list[Tensor]:
         return [_tensor(leaves[n]) for n in self.captured.arguments] + self.captured.lifted
 
-    def __call__(self, leaves: Sequence[Any]) -> Any:
-        captured = self.captured
+    def __call__(self, leaves: Sequence[Any], arguments: Any) -> Any:
         outputs = self.graph(self._inputs(leaves))
-        found = []
-        for kind, at in captured.results:
+
+        def leaf(kind: str, at: Any) -> Any:
             if kind == "output":
-                python = self.graph.program.outputs[at].type.python
-                found.append(outputs[at].item() if python else outputs[at])
-            else:
-                found.append(leaves[at] if kind == "argument" else at)
-        return rebuild(captured.skeleton, found)
+                return outputs[at].item() if self.graph.program.outputs[at].type.python else outputs[at]
+            return leaves[at] if kind == "argument" else containers(arguments)[at] if kind == "container" else at
+
+        return build(self.captured.result, leaf)
 
 
 def _tensor(leaf: Any) -> Tensor:

@@ -8,10 +8,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from d2s.eager.tensor import Tensor, to_tensor
+from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
+from d2s.ops.random import uniform
 
 
 class Parameter(Tensor):
@@ -65,8 +64,7 @@ class Layer:
 
     def create_parameter(self, shape: list[int], bound: float = 0.0) -> Parameter:
         """A float32 parameter, uniform in [-bound, bound]."""
-        values = to_tensor(_generator.uniform(-bound, bound, shape), "float32")
-        return Parameter(values.array, stop_gradient=False)
+        return Parameter(uniform(shape, "float32", -bound, bound).array, stop_gradient=False)
 
     def train(self) -> None:
         for layer in (self, *self.sublayers()):
@@ -75,12 +73,3 @@ class Layer:
     def eval(self) -> None:
         for layer in (self, *self.sublayers()):
             layer.training = False
-
-
-_generator = np.random.Generator(np.random.Philox(0))
-
-
-def seed(number: int) -> None:
-    """Starts the random numbers of initial values anew."""
-    global _generator
-    _generator = np.random.Generator(np.random.Philox(number))

@@ -1,7 +1,7 @@
 """The registry of ops: one block declares an op; families import in the order below."""
 
-from d2s.ops import compare, control, linalg, math, reduce
+from d2s.ops import compare, control, linalg, math, random, reduce
 from d2s.ops.dispatch import OPS
 from d2s.ops.op import Op
 
-__all__ = ["OPS", "Op", "compare", "control", "linalg", "math", "reduce"]
+__all__ = ["OPS", "Op", "compare", "control", "linalg", "math", "random", "reduce"]

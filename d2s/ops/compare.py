@@ -7,6 +7,7 @@
 
 from typing import Any
 
+from d2s.errors import DTypeError
 from d2s.ops.op import elementwise, op
 from d2s.types import DType, Type, bool_, dtype
 
@@ -99,6 +100,8 @@ def cast(x, dtype: Any, python: bool = False):
 
 @cast.rule("canonical")
 def _(x, dtype, python):
+    if dtype is None or not isinstance(python, bool):
+        raise DTypeError("D2S0003", f"cast(): 'dtype' is {dtype!r}, 'python' is {python!r:.40}")
     return {"dtype": _dtype(dtype), "python": python}
 
 
@@ -126,4 +129,4 @@ def _cast_text(have: DType, to: DType) -> str:
 
 @cast.rule("vjp")
 def _(g, out, x, dtype, python):
-    return cast(g, x.dtype)
+    return lambda: cast(g, x.dtype)

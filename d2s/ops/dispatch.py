@@ -13,14 +13,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from d2s import types
-from d2s.errors import ArgumentError, DTypeError
-from d2s.types import DType, Type
+from d2s.errors import DTypeError
+from d2s.types import NUMBERS, Type
 
 if TYPE_CHECKING:
     from d2s.ops.op import Op
-
-NUMBERS = (bool, int, float)
 
 
 class Handler(Protocol):
@@ -31,33 +31,39 @@ class Handler(Protocol):
     def run(self, op: "Op", inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any: ...
 
 
-class _Handlers(threading.local):
-    base: Handler
+class Eager(Handler, Protocol):
+    """The handler where nothing is being captured: it may give an op a `door`, an entry of its own that is tried first."""
+
+    def learn(self, op: "Op", inputs: Sequence[Any], attrs: dict[str, Any]) -> None: ...
+
+
+class Handlers(threading.local):
+    base: Eager
 
     def __init__(self) -> None:
         self.stack: list[Handler] = []
 
 
-_handlers = _Handlers()
+handlers = Handlers()
 
 
-def install(handler: Handler) -> None:
+def install(handler: Eager) -> None:
     """Makes `handler` the meaning of ops where nothing is being captured."""
-    _Handlers.base = handler
+    Handlers.base = handler
 
 
 def current() -> Handler:
-    return _handlers.stack[-1] if _handlers.stack else _handlers.base
+    return handlers.stack[-1] if handlers.stack else handlers.base
 
 
 @contextlib.contextmanager
 def handling(handler: Handler) -> Iterator[None]:
     """Gives ops another meaning in a `with` block of this thread."""
-    _handlers.stack.append(handler)
+    handlers.stack.append(handler)
     try:
         yield
     finally:
-        _handlers.stack.pop()
+        handlers.stack.pop()
 
 
 def apply(op: "Op", inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
@@ -65,41 +71,44 @@ def apply(op: "Op", inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
     handler = current()
     typed = [_typed(op, i, x, handler) for i, x in enumerate(inputs)]
     found = _promoted(op, typed, handler) if op.promotes else [x for _, x in typed]
-    return handler.run(op, tuple(found), op.canonical([handler.type_of(x) for x in found], attrs))
+    result = handler.run(op, tuple(found), op.canonical([handler.type_of(x) for x in found], attrs))
+    if handler is handlers.base:
+        handlers.base.learn(op, inputs, attrs)
+    return result
 
 
 def _typed(op: "Op", position: int, value: Any, handler: Handler) -> tuple[Type, Any]:
-    """The type of an input; a Python number stays one as long as it meets no tensor."""
+    """The type of an input. A number is one only where others can tell what dtype it takes."""
     found = handler.type_of(value)
-    if found is None and isinstance(value, NUMBERS):
-        found = Type(types.PYTHON_DTYPES[type(value)], python=True)
-        if not op.promotes:
-            value = handler.constant(value, found)
-    if found is None:
-        name, got = op.arrays[min(position, len(op.arrays) - 1)], type(value).__name__
-        raise DTypeError("D2S0001", f"{op.name}(): argument '{name}' expects a Tensor or a number, got {got}")
+    if found is None and isinstance(value, NUMBERS) and op.promotes and position >= op.kept:
+        return Type(types.python_dtype(value), python=True), value
+    if found is None or (found.python and not op.promotes and op.name != "cast"):
+        name, got = op.arrays[min(position, len(op.arrays) - 1)], type(value).__name__ if found is None else str(found)
+        allowed = " or a number" if op.promotes and position >= op.kept else ""
+        raise DTypeError("D2S0001", f"{op.name}(): argument '{name}' expects a Tensor{allowed}, got {got}")
     return found, value
 
 
 def _promoted(op: "Op", typed: Sequence[tuple[Type, Any]], handler: Handler) -> list[Any]:
-    kept = typed[: op.kept]
-    to = meet([t for t, _ in typed[op.kept :]], op.name)
-    return [x for _, x in kept] + [_convert(x, t, to, handler) for t, x in typed[op.kept :]]
+    kept, rest = typed[: op.kept], typed[op.kept :]
+    to = meet([t for t, _ in rest], op.name)
+    if all(isinstance(x, NUMBERS) for _, x in rest):
+        if not kept:
+            raise DTypeError("D2S0001", f"{op.name}({', '.join(op.arrays)}): all are numbers, one is to be a Tensor")
+        to = Type(types.float32 if to.dtype.kind == "f" else to.dtype)
+    return [x for _, x in kept] + [_convert(x, t, to, handler) for t, x in rest]
 
 
 def _convert(value: Any, have: Type, to: Type, handler: Handler) -> Any:
     if isinstance(value, NUMBERS):
-        return handler.constant(check_number(value, to.dtype), to)
+        types.array_of(value, to.dtype)
+        return handler.constant(value.item() if isinstance(value, np.generic) else value, to)
     if have.dtype is to.dtype and (to.python or not have.python):
         return value
+    if have.python and have.dtype.kind == to.dtype.kind == "i" and to.dtype.size < 8:
+        message = f"an int of run time does not go into {to.dtype.name} unseen"
+        raise DTypeError("D2S1003", message, hint="x.astype('int64') the tensor")
     return handler.run(OPS["cast"], (value,), {"dtype": to.dtype, "python": to.python})
-
-
-def check_number(value: bool | int | float, to: DType) -> bool | int | float:
-    """The number, if the dtype can hold it."""
-    if to.kind == "i" and not -(1 << 8 * to.size - 1) <= value < 1 << (8 * to.size - (to.name != "uint8")):
-        raise ArgumentError("D2S0004", f"the Python number {value} does not fit into {to.name}")
-    return value
 
 
 def meet(operands: Sequence[Type], name: str = "operator") -> Type:

@@ -6,7 +6,7 @@
 """
 
 from d2s.errors import DTypeError, ShapeError
-from d2s.ops.op import op
+from d2s.ops.op import flag, op
 from d2s.types import Type
 
 
@@ -21,7 +21,7 @@ def matmul(x, y, transpose_x: bool = False, transpose_y: bool = False):
 
 @matmul.rule("canonical")
 def _(x, y, transpose_x, transpose_y):
-    return {"transpose_x": bool(transpose_x), "transpose_y": bool(transpose_y)}
+    return {"transpose_x": flag(transpose_x, "transpose_x"), "transpose_y": flag(transpose_y, "transpose_y")}
 
 
 def _extents(x: Type, y: Type, transpose_x: bool, transpose_y: bool):

@@ -1,14 +1,20 @@
 """Elementwise arithmetic. In a body, `T` is the dtype computed in; the emitter writes the loops around it.
 
+Integers wrap around. Divided by 0 they give 0, as in NumPy: a kernel cannot raise. Where Python's operator on Python's own
+numbers gives something else (`1 / 2`, `1 // 0`, `2 ** -1`), the op refuses Python numbers of run time.
+
 >>> from d2s.types import Type, float32
 >>> subtract.infer([Type(float32, ("n", 4)), Type(float32, (4,))], {})
 (f32[n,4],)
 """
 
-import math
 from typing import Any
 
-from d2s.ops.op import OPS, elementwise
+from d2s.errors import DTypeError
+from d2s.ops import vector_math as vm
+from d2s.ops.op import OPS, Op, elementwise
+from d2s.ops.shapes import broadcast
+from d2s.types import Type
 
 T: Any = None  # the emitter's, bound to the dtype of each kernel
 
@@ -73,6 +79,167 @@ def _(g, out, x):
     return neg(g)
 
 
+def of_tensors(op: Op, *operands: Type) -> Type:
+    """The type rule of an op that Python numbers of run time may not be given to."""
+    if all(t.python for t in operands):
+        message = f"{op.name}() of Python numbers known at run time only is not there yet"
+        raise DTypeError("D2S1003", message, hint="make one of them a tensor")
+    if operands[0].dtype.kind not in op.dtypes:
+        raise DTypeError("D2S0003", f"{op.name}() does not take {operands[0].dtype.name}")
+    if len({t.dtype for t in operands}) > 1:
+        raise DTypeError("D2S0003", f"{op.name}() does not take {', '.join(map(str, operands))} together")
+    return Type(operands[0].dtype, broadcast(op.name, [t.shape for t in operands])[0])
+
+
+def zeros(g):
+    """What a step function passes on: 0 whatever g is."""
+    return OPS["cast"](OPS["greater_than"](g, g), g.dtype)
+
+
+@elementwise(paddle="elementwise_div", dtypes="if")
+def divide(x, y):
+    """The quotient, element by element, with broadcasting; of integers it is cut off towards 0, x / 0 is 0.
+
+    >>> d2s.divide(d2s.to_tensor([1.0, 3.0]), 2.0).numpy().tolist()
+    [0.5, 1.5]
+    """
+    return T(vm.ratio(x, y))
+
+
+@divide.rule("infer")
+def _(x, y):
+    return of_tensors(divide, x, y)
+
+
+@divide.rule("vjp")
+def _(g, out, x, y):
+    return lambda: g / y, lambda: neg(g * (out / y))
+
+
+@elementwise(paddle="elementwise_floordiv", dtypes="if")
+def floor_divide(x, y):
+    """The largest integer not above the quotient; of integers, x // 0 is 0.
+
+    >>> d2s.floor_divide(d2s.to_tensor([7, -7]), 2).numpy().tolist()
+    [3, -4]
+    """
+    return T(vm.floored_ratio(x, y))
+
+
+@floor_divide.rule("infer")
+def _(x, y):
+    return of_tensors(floor_divide, x, y)
+
+
+@floor_divide.rule("vjp")
+def _(g, out, x, y):
+    return lambda: zeros(g), lambda: zeros(g)
+
+
+@elementwise(paddle="elementwise_mod", dtypes="if")
+def remainder(x, y):
+    """What floor division leaves, exact, with the sign of y; of integers, x % 0 is 0.
+
+    >>> d2s.remainder(d2s.to_tensor([7, -7]), 4).numpy().tolist()
+    [3, 1]
+    """
+    return T(vm.rest(x, y))
+
+
+@remainder.rule("infer")
+def _(x, y):
+    return of_tensors(remainder, x, y)
+
+
+@remainder.rule("vjp")
+def _(g, out, x, y):
+    return g, lambda: neg(g * floor_divide(x, y))
+
+
+@elementwise(paddle="elementwise_pow", dtypes="if")
+def pow(x, y):
+    """x to the power of y; of integers it wraps around, and below 1 it is 0.
+
+    >>> d2s.pow(d2s.to_tensor([2.0, 9.0]), d2s.to_tensor([3.0, 0.5])).numpy().tolist()
+    [8.0, 3.0]
+    """
+    return T(vm.pow(x, y))
+
+
+@pow.rule("infer")
+def _(x, y):
+    return of_tensors(pow, x, y)
+
+
+@pow.rule("vjp")
+def _(g, out, x, y):
+    where, equal = OPS["where"], OPS["equal"]
+    return (
+        lambda: g * where(equal(y, 0.0), 0.0, y * pow(x, y - 1.0)),
+        lambda: g * where(equal(x, 0.0), 0.0, out * OPS["log"](x)),
+    )
+
+
+@elementwise(paddle="square", dtypes="if", overflow="x != 0 and v // x != x")
+def square(x):
+    """The product with itself.
+
+    >>> d2s.square(d2s.to_tensor([3.0, -2.0])).numpy().tolist()
+    [9.0, 4.0]
+    """
+    return T(x * x)
+
+
+@square.rule("vjp")
+def _(g, out, x):
+    return g * (x * 2.0)
+
+
+@elementwise(paddle="reciprocal", dtypes="f")
+def reciprocal(x):
+    """One divided by the value.
+
+    >>> d2s.reciprocal(d2s.to_tensor([2.0, -4.0])).numpy().tolist()
+    [0.5, -0.25]
+    """
+    return vm.reciprocal(x)
+
+
+@reciprocal.rule("vjp")
+def _(g, out, x):
+    return neg(g * (out * out))
+
+
+@elementwise(paddle="abs", dtypes="if", overflow="v < 0")
+def abs(x):
+    """The value without its sign.
+
+    >>> d2s.abs(d2s.to_tensor([-1.5, 2.0])).numpy().tolist()
+    [1.5, 2.0]
+    """
+    return T(vm.magnitude(x))
+
+
+@abs.rule("vjp")
+def _(g, out, x):
+    return g * sign(x)
+
+
+@elementwise(paddle="sign", dtypes="if")
+def sign(x):
+    """-1, 0 or 1; nan stays nan.
+
+    >>> d2s.sign(d2s.to_tensor([-1.5, 0.0, 2.0])).numpy().tolist()
+    [-1.0, 0.0, 1.0]
+    """
+    return T(1) if x > 0 else (T(-1) if x < 0 else (T(0) if x == 0 else x))
+
+
+@sign.rule("vjp")
+def _(g, out, x):
+    return lambda: zeros(g)
+
+
 @elementwise(paddle="relu", dtypes="if")
 def relu(x):
     """The value where it is above zero, else zero; nan stays nan.
@@ -95,7 +262,7 @@ def tanh(x):
     >>> d2s.tanh(d2s.to_tensor([0.0])).numpy().tolist()
     [0.0]
     """
-    return math.tanh(x)
+    return vm.tanh(x)
 
 
 @tanh.rule("vjp")

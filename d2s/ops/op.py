@@ -13,11 +13,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.errors import ArgumentError, DTypeError
-from d2s.ops.dispatch import OPS, apply
+from d2s.ops.dispatch import OPS, apply, handlers
 from d2s.ops.shapes import broadcast
 from d2s.types import Dim, Type, bool_
 
 Rule = Callable[..., Any]
+_missing = inspect.Parameter.empty
 
 
 @dataclasses.dataclass(eq=False)
@@ -41,19 +42,34 @@ class Op:
         self.attributes = {name: p.default for name, p in attributes.items()}
         self.signature, self.__doc__, self.__name__ = signature, self.declaration.__doc__, self.name
         self.__module__ = self.declaration.__module__
+        self.order = (*self.arrays, *self.attributes)
+        self.count = len(self.order) if self.order == tuple(signature.parameters) else -1  # of arguments that need no binding
+        self.door: Callable[[tuple[Any, ...]], Any] | None = None  # eager code's: None to what it does not know
         self.rules: dict[str, Rule] = {}
         OPS[self.name] = self
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:
-        if attrs or len(inputs) != len(self.arrays) or self.attributes:
-            try:
-                bound = self.signature.bind(*inputs, **attrs)
-            except TypeError as error:
-                raise DTypeError("D2S0001", f"{self.name}{self.signature}: {error}") from None
-            bound.apply_defaults()
-            inputs = tuple(bound.arguments[name] for name in self.arrays)
-            attrs = {name: bound.arguments[name] for name in self.attributes}
-        return apply(self, inputs, attrs)
+        if attrs or len(inputs) != self.count:
+            inputs = self._bound(inputs, attrs)
+        if self.door is not None and not handlers.stack:
+            found = self.door(inputs)
+            if found is not None:
+                return found
+        arrays = len(self.arrays)
+        return apply(self, inputs[:arrays], dict(zip(self.attributes, inputs[arrays:], strict=False)))
+
+    def _bound(self, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        """All arguments in the order of `arrays` and `attributes`, defaults filled in."""
+        behind = self.order[len(inputs) :]
+        found = tuple(attrs[name] if name in attrs else self.attributes.get(name, _missing) for name in behind)
+        if self.count == len(inputs) + len(behind) and not any(x is _missing for x in found) and attrs.keys() <= set(behind):
+            return inputs + found
+        try:
+            bound = self.signature.bind(*inputs, **attrs)
+        except TypeError as error:
+            raise DTypeError("D2S0001", f"{self.name}{self.signature}: {error}") from None
+        bound.apply_defaults()
+        return tuple(bound.arguments[name] for name in self.order)
 
     def rule(self, kind: str) -> Callable[[Rule], Rule]:
         """Declares one of the op's rules: canonical, infer, requires, scalar, kernel, vjp."""
@@ -110,6 +126,13 @@ def elementwise(*, paddle: str | None, **options: Any) -> Callable[[Rule], Op]:
         return Op(scalar.__name__.strip("_"), scalar, paddle, scalar=scalar, **options)
 
     return declare
+
+
+def flag(value: Any, name: str) -> bool:
+    """An on-off argument."""
+    if not isinstance(value, (bool, int)):
+        raise ArgumentError("D2S0004", f"'{name}' is {value!r:.60}, expected True or False")
+    return bool(value)
 
 
 def axes(axis: Any, rank: int, name: str) -> tuple[int, ...]:

@@ -6,9 +6,10 @@
 
 from typing import Any
 
-from d2s.ops import compare, linalg, math, reduce
-from d2s.ops.dispatch import NUMBERS
+from d2s.ops import compare, exponential, extremes, linalg, logic, math, reduce, rounding, trigonometry
+from d2s.ops.dispatch import current
 from d2s.ops.op import Op
+from d2s.types import NUMBERS, float32
 
 
 def _operator(op: Op, reflected: bool = False) -> Any:
@@ -20,23 +21,80 @@ def _operator(op: Op, reflected: bool = False) -> Any:
     return method
 
 
+def _quotient(x: Any, y: Any) -> Any:
+    """`x / y`: a quotient of integers is a float32, as in Paddle."""
+    types = [current().type_of(v) for v in (x, y)]
+    tensors = [t for t in types if t is not None and not t.python]
+    if tensors and all(t.dtype.kind != "f" for t in tensors):
+        x, y = (compare.cast(v, float32) if t in tensors else v for v, t in zip((x, y), types, strict=True))
+    return math.divide(x, y)
+
+
+def _true_quotient(reflected: bool = False) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        if not isinstance(other, (Operators, *NUMBERS)):
+            return NotImplemented
+        return _quotient(other, self) if reflected else _quotient(self, other)
+
+    return method
+
+
+def _method(op: Op) -> Any:
+    def method(self: Any, *inputs: Any, **attrs: Any) -> Any:
+        return op(self, *inputs, **attrs)
+
+    method.__name__, method.__doc__ = op.name, op.__doc__
+    return method
+
+
 class Operators:
     """What `x + y` and `x.sum()` mean."""
 
     __slots__ = ()
     __hash__ = object.__hash__
-    __array_priority__ = 100  # NumPy hands its operators over
+    __array_ufunc__ = None  # NumPy hands its operators over
 
     __add__, __radd__ = _operator(math.add), _operator(math.add, True)
     __sub__, __rsub__ = _operator(math.subtract), _operator(math.subtract, True)
     __mul__, __rmul__ = _operator(math.multiply), _operator(math.multiply, True)
     __matmul__, __rmatmul__ = _operator(linalg.matmul), _operator(linalg.matmul, True)
+    __truediv__, __rtruediv__ = _true_quotient(), _true_quotient(True)
+    __floordiv__, __rfloordiv__ = _operator(math.floor_divide), _operator(math.floor_divide, True)
+    __mod__, __rmod__ = _operator(math.remainder), _operator(math.remainder, True)
+    __pow__, __rpow__ = _operator(math.pow), _operator(math.pow, True)
+    __and__, __rand__ = _operator(logic.bitwise_and), _operator(logic.bitwise_and, True)
+    __or__, __ror__ = _operator(logic.bitwise_or), _operator(logic.bitwise_or, True)
+    __xor__, __rxor__ = _operator(logic.bitwise_xor), _operator(logic.bitwise_xor, True)
     __lt__, __le__ = _operator(compare.less_than), _operator(compare.less_equal)
     __gt__, __ge__ = _operator(compare.greater_than), _operator(compare.greater_equal)
     __eq__, __ne__ = _operator(compare.equal), _operator(compare.not_equal)
 
     def __neg__(self) -> Any:
         return math.neg(self)
+
+    def __abs__(self) -> Any:
+        return math.abs(self)
+
+    def __invert__(self) -> Any:
+        return logic.bitwise_not(self)
+
+    add, subtract, multiply, divide = map(_method, (math.add, math.subtract, math.multiply, math.divide))
+    floor_divide, remainder, pow = map(_method, (math.floor_divide, math.remainder, math.pow))
+    abs, sign, square, reciprocal = map(_method, (math.abs, math.sign, math.square, math.reciprocal))
+    exp, expm1, log, log1p = map(_method, (exponential.exp, exponential.expm1, exponential.log, exponential.log1p))
+    log2, log10, sqrt, rsqrt = map(_method, (exponential.log2, exponential.log10, exponential.sqrt, exponential.rsqrt))
+    sigmoid, erf = map(_method, (exponential.sigmoid, exponential.erf))
+    sin, cos, tan = map(_method, (trigonometry.sin, trigonometry.cos, trigonometry.tan))
+    asin, acos, atan = map(_method, (trigonometry.asin, trigonometry.acos, trigonometry.atan))
+    sinh, cosh = map(_method, (trigonometry.sinh, trigonometry.cosh))
+    floor, ceil, round, trunc = map(_method, (rounding.floor, rounding.ceil, rounding.round, rounding.trunc))
+    isnan, isinf, isfinite = map(_method, (rounding.isnan, rounding.isinf, rounding.isfinite))
+    maximum, minimum, fmax, fmin = map(_method, (extremes.maximum, extremes.minimum, extremes.fmax, extremes.fmin))
+    clip = _method(extremes.clip)
+    logical_and, logical_or = map(_method, (logic.logical_and, logic.logical_or))
+    logical_xor, logical_not = map(_method, (logic.logical_xor, logic.logical_not))
+    bitwise_and, bitwise_or = map(_method, (logic.bitwise_and, logic.bitwise_or))
+    bitwise_xor, bitwise_not = map(_method, (logic.bitwise_xor, logic.bitwise_not))
 
     def astype(self, dtype: Any) -> Any:
         return compare.cast(self, dtype)

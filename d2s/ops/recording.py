@@ -16,11 +16,12 @@ inputs of the region.
 from collections.abc import Sequence
 from typing import Any
 
+from d2s import types
 from d2s.errors import InternalError
 from d2s.ir.program import Builder, Program, Value
 from d2s.ops.op import Op
 from d2s.ops.operators import Operators
-from d2s.types import Type
+from d2s.types import DType, Type
 
 
 class Symbolic(Operators):
@@ -30,6 +31,10 @@ class Symbolic(Operators):
 
     def __init__(self, recorder: "Recorder", value: Value) -> None:
         self.recorder, self.value = recorder, value
+
+    @property
+    def dtype(self) -> DType:
+        return self.value.type.dtype
 
 
 class Recorder:
@@ -98,5 +103,5 @@ class Recorder:
 
 def _of_dtype(number: bool | int | float, type: Type) -> bool | int | float:
     """The number as the dtype holds it, in its shortest spelling: text and files say what a run computes with."""
-    held = type.dtype.numpy.type(number)
-    return float(str(held)) if type.dtype.kind == "f" else held.item()
+    held = types.array_of(number, type.dtype)
+    return float(str(held[()])) if type.dtype.kind == "f" else held.item()

@@ -8,7 +8,8 @@
 import functools
 from typing import Any
 
-from d2s.ops.op import axes, op
+from d2s.errors import ShapeError
+from d2s.ops.op import OPS, axes, flag, op
 from d2s.types import Dim, Shape, Type, int64
 
 
@@ -23,7 +24,7 @@ def sum(x, axis: Any = None, keepdim: bool = False):
 
 @sum.rule("canonical")
 def _(x, axis, keepdim):
-    return {"axis": axes(axis, len(x.shape), "sum"), "keepdim": bool(keepdim)}
+    return {"axis": axes(axis, len(x.shape), "sum"), "keepdim": flag(keepdim, "keepdim")}
 
 
 def _kept(shape: Shape, axis: tuple[int, ...]) -> Shape:
@@ -82,11 +83,14 @@ def spread(x, like, axis: Any, keepdim: bool):
 
 @spread.rule("canonical")
 def _(x, like, axis, keepdim):
-    return {"axis": axes(axis, len(like.shape), "spread"), "keepdim": bool(keepdim)}
+    return {"axis": axes(axis, len(like.shape), "spread"), "keepdim": flag(keepdim, "keepdim")}
 
 
 @spread.rule("infer")
 def _(x, like, axis, keepdim):
+    wanted = OPS["sum"].infer([like], {"axis": axis, "keepdim": keepdim})[0].shape
+    if x.shape not in (wanted, ()):
+        raise ShapeError("D2S0002", f"spread(): 'x' is {x}, the sum of 'like' would have shape {list(wanted)}")
     return Type(x.dtype, like.shape)
 
 

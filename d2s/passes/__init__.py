@@ -7,6 +7,7 @@
 """
 
 from d2s.config import knob
+from d2s.errors import InternalError
 from d2s.ir.program import Node, Program
 from d2s.ir.text import show
 from d2s.ir.verify import verify
@@ -32,4 +33,6 @@ def run(program: Program) -> Program:
 
 def infer(node: Node) -> tuple[Type, ...]:
     """The types an op's rule gives a node's outputs."""
+    if node.op not in OPS:
+        raise InternalError("D2S9001", f"'{node.op}' at {node.where or '?'} is not an op")
     return OPS[node.op].infer([v.type for v in node.inputs], node.attrs)

@@ -1,6 +1,7 @@
 """One call of a plan: a frame and an arena from the pool, inputs bound, steps run, outputs fresh arrays.
 
-In: a plan, an array per input (of a stack: what a run returned for one). Out: an array per output.
+In: a plan, an array per input (of a stack: what a run returned for one). Out: an array per output; an input that comes out
+as it went in is that very array.
 
 >>> from d2s.ir.text import parse
 >>> program = parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = add(x, x) return %0 }")
@@ -62,7 +63,10 @@ def _compare(program: Program, compiled: list[Any], interpreted: list[Any]) -> N
 
 
 def _run(plan: plan.Plan, arrays: Sequence[Any], pool: list[np.ndarray]) -> list[Any]:
-    arena = pool.pop() if pool else np.empty(1 << 16, np.uint8)
+    try:
+        arena = pool.pop()
+    except IndexError:  # asking first would let another thread in between
+        arena = np.empty(1 << 16, np.uint8)
     frame = plan.frame.copy()
     keep, dims = _bind(plan, frame, arrays)
     outputs = _outputs(plan, frame, dims)
@@ -84,7 +88,13 @@ def _run(plan: plan.Plan, arrays: Sequence[Any], pool: list[np.ndarray]) -> list
                 raise _failed(plan.checks[pc], dims)
     finally:
         pool.append(arena if len(chunks) == 1 else np.empty(sum(c.size for c in chunks), np.uint8))
-    return [_stack_of(frame, r, keep) if out is None else out for out, r in zip(outputs, plan.outputs, strict=True)]
+    places = {array.ctypes.data: array for array in arrays if array.size}
+    if len(places) < len(arrays):
+        places = {}  # two inputs in one place: which of them came out cannot be told
+    return [
+        _stack_of(frame, r, keep) if out is None else places.get(int(frame[home]), out)
+        for out, r, home in zip(outputs, plan.outputs, plan.computed, strict=True)
+    ]
 
 
 def _bind(plan: plan.Plan, frame: np.ndarray, arrays: Sequence[Any]) -> tuple[dict[int, Any], dict[str, int]]:
@@ -94,10 +104,12 @@ def _bind(plan: plan.Plan, frame: np.ndarray, arrays: Sequence[Any]) -> tuple[di
     for value, register, array in zip(plan.program.inputs, plan.inputs, arrays, strict=True):
         keep[register] = array
         if value.type is STACK:
-            frame[register : register + 3] = array.ctypes.data, array.size, array.size
+            frame[register : register + 3] = array.ctypes.data, array.size, 0  # the first push moves what is another call's
             continue
         frame[register] = array.ctypes.data
-        dims.update((d, n) for d, n in zip(value.type.shape, array.shape, strict=True) if isinstance(d, str))
+        for d, n in zip(value.type.shape, array.shape, strict=True):
+            if n != (d if isinstance(d, int) else dims.setdefault(d, n)):
+                raise ShapeError("D2S0002", f"'{value.name}' of '{plan.program.name}' is {value.type}, got shape {array.shape}")
     for name, register in plan.extents.items():
         frame[register] = dims[name]
     return keep, dims

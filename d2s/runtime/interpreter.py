@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s import types
 from d2s.errors import D2SError
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
@@ -33,9 +34,9 @@ def _node(node: Node, inputs: list[Any]) -> list[Any]:
     special = _SPECIAL.get(node.op)
     if special:
         return special(node, inputs)
-    types = [launch.type_of(a, v.type.python) for a, v in zip(inputs, node.inputs, strict=True)]
+    given = [launch.type_of(a, v.type.python) for a, v in zip(inputs, node.inputs, strict=True)]
     try:
-        return [launch.run(OPS[node.op], types, inputs, node.attrs)]
+        return [launch.run(OPS[node.op], given, inputs, node.attrs)]
     except D2SError as error:
         error.where = error.where or node.where
         raise type(error)(error.code, error.message, where=error.where, hint=error.hint) from None
@@ -53,7 +54,7 @@ def _while_loop(node: Node, inputs: list[Any]) -> list[Any]:
 
 
 def constant(node: Node) -> np.ndarray:
-    return np.array(node.attrs["value"], node.attrs["dtype"].numpy)
+    return types.array_of(node.attrs["value"], node.attrs["dtype"])
 
 
 _SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {

@@ -10,8 +10,8 @@ array([2., 2., 2.], dtype=float32)
 
 import ctypes
 import functools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def type_of(array: np.ndarray, python: bool = False) -> Type:
 
 def run(op: Op, inputs: Sequence[Type], arrays: Sequence[np.ndarray], attrs: dict[str, Any]) -> np.ndarray:
     """Runs one op whose inputs have the types given."""
-    out, kernel, extents, fails = _prepared(op, tuple(inputs), tuple(attrs.items()))
+    out, _, kernel, extents, fails = prepared(op, tuple(inputs), tuple(attrs.items()))
     result: np.ndarray = np.empty([int(d) for d in out.shape], out.dtype.numpy)
     registers = [a.ctypes.data for a in arrays] + [result.ctypes.data, *extents, 0]
     block = (ctypes.c_int64 * len(registers))(*registers)
@@ -48,9 +48,20 @@ def overflow(op: Op, where: str = "") -> PythonIntOverflow:
     )
 
 
+class Prepared(NamedTuple):
+    """An op made ready for inputs of some types: its result, its kernel, the extents that gets, whether it may fail."""
+
+    out: Type
+    address: int
+    kernel: Callable[[Any, Any], None]
+    extents: list[int]
+    fails: bool
+
+
 @functools.lru_cache(maxsize=4096)
-def _prepared(op: Op, inputs: tuple[Type, ...], attrs: tuple[tuple[str, Any], ...]) -> tuple[Type, Any, list[int], bool]:
+def prepared(op: Op, inputs: tuple[Type, ...], attrs: tuple[tuple[str, Any], ...]) -> Prepared:
     (out,) = op.infer(inputs, dict(attrs))
     launch = emit.lower(op, inputs, (out,), dict(attrs))
     extents = [int(np.prod(dims, dtype=np.int64)) for dims in launch.extents]  # type: ignore[arg-type]
-    return out, _KERNEL(cache.address(launch.text, launch.T)), extents, launch.fails
+    address = cache.address(launch.text, launch.T)
+    return Prepared(out, address, _KERNEL(address), extents, launch.fails)

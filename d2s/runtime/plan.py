@@ -53,6 +53,7 @@ class Plan:
     inputs: list[int]
     extents: dict[str, int]
     outputs: list[int]
+    computed: list[int]  # where outputs stand before they are copied to where the caller wants them
     stacks: list[int]
     checks: dict[int, Node]
     constants: list[np.ndarray]
@@ -103,16 +104,18 @@ class _Planner:
         extents = {name: self.register() for name in extents}
         self.products = {(name,): r for name, r in extents.items()}
         inputs = [self.homes[v] for v in program.inputs]
-        computed = {v for node in program.nodes if not _structural(node) for v in node.outputs}
-        self.outputs = {v: self.register() for v in program.outputs if v in computed}
+        plain = {v for node in program.nodes if not _structural(node) for v in node.outputs}
+        self.outputs = {v: self.register() for v in program.outputs if v in plain}
         self.nodes(program)
         outputs = [self.output(i, value) for i, value in enumerate(program.outputs)]
         self.step(STOP)
+        computed = [self.homes[v] for v in program.outputs]
         ahead = len(self.head)
         table = np.array([_placed(s, 0) for s in self.head] + [_placed(s, ahead) for s in self.steps], np.int64)
         checks, runs = ({step + ahead: node for step, node in found.items()} for found in (self.checks, self.runs))
         operands, frame = np.array(self.operands, np.int32), np.array(self.frame, np.int64)
-        return Plan(program, table, operands, frame, inputs, extents, outputs, self.stacks, checks, self.constants, runs)
+        places = inputs, extents, outputs, computed
+        return Plan(program, table, operands, frame, *places, self.stacks, checks, self.constants, runs)
 
     def output(self, position: int, value: Value) -> int:
         """Where the caller finds an output: computed in place, or copied there at the end."""
@@ -223,6 +226,7 @@ class _Planner:
 
     def plan_while_loop(self, node: Node) -> None:
         carries = node.attrs["carries"]
+        buffers = {v: self.allocate(v.type) for v in node.attrs["body"].inputs[:carries] if v.type is not STACK}
         homes = [self.carried(v) for v in node.inputs[:carries]]
         inputs = [*homes, *self.at(node.inputs[carries:])]
         mark = self.register()
@@ -231,7 +235,7 @@ class _Planner:
         self.region(node.attrs["test"], inputs)
         to_end = self.branch(node.attrs["test"].outputs[0])
         self.region(node.attrs["body"], inputs)
-        self.carry_over(node.attrs["body"], homes)
+        self.carry_over(node.attrs["body"], homes, buffers)
         self.step(RELEASE, mark)
         self.step(JUMP, head)
         self.land(to_end)
@@ -239,13 +243,14 @@ class _Planner:
         self.homes.update(zip(node.outputs, homes, strict=True))
 
     def carried(self, value: Value) -> int:
+        """Where a carried value's address is; before the first trip it is that of the value itself."""
         if value.type is STACK:
             return self.homes[value]
-        home = self.allocate(value.type)
-        self.step(COPY, home, self.homes[value], self.bytes(value.type))
+        home = self.register()
+        self.step(MOVE, home, self.homes[value])
         return home
 
-    def carry_over(self, body: Program, homes: list[int]) -> None:
+    def carry_over(self, body: Program, homes: list[int], buffers: dict[Value, int]) -> None:
         """Copies a trip's results into the loop's buffers; one that may lie in such a buffer itself goes by way of another."""
         fresh = {v for node in body.nodes if not _structural(node) for v in node.outputs}
         moves = []
@@ -256,9 +261,10 @@ class _Planner:
             if value not in fresh:
                 source = self.allocate(value.type)
                 self.step(COPY, source, self.homes[value], self.bytes(value.type))
-            moves.append((home, source, self.bytes(value.type)))
-        for move in moves:
-            self.step(COPY, *move)
+            moves.append((home, buffers[carry], source, self.bytes(value.type)))
+        for home, buffer, source, count in moves:
+            self.step(COPY, buffer, source, count)
+            self.step(MOVE, home, buffer)
 
     def plan_stack(self, node: Node) -> None:
         self.homes[node.outputs[0]] = self.stack()

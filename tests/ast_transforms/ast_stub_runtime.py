@@ -46,6 +46,18 @@ def if_exp(test, then, otherwise):
     return then() if test else otherwise()
 
 
+def operand(owner, value):
+    return value
+
+
+def is_(x, y):
+    return x is y
+
+
+def is_not(x, y):
+    return x is not y
+
+
 def both(*operands):
     return all(operand() for operand in operands)
 

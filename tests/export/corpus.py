@@ -465,3 +465,72 @@ case(
     whole(4, 20),
     whole(2, 5),
 )
+
+case(
+    "elementwise",
+    """
+    program elementwise(x: f32[n], y: f32[n]) -> (f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n],
+      f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n],
+      f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], f32[n], b1[n],
+      b1[n], b1[n], b1[n], b1[n], b1[n]) {
+      %0: f32[n] = reciprocal(x)
+      %1: f32[n] = sign(x)
+      %2: f32[n] = exp(x)
+      %3: f32[n] = expm1(x)
+      %4: f32[n] = log(x)
+      %5: f32[n] = log1p(x)
+      %6: f32[n] = log2(x)
+      %7: f32[n] = log10(x)
+      %8: f32[n] = sqrt(x)
+      %9: f32[n] = rsqrt(x)
+      %10: f32[n] = sigmoid(x)
+      %11: f32[n] = erf(x)
+      %12: f32[n] = sin(x)
+      %13: f32[n] = cos(x)
+      %14: f32[n] = tan(x)
+      %15: f32[n] = asin(x)
+      %16: f32[n] = acos(x)
+      %17: f32[n] = atan(x)
+      %18: f32[n] = sinh(x)
+      %19: f32[n] = cosh(x)
+      %20: f32[n] = floor(x)
+      %21: f32[n] = ceil(x)
+      %22: f32[n] = round(x)
+      %23: f32[n] = trunc(x)
+      %24: f32[n] = square(x)
+      %25: f32[n] = abs(x)
+      %26: f32[n] = divide(x, y)
+      %27: f32[n] = floor_divide(x, y)
+      %28: f32[n] = remainder(x, y)
+      %29: f32[n] = pow(x, y)
+      %30: f32[n] = maximum(x, y)
+      %31: f32[n] = minimum(x, y)
+      %32: f32[n] = fmax(x, y)
+      %33: f32[n] = fmin(x, y)
+      %34: f32[n] = clip(x, max=0.75, min=0.1)
+      %35: b1[n] = isnan(x)
+      %36: b1[n] = isinf(x)
+      %37: b1[n] = isfinite(x)
+      %38: b1[n] = logical_and(x, y)
+      %39: b1[n] = logical_or(x, y)
+      %40: b1[n] = logical_xor(x, y)
+      return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22,
+      %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40
+    }
+    """,
+    [np.float32([0.25, 0.5, 0.875]), np.float32([0.5, 0.25, 2])],
+)  # fmt: skip
+
+case(
+    "bits",
+    """
+    program bits(x: i32[n], y: i32[n]) -> (i32[n], i32[n], i32[n], i32[n]) {
+      %0: i32[n] = bitwise_and(x, y)
+      %1: i32[n] = bitwise_or(x, y)
+      %2: i32[n] = bitwise_xor(x, y)
+      %3: i32[n] = bitwise_not(x)
+      return %0, %1, %2, %3
+    }
+    """,
+    [np.int32([1, -2, 3]), np.int32([5, 6, 7])],
+)

@@ -6,13 +6,23 @@ import numpy as np
 
 from d2s.export import protobuf
 from d2s.ir.program import Program
+from d2s.ops import OPS
 from d2s.types import Type
+from tests.samples import KERNELS
 
 _NUMPY = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "neg": np.negative, "tanh": np.tanh,
     "relu": lambda x: np.where(x <= 0, x.dtype.type(0), x), "equal": np.equal, "not_equal": np.not_equal,
     "less_than": np.less, "less_equal": np.less_equal, "greater_than": np.greater, "greater_equal": np.greater_equal,
     "where": np.where,
+}  # fmt: skip
+
+_NUMPY |= {name: SAMPLE.reference for name, SAMPLE in KERNELS.items() if name not in _NUMPY}
+_NUMPY |= {
+    "pow": np.power, "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x), "asin": np.arcsin, "acos": np.arccos, "isnan": np.isnan, "isinf": np.isinf,
+    "isfinite": np.isfinite, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
+    "bitwise_not": np.bitwise_not,
 }  # fmt: skip
 
 
@@ -42,7 +52,7 @@ def _node(op: str, attrs: dict[str, Any], x: list[np.ndarray], of: Type) -> list
         return [np.matmul(x[0].T if attrs["transpose_x"] else x[0], x[1].T if attrs["transpose_y"] else x[1])]
     if op == "sum":
         return [np.asarray(x[0].sum(axis=attrs["axis"], keepdims=attrs["keepdim"], dtype=of.dtype.numpy))]
-    return [np.asarray(_NUMPY[op](*x))]
+    return [np.asarray(_NUMPY[op](*x, **attrs))]
 
 
 _PADDLE = {
@@ -50,6 +60,7 @@ _PADDLE = {
     "relu": _NUMPY["relu"], "equal": np.equal, "not_equal": np.not_equal, "less_than": np.less, "less_equal": np.less_equal,
     "greater_than": np.greater, "greater_equal": np.greater_equal, "logical_not": np.logical_not,
 }  # fmt: skip
+_PADDLE |= {OPS[name].paddle: f for name, f in _NUMPY.items() if OPS[name].paddle not in _PADDLE}
 _FIELDS = {0: "i", 1: "f", 2: "s", 3: "ints", 5: "strings", 6: "b", 8: "block_idx", 11: "longs"}
 _DTYPES = {0: "bool", 1: "int16", 2: "int32", 3: "int64", 5: "float32", 6: "float64", 20: "uint8", 21: "int8"}
 
@@ -88,6 +99,8 @@ def run_paddle(data: bytes, parameters: dict[str, np.ndarray], feeds: list[Any])
 
 def _op(kind: str, attrs: dict[str, Any], x: dict[str, np.ndarray]) -> Any:
     match kind:
+        case "clip":
+            return np.clip(x["X"], np.float32(attrs["min"]), np.float32(attrs["max"]))
         case "assign":
             return x["X"].copy()
         case "scale":

@@ -148,7 +148,7 @@ def test_a_file_names_no_folder_of_its_author(tmp_path):
         node.where = "/home/somebody/secret/" + node.where
     save(model, tmp_path / "net")
     assert b"somebody" not in (tmp_path / "net.pdmodel").read_bytes()
-    assert [n.where for n in load(tmp_path / "net").program.nodes][0] == "model.py:3"
+    assert load(tmp_path / "net").program.nodes[0].where == "model.py:3"
 
 
 def test_feeds_stand_in_reversed_order_and_notes_in_field_1000(tmp_path):

@@ -1,0 +1,33 @@
+"""What is timed: one line per case, the same for all engines.
+
+A `Repeated` case is a statement run many times in a worker that stays alive; a `Started` case is one run of a new process.
+
+>>> CASES["eager_add_grad"].says
+'x + w on 8 floats, w wants a gradient'
+"""
+
+from typing import NamedTuple
+
+
+class Repeated(NamedTuple):
+    """Microseconds per run of the statement an engine's file gives under this name."""
+
+    says: str
+
+
+class Started(NamedTuple):
+    """Milliseconds that the engine's program of this name says it took; `cold` gets an empty kernel folder each time."""
+
+    says: str
+    cold: bool = False
+
+
+CASES = {
+    "eager_add_grad": Repeated("x + w on 8 floats, w wants a gradient"),
+    "eager_add": Repeated("x + w on 8 floats, nothing wants a gradient"),
+    "tiny_call_eager": Repeated("x * 2 + 1 on 8 floats"),
+    "tiny_call_static": Repeated("x * 2 + 1 on 8 floats, as a static function"),
+    "import": Started("import in a new process"),
+    "first_call_cold": Started("first x + w in a new process, nothing compiled yet", cold=True),
+    "first_call_warm": Started("first x + w in a new process, kernels kept by an earlier one"),
+}

@@ -1,0 +1,210 @@
+"""The command line: `python -m d2s warmup | explain CODE | cache | info`.
+
+>>> main(["explain", "D2S0007"])
+D2S0007 is no code of d2s. Nearest: D2S0001, D2S0002, D2S0003
+1
+"""
+
+import argparse
+import difflib
+import itertools
+import os
+import platform
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+
+import d2s
+from d2s import types
+from d2s.codegen import cache, emit, host, store
+from d2s.errors import PAGES, D2SError
+from d2s.ops import OPS, Op
+from d2s.ops.dispatch import handlers
+from d2s.runtime import executor, native_launcher
+from d2s.types import Type
+
+Shapes = tuple[tuple[int, ...], ...]
+PATTERNS: dict[int, tuple[Shapes, ...]] = {  # by the number of arrays; sizes do not matter, which axes repeat does
+    1: (((7,),), ((3, 5),)),
+    2: (
+        ((7,), (7,)),
+        ((4, 4), (4, 4)),
+        ((7,), ()),
+        ((), (7,)),
+        ((3, 5), (5,)),
+        ((3, 5), (3, 1)),
+        ((3, 5), (5, 3)),
+        ((2, 3, 5), (3, 1)),
+    ),
+    3: (((7,), (7,), (7,)), ((7,), (7,), ()), ((7,), (), (7,)), ((3, 5), (5,), (5,))),
+}
+FLAGS = (False, True)
+WIDTH = 30  # of the progress bar
+
+
+class Job(NamedTuple):
+    """A kernel to have ready."""
+
+    name: str
+    text: str
+    T: str
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns the exit status."""
+    given = _parser().parse_args(argv)
+    status: int = given.command(given)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m d2s", description="What d2s is, keeps and says.")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    warm = commands.add_parser("warmup", help="compile the kernels of every op for common dtypes and shapes ahead of time")
+    warm.add_argument("--dtypes", default="float32,int64,bool", help="separated by commas (default: %(default)s)")
+    warm.set_defaults(command=_warmup)
+    page = commands.add_parser("explain", help="what a code like D2S0002 means, an example, the way out")
+    page.add_argument("code", nargs="?", default="", help="without it: all codes")
+    page.set_defaults(command=_explain)
+    kept = commands.add_parser("cache", help="where compiled kernels are kept, how many, how large")
+    kept.add_argument("--clear", action="store_true", help="remove them")
+    kept.set_defaults(command=_cache)
+    commands.add_parser("info", help="versions, CPU, threads").set_defaults(command=_info)
+    return parser
+
+
+def _explain(given: argparse.Namespace) -> int:
+    code = given.code.upper()
+    if not code:
+        print("\n".join(f"{name}  {page.meaning}" for name, page in PAGES.items()))
+        return 0
+    if code not in PAGES:
+        near = ", ".join(sorted(difflib.get_close_matches(code, PAGES, cutoff=0.0)))
+        print(f"{given.code} is no code of d2s. Nearest: {near}")
+        return 1
+    print(page(code))
+    return 0
+
+
+def page(code: str) -> str:
+    """The page of a code, as `explain` prints it."""
+    meaning, example, way_out = PAGES[code]
+    example, way_out = (textwrap.indent(text.strip(), "    ") for text in (example, way_out))
+    return f"{code}: {meaning}\n\nAn example that raises it:\n\n{example}\n\nThe way out:\n\n{way_out}"
+
+
+def _cache(given: argparse.Namespace) -> int:
+    if given.clear:
+        print(f"removed  {store.clear()} kernels")
+    found = store.entries()
+    print(f"folder   {store.folder()}\nkernels  {len(found)}")
+    print(f"size     {_megabytes(sum(e.size for e in found))} of at most {_megabytes(store.LIMIT)}")
+    return 0
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / (1 << 20):.1f} MiB"
+
+
+def _info(given: argparse.Namespace) -> int:
+    cpu, features = host.cpu()
+    vectors = [name for name in ("avx2", "fma", "avx512f", "neon", "sve") if f"+{name}" in features.split(",")]
+    rows = {"d2s": d2s.__version__, "python": f"{platform.python_implementation()} {platform.python_version()}"}
+    rows |= {package: _version(package) for package in ("numpy", "numba", "llvmlite")}
+    rows |= {"LLVM": ".".join(map(str, llvm.llvm_version_info)), "system": platform.platform()}
+    rows |= {"CPU": f"{cpu} ({', '.join(vectors) or 'no vector unit d2s knows'})", "threads": str(_threads())}
+    native = getattr(handlers.base, "classes", None) is not None
+    rows |= {"eager": "native doors" if native else "plain launcher", "kernels": str(store.folder())}
+    print("\n".join(f"{name:9}{value}" for name, value in rows.items()))
+    return 0
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _threads() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _warmup(given: argparse.Namespace) -> int:
+    dtypes = [types.dtype(name) for name in given.dtypes.split(",")]
+    jobs = list(dict.fromkeys(_jobs(dtypes)))
+    before, failed = len(store.entries()), list[str]()
+    with cache.quiet():
+        executor.execute()
+        native_launcher.symbols()
+        for done, job in enumerate(jobs, 1):
+            _report(done, len(jobs), job.name)
+            if not _compiled(job):
+                failed.append(job.name)
+    made = max(0, len(store.entries()) - before)
+    ready, ops = len(jobs) - len(failed), len({job.name for job in jobs} - set(failed))
+    print(f"{ready} kernels of {ops} ops are ready, {made} objects of them new, in {store.folder()}")
+    if failed:
+        print(f"left to their first use: {', '.join(dict.fromkeys(failed))}")
+    return 0
+
+
+def _compiled(job: Job) -> bool:
+    """Compiles a kernel or loads it; not every op means something for every dtype asked for."""
+    try:
+        return cache.address(job.text, job.T) != 0
+    except Exception:  # Numba's errors are no types of ours, and must not be imported for this
+        return False
+
+
+def _report(done: int, count: int, name: str) -> None:
+    """A bar on a terminal, a line per tenth of the work elsewhere."""
+    if sys.stdout.isatty():
+        bar = "#" * (WIDTH * done // count)
+        sys.stdout.write(f"\r[{bar:{WIDTH}}] {done}/{count} {name:20.20}" + ("\r\x1b[K" if done == count else ""))
+        sys.stdout.flush()
+    elif done * 10 // count > (done - 1) * 10 // count:
+        print(f"{done}/{count} {name}")
+
+
+def _jobs(dtypes: Sequence[types.DType]) -> Iterator[Job]:
+    for op in [op for op in OPS.values() if "seed" not in op.arrays]:  # draws are too many: shapes are their attributes
+        for inputs, attrs in _uses(op, dtypes):
+            job = _job(op, inputs, attrs)
+            if job:
+                yield job
+
+
+def _uses(op: Op, dtypes: Sequence[types.DType]) -> Iterator[tuple[tuple[Type, ...], dict[str, Any]]]:
+    """Inputs and attributes an op is commonly called with."""
+    for dtype, shapes in itertools.product(dtypes, PATTERNS.get(len(op.arrays), ())):
+        inputs = tuple(Type(types.bool_ if k < op.kept else dtype, shape) for k, shape in enumerate(shapes))
+        for attrs in _attributes(op, dtypes):
+            yield inputs, attrs
+
+
+def _attributes(op: Op, dtypes: Sequence[types.DType]) -> Iterator[dict[str, Any]]:
+    """The defaults, and for what an axis or a dtype may be, the usual ones."""
+    choices = {"axis": (None, 0, -1), "dtype": tuple(dtypes)} | dict.fromkeys(("keepdim", "transpose_x", "transpose_y"), FLAGS)
+    names = list(op.attributes)
+    for values in itertools.product(*(choices.get(name, (op.attributes[name],)) for name in names)):
+        yield dict(zip(names, values, strict=True))
+
+
+def _job(op: Op, inputs: tuple[Type, ...], attrs: dict[str, Any]) -> Job | None:
+    """The kernel of a use; nothing where the op does not take these inputs or is none of one kernel."""
+    try:
+        attributes = op.canonical(inputs, attrs)
+        outputs = op.infer(inputs, attributes)
+        launch = emit.lower(op, inputs, outputs, attributes)
+    except (D2SError, TypeError, ValueError, KeyError, IndexError, AttributeError):  # asking every op everything
+        return None
+    return Job(op.name, launch.text, launch.T)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""What a captured function returns: a recipe that makes it again at each call.
+
+In: the outcome of a capture. Out: a recipe, and from it and a call's values the result. Containers the function made are made
+anew, one for each; containers that came from outside are handed back themselves.
+
+>>> twice = [1, 2]
+>>> recipe = describe((twice, twice), lambda value: ("constant", value), {})
+>>> first, second = build(recipe, lambda kind, at: at * 10)
+>>> first, first is second
+([10, 20], True)
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Leaf = tuple[str, Any]
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Made:
+    """A container made at each call; a second mention of it is the same one."""
+
+    kind: type
+    keys: tuple[Any, ...]
+    parts: "list[Made | Leaf]"
+
+
+Recipe = Made | Leaf
+
+
+def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf]) -> Recipe:
+    """The recipe of a value; `outside` tells of containers that were there before."""
+    return _describe(value, leaf, outside, {})
+
+
+def _describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], seen: dict[int, Made]) -> Recipe:
+    kind = type(value)
+    if kind not in (list, dict, tuple) and not (isinstance(value, tuple) and hasattr(value, "_fields")):
+        return leaf(value)
+    if id(value) in outside:
+        return outside[id(value)]
+    if id(value) not in seen:
+        made = seen[id(value)] = Made(kind, tuple(value) if kind is dict else (), [])
+        parts = value.values() if kind is dict else value
+        made.parts += [_describe(part, leaf, outside, seen) for part in parts]
+    return seen[id(value)]
+
+
+def leaves(recipe: Recipe) -> Iterator[Leaf]:
+    """The leaves, in order."""
+    if isinstance(recipe, Made):
+        for part in recipe.parts:
+            yield from leaves(part)
+    else:
+        yield recipe
+
+
+def build(recipe: Recipe, leaf: Callable[[str, Any], Any]) -> Any:
+    """The value of a recipe, its leaves given by `leaf`."""
+    return _build(recipe, leaf, {})
+
+
+def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]) -> Any:
+    if not isinstance(recipe, Made):
+        return leaf(*recipe)
+    if id(recipe) in done:
+        return done[id(recipe)]
+    if recipe.kind in (list, dict):
+        made: Any = recipe.kind()
+        done[id(recipe)] = made  # before its parts: it may be one of them
+        parts = [_build(part, leaf, done) for part in recipe.parts]
+        made.extend(parts) if recipe.kind is list else made.update(zip(recipe.keys, parts, strict=True))
+        return made
+    parts = [_build(part, leaf, done) for part in recipe.parts]
+    done[id(recipe)] = recipe.kind(parts) if recipe.kind is tuple else recipe.kind(*parts)
+    return done[id(recipe)]

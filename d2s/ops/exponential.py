@@ -1,0 +1,162 @@
+"""Exponentials, logarithms and roots, with a function or two made of them.
+
+>>> from d2s.types import Type, float32
+>>> exp.infer([Type(float32, ("n", 4))], {})
+(f32[n,4],)
+"""
+
+import math
+
+from d2s.ops import vector_math as vm
+from d2s.ops.math import neg
+from d2s.ops.op import elementwise
+
+
+@elementwise(paddle="exp", dtypes="f")
+def exp(x):
+    """e to the power of the value.
+
+    >>> d2s.exp(d2s.to_tensor([0.0])).numpy().tolist()
+    [1.0]
+    """
+    return vm.exp(x)
+
+
+@exp.rule("vjp")
+def _(g, out, x):
+    return g * out
+
+
+@elementwise(paddle="expm1", dtypes="f")
+def expm1(x):
+    """e to the power of the value, minus 1: exact to the last digit near 0, too.
+
+    >>> d2s.expm1(d2s.to_tensor([0.0])).numpy().tolist()
+    [0.0]
+    """
+    return vm.expm1(x)
+
+
+@expm1.rule("vjp")
+def _(g, out, x):
+    return g * (out + 1.0)
+
+
+@elementwise(paddle="log", dtypes="f")
+def log(x):
+    """The natural logarithm; nan below 0.
+
+    >>> d2s.log(d2s.to_tensor([1.0])).numpy().tolist()
+    [0.0]
+    """
+    return vm.log(x)
+
+
+@log.rule("vjp")
+def _(g, out, x):
+    return g / x
+
+
+@elementwise(paddle="log1p", dtypes="f")
+def log1p(x):
+    """The natural logarithm of 1 plus the value: exact to the last digit near 0, too.
+
+    >>> d2s.log1p(d2s.to_tensor([0.0])).numpy().tolist()
+    [0.0]
+    """
+    return vm.log1p(x)
+
+
+@log1p.rule("vjp")
+def _(g, out, x):
+    return g / (x + 1.0)
+
+
+@elementwise(paddle="log2", dtypes="f")
+def log2(x):
+    """The logarithm to base 2.
+
+    >>> d2s.log2(d2s.to_tensor([8.0])).numpy().tolist()
+    [3.0]
+    """
+    return vm.log2(x)
+
+
+@log2.rule("vjp")
+def _(g, out, x):
+    return g / (x * math.log(2.0))
+
+
+@elementwise(paddle="log10", dtypes="f")
+def log10(x):
+    """The logarithm to base 10.
+
+    >>> d2s.log10(d2s.to_tensor([1000.0])).numpy().tolist()
+    [3.0]
+    """
+    return vm.log10(x)
+
+
+@log10.rule("vjp")
+def _(g, out, x):
+    return g / (x * math.log(10.0))
+
+
+@elementwise(paddle="sqrt", dtypes="f")
+def sqrt(x):
+    """The square root; nan below 0.
+
+    >>> d2s.sqrt(d2s.to_tensor([9.0])).numpy().tolist()
+    [3.0]
+    """
+    return vm.sqrt_of(x)
+
+
+@sqrt.rule("vjp")
+def _(g, out, x):
+    return g * 0.5 / out
+
+
+@elementwise(paddle="rsqrt", dtypes="f")
+def rsqrt(x):
+    """One divided by the square root.
+
+    >>> d2s.rsqrt(d2s.to_tensor([4.0])).numpy().tolist()
+    [0.5]
+    """
+    return vm.rsqrt(x)
+
+
+@rsqrt.rule("vjp")
+def _(g, out, x):
+    return neg(g * 0.5 * (out * out * out))
+
+
+@elementwise(paddle="sigmoid", dtypes="f")
+def sigmoid(x):
+    """1 / (1 + exp(-x)).
+
+    >>> d2s.sigmoid(d2s.to_tensor([0.0])).numpy().tolist()
+    [0.5]
+    """
+    return vm.sigmoid(x)
+
+
+@sigmoid.rule("vjp")
+def _(g, out, x):
+    return g * (out * (1.0 - out))
+
+
+@elementwise(paddle="erf", dtypes="f")
+def erf(x):
+    """The error function.
+
+    >>> d2s.erf(d2s.to_tensor([0.0, 9.0])).numpy().tolist()
+    [0.0, 1.0]
+    """
+    return vm.erf(x)
+
+
+@erf.rule("vjp")
+def _(g, out, x):
+    return g * (exp(neg(x * x)) * (2.0 / math.sqrt(math.pi)))

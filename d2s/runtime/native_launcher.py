@@ -1,0 +1,260 @@
+"""The door of eager code in native text: a repeated call of an op on tensors does almost nothing in Python.
+
+A `Door` belongs to one op and is called with the tuple of its arguments. What it has learned - argument types and extents →
+kernel, output, attributes - stands in a table of `Case`s. Where a case fits it allocates the output, runs the kernel and
+makes the tensor and its tape node; where none does, or anything is unusual, it answers None and Python goes the plain way,
+which finds the same bits or the error. The text is LLVM IR (`native_text`), kept as an object like a kernel. It reads
+CPython's and NumPy's objects by offset, so `usable` compares what it finds with what Python says, once per process, before
+anything trusts it.
+
+>>> x = d2s.to_tensor([1.0, 2.0])
+>>> for _ in range(3):
+...     y = x + x  # the third time natively, where there is a door
+>>> d2s.add.door is None or d2s.add.door((x, x)).tolist() == [2.0, 4.0]
+True
+"""
+
+import ctypes
+import functools
+import platform
+import sys
+import sysconfig
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from d2s.codegen import cache
+from d2s.codegen.host import target_machine
+from d2s.runtime.native_text import HEAD, MULTIPLIER, PYTHON, REGISTERS, whole
+
+BUCKETS = 256
+LARGEST = 1 << 15  # steps of a kernel's loops above which other threads run meanwhile
+CASES = 4096  # a door learns no more than this
+ARGUMENTS = 8  # a door is given no more than this
+
+KINDS = {"float32": 0, "float64": 1, "int8": 10, "uint8": 10, "int16": 11, "int32": 12, "int64": 13}
+
+
+def _object(text: str) -> bytes:
+    """The text as an object file: LLVM alone, no Numba."""
+    machine = target_machine(reloc="pic", codemodel="small")
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.verify()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+    llvm.create_pass_builder(machine, tuning).getModulePassManager().run(module, llvm.create_pass_builder(machine, tuning))
+    data: bytes = machine.emit_object(module)
+    return data
+
+
+@functools.cache
+def symbols() -> dict[str, int]:
+    """The addresses of the native text, which is loaded, or made, the first time."""
+    text = whole()
+    imports = {name: _pointer(getattr(ctypes.pythonapi, name)) for name in PYTHON}
+    return cache.linked(f"launcher\n{text}", lambda: _object(text), ["door", "probe"], imports=imports)
+
+
+def _pointer(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (("name", ctypes.c_char_p), ("meth", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
+
+
+@functools.cache
+def _method(address: int) -> _MethodDef:
+    return _MethodDef(b"door", address, 0x0008, None)  # METH_O
+
+
+def _builtin(address: int, self: Any) -> Callable[[tuple[Any, ...]], Any]:
+    new = ctypes.pythonapi.PyCMethod_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p]
+    function: Callable[[tuple[Any, ...]], Any] = new(ctypes.addressof(_method(address)), self, None, None)
+    return function
+
+
+class Classes(NamedTuple):
+    """What a door makes, and what it asks: a tensor and a node as templates, the tape's counter and its mode."""
+
+    tensor: Any
+    node: Any
+    order: Any
+    mode: Any
+
+
+class Case(NamedTuple):
+    """What a door does for one kind of call."""
+
+    arguments: tuple[Any, ...]
+    kernel: int
+    descr: np.dtype
+    shape: tuple[int, ...]
+    extents: Sequence[int]
+    records: bool
+    attrs: dict[str, Any]
+    number: np.dtype
+
+
+class Door:
+    """One op's native entry: `call(arguments)` is a tensor or None."""
+
+    def __init__(self, classes: Classes, op: Any, arrays: int) -> None:
+        self.classes, self.op, self.arrays, self.learned = classes, op, arrays, 0
+        self.kept: list[Any] = [classes, op]  # what the table points at
+        words, templates = _layout(classes)
+        self.kept += templates
+        self.head = np.zeros(len(HEAD) - 1 + BUCKETS, np.int64)
+        words |= {"arrays": arrays, "op": id(op), "buckets": 0}
+        self.head[: len(HEAD)] = [words[name] for name in HEAD]
+        self.call = _builtin(symbols()["door"], self.head)
+
+    def learn(self, case: Case) -> None:
+        """Adds a case."""
+        if self.learned >= CASES or len(case.arguments) > ARGUMENTS or self.arrays + len(case.extents) + 2 > REGISTERS:
+            return
+        self.learned += 1
+        words = self.signature(case.arguments)
+        table, extents, dims = (np.array(w, np.int64) for w in (words, case.extents, case.shape))
+        bucket = HEAD.index("buckets") + _bucket(words)
+        number = np.iinfo(case.number) if case.number.kind in "iu" else None
+        row = np.array(
+            [
+                *(self.head[bucket], len(words), table.ctypes.data, case.kernel, id(case.descr), len(case.shape)),
+                *(dims.ctypes.data, len(extents), extents.ctypes.data, case.records),
+                *(_steps(case.extents) >= LARGEST, id(case.attrs), id(case.number), KINDS.get(case.number.name, 1)),
+                *((number.min, number.max) if number else (0, 0)),
+            ],
+            np.int64,
+        )
+        self.kept.append((case, row, table, extents, dims))
+        self.head[bucket] = row.ctypes.data  # last: a case is whole when it can be found
+
+    def signature(self, arguments: Sequence[Any]) -> list[int]:
+        """The words the native text finds for these arguments."""
+        words: list[int] = []
+        for k, x in enumerate(arguments):
+            if k < self.arrays and type(x) not in (int, float):
+                words += [_descr_word(x.array.dtype), x.array.ndim, *x.array.shape]
+            else:
+                words.append(id(type(x)) if k < self.arrays else id(x))
+        return words
+
+
+def _steps(extents: Sequence[int]) -> int:
+    return functools.reduce(lambda a, b: a * b, extents, 1)
+
+
+def _descr_word(dtype: np.dtype) -> int:
+    """Kind, type letter, byte order, flags and type number of a dtype, as they lie together in memory."""
+    return ctypes.c_int64.from_address(id(dtype) + 24).value
+
+
+def _bucket(words: Sequence[int]) -> int:
+    h = 0
+    for word in words:
+        h = ((h ^ (word & (1 << 64) - 1)) * MULTIPLIER) & (1 << 64) - 1
+    return h >> 56
+
+
+def _layout(classes: Classes) -> tuple[dict[str, int], list[Any]]:
+    """The words of a head that are the same for all ops, and what they point at."""
+    tensor, node = type(classes.tensor), type(classes.node)
+    at, node_at = _offsets(tensor), _offsets(node)
+    filled = ("inputs", "order", "op", "attrs", "saved")
+    templates = [_template(classes.tensor, at, ("array", "stop_gradient", "node")), _template(classes.node, node_at, filled)]
+    api = _numpy_api()
+    words = {"tensor_type": id(tensor), "array_at": at["array"], "stop_at": at["stop_gradient"], "node_at": at["node"]}
+    words |= {"float_type": id(float), "int_type": id(int), "new_array": api[94], "array_type": api[2]}
+    words |= {"true": id(True), "false": id(False), "none": id(None), "order": id(classes.order), "mode": id(classes.mode)}
+    words |= {"tensor_template": templates[0].ctypes.data, "node_template": templates[1].ctypes.data}
+    words |= {f"{name}_at": node_at[name] for name in filled} | {"recording": id(_RECORDING)}
+    return words, templates
+
+
+_RECORDING = sys.intern("recording")
+
+
+def _offsets(cls: type) -> dict[str, int]:
+    """Where the slots of a class lie in its objects."""
+    if cls.__dictoffset__:
+        raise NotImplementedError(f"{cls.__name__} has a __dict__")
+    found = {}
+    for owner in cls.__mro__:
+        names = owner.__dict__.get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            if name != "__weakref__":
+                member = ctypes.c_int64.from_address(id(owner.__dict__[name]) + 40).value
+                found[name] = ctypes.c_int64.from_address(member + 16).value
+    return found
+
+
+def _template(example: Any, at: dict[str, int], without: tuple[str, ...]) -> np.ndarray:
+    """How to fill the slots of a new object as those of the example, but for those the door fills itself."""
+    pairs = []
+    for name in at:
+        if name not in without and hasattr(example, name):
+            value = getattr(example, name)
+            if not isinstance(value, (type(None), bool, int, str)) and value != ():
+                raise NotImplementedError(f"{name} of a new {type(example).__name__} is not a constant")
+            pairs += [at[name], ctypes.c_int64.from_address(id(example) + at[name]).value]
+    return np.array([id(type(example)), len(pairs) // 2, *pairs], np.int64)
+
+
+@functools.cache
+def _numpy_api() -> Any:
+    core = sys.modules.get("numpy._core.multiarray") or sys.modules["numpy.core.multiarray"]
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = pointer(core._ARRAY_API, None)
+    return (ctypes.c_int64 * 100).from_address(table or 0)
+
+
+def usable(classes: Classes) -> bool:
+    """Whether doors do here what they are meant to; the plain way is taken where they do not."""
+    known = sys.platform == "linux" and platform.machine() == "x86_64" and sys.implementation.name == "cpython"
+    if not known or sys.version_info >= (3, 15) or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
+    try:
+        return isinstance(classes.mode.recording, bool) and _checked(classes)
+    except (RuntimeError, AttributeError, OSError, NotImplementedError, KeyError):  # another LLVM, NumPy or class than known
+        return False
+
+
+def _checked(classes: Classes) -> bool:
+    """One call with a kernel that tells what it got, against `arr.ctypes.data`; and calls that must be declined."""
+    make = type(classes.tensor)
+    array, attrs = np.arange(6, dtype=np.int64).reshape(2, 3), {"check": 1}
+    door = Door(classes._replace(mode=types.SimpleNamespace(recording=True)), usable, 2)  # whatever the mode is just now
+    arguments = (make(array, False), 7, _RECORDING)
+    door.learn(Case(arguments, symbols()["probe"], array.dtype, (2,), [41], True, attrs, array.dtype))
+    watched = (array, arguments[0], attrs)
+    counts = [sys.getrefcount(o) for o in watched]
+    right = _declines(door, make, array) and _does(door, arguments, array, attrs, make(array.copy()))
+    return right and counts == [sys.getrefcount(o) for o in watched]
+
+
+def _declines(door: Door, make: Any, array: np.ndarray) -> bool:
+    """Another object for an attribute, an array with gaps, another dtype, and what is no tensor."""
+    odd = [(make(array), 7, "other"), (array, 7, _RECORDING)]
+    odd += [(make(a), 7, _RECORDING) for a in (array[:, :2], array.astype(np.int32))]
+    return all(door.call(arguments) is None for arguments in odd)
+
+
+def _does(door: Door, arguments: tuple[Any, ...], array: np.ndarray, attrs: dict[str, Any], plain: Any) -> bool:
+    """Whether result and node are what Python would have made."""
+    order, result = next(door.classes.order), door.call(arguments)
+    node = result.node
+    others = [name for name in _offsets(type(plain)) if name not in ("array", "stop_gradient", "node")]
+    return (
+        type(result) is type(plain)
+        and result.array.tolist() == [array.ctypes.data, 41]
+        and all(getattr(result, name, None) == getattr(plain, name, None) for name in others)
+        and (result.stop_gradient, node.op, node.released) == (False, usable, False)
+        and (node.attrs is attrs and node.inputs[0] is arguments[0] and node.order > order)
+        and (node.saved[0] is array and node.saved[1].tolist() == 7 and node.saved[2] is result.array)
+    )

@@ -1,0 +1,87 @@
+"""The one stream of random numbers of a process: a seed, and a counter that each draw moves on by the blocks it takes.
+
+In: a number of blocks. Out: the seed and the first block; no two draws get the same one, in however many threads. Draws take
+their blocks in the order in which they are called, and a seed starts at block 0: same seed, same calls, same numbers.
+
+>>> state = get_rng_state()
+>>> x = d2s.randn([3])
+>>> set_rng_state(state)
+>>> (d2s.randn([3]) == x).numpy().tolist()
+[True, True, True]
+"""
+
+import dataclasses
+import operator
+import os
+import threading
+
+from d2s.errors import ArgumentError, DTypeError
+from d2s.ops import random
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RandomState:
+    """Where a stream is: what `get_rng_state` returns, to be kept, pickled and handed back."""
+
+    seed: int
+    counter: int = 0
+
+
+class _Stream:
+    def __init__(self) -> None:
+        self.state = RandomState(0)
+        self.lock = threading.Lock()
+
+    def __call__(self, blocks: int) -> tuple[int, int]:
+        with self.lock:
+            at = self.state
+            self.state = RandomState(at.seed, (at.counter + blocks) % (1 << 64))
+        return at.seed, at.counter
+
+    def renew(self) -> None:
+        """In a forked child: the thread that held the lock may not be there."""
+        self.lock = threading.Lock()
+
+
+_stream = _Stream()
+random.install(_stream)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stream.renew)
+
+
+@random.outside
+def seed(number: int) -> None:
+    """Starts the random numbers of the process anew.
+
+    >>> d2s.seed(1)
+    """
+    try:
+        start = operator.index(number)
+    except TypeError:
+        raise DTypeError("D2S0001", f"seed() expects an int, got {type(number).__name__}") from None
+    if not 0 <= start < 1 << 64:
+        raise ArgumentError("D2S0004", f"seed(): a seed is an int from 0 to 2**64 - 1, not {start}")
+    set_rng_state(RandomState(start))
+
+
+@random.outside
+def get_rng_state() -> RandomState:
+    """Where the stream is now.
+
+    >>> d2s.seed(1)
+    >>> d2s.get_rng_state()
+    RandomState(seed=1, counter=0)
+    """
+    return _stream.state
+
+
+@random.outside
+def set_rng_state(state: RandomState) -> None:
+    """Goes back to a place of a stream.
+
+    >>> d2s.set_rng_state(d2s.get_rng_state())
+    """
+    if not isinstance(state, RandomState):
+        raise DTypeError("D2S0001", f"set_rng_state() expects what get_rng_state() returned, got {type(state).__name__}")
+    with _stream.lock:
+        _stream.state = state

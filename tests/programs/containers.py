@@ -1,0 +1,104 @@
+"""Programs whose arguments and results are structures, or that read containers."""
+
+import collections
+
+from programs_compare import program, t
+
+Pair = collections.namedtuple("Pair", "first second")
+A, B = t([1.0, 2.0]), t([-3.0, 0.5])
+
+
+@program(([A, B],), ([B, A],), ([A, A],))
+def list_argument(parts):
+    return parts[0] * 2 + parts[1]
+
+
+@program(({"a": A, "b": 2.0},), ({"a": B, "b": -1.0},))
+def dict_argument(parts):
+    return {"sum": parts["a"] + parts["b"], "a": parts["a"]}
+
+
+@program((Pair(A, B),), (Pair(B, A),))
+def namedtuple_argument(pair):
+    return pair.second * 2 if pair.first.sum() > 0 else pair[0] * 1
+
+
+@program(((A, (B, [A * 2])),))
+def nested_argument(parts):
+    a, (b, [c]) = parts
+    return [a + b, (c, {"k": a})]
+
+
+@program((A,), (B,))
+def builds_a_list_outside_branches(x):
+    parts = [x, x * 2]
+    parts = [*parts, x * 3]
+    return parts, len(parts)
+
+
+@program((A,), (B,))
+def constants_in_the_result(x):
+    return x * 1, None, "name", 3, (), [], {"k": True}
+
+
+@program((A,), (B,))
+def unpacking(x):
+    first, *rest = [x, x * 2, x * 3]
+    return first + rest[0], rest[-1]
+
+
+@program((A,), (B,))
+def dict_methods(x):
+    parts = {"a": x, "b": x * 2}
+    total = x * 0
+    for name, part in parts.items():
+        total = total + part * len(name)
+    return total, parts.get("c", 5), "a" in parts, sorted(parts)
+
+
+@program((A,), (B,))
+def slices_of_lists(x):
+    parts = [x * k for k in range(5)]
+    return parts[1:3], parts[::-2]
+
+
+@program((A,), (B,))
+def the_same_tensor_twice(x):
+    y = x * 2
+    return [y, y], {"y": y}
+
+
+@program(([1.0, 2.0], A), ([3.0], A))
+def list_of_floats(scales, x):
+    for scale in scales:
+        x = x * scale
+    return x
+
+
+@program(([], A), ([B], A))
+def empty_list(parts, x):
+    if parts:
+        return parts[0] * x
+    return x * 2
+
+
+@program((A,), (B,))
+def string_formatting(x):
+    return f"{x.ndim}-{len('abc')}", "%d" % 3, x * 1  # noqa: UP031
+
+
+@program(({"k": [A, {"d": B}]},))
+def gives_back_a_part(parts):
+    return parts["k"][1]["d"], parts["k"][0] * 2
+
+
+@program(([A, B],))
+def gives_back_the_list_itself(parts):
+    return parts
+
+
+@program((A,), (B,))
+def list_identity(x):
+    parts = [x]
+    same = parts
+    return [parts, same]

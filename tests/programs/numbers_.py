@@ -1,0 +1,165 @@
+"""Programs with Python numbers: floats are values of run time, ints decide, results keep their Python types."""
+
+import math
+
+from programs_compare import program, t
+
+import d2s
+
+
+@program((t([1.0]), 0.5), (t([1.0]), -0.0), (t([1.0]), float("nan")), (t([1.0]), 1e300))
+def float_argument(x, a):
+    return x * a, a * 2, -a
+
+
+@program((t([1.0]), 0.5), (t([1.0]), -0.5))
+def float_decides(x, a):
+    if a > 0:
+        return x * a
+    return x - a
+
+
+@program((t([1.0]), 2), (t([1.0]), 3))
+def int_argument(x, k):
+    return x * k, k + 1, k // 2
+
+
+@program((t([1.0]), True), (t([1.0]), False), (t([1.0]), 1))
+def bool_argument(x, flag):
+    return (x * 2, flag) if flag else (x, flag)
+
+
+@program((t([1.0]), "a"), (t([1.0]), "b"))
+def string_argument(x, mode):
+    return x * 2 if mode == "a" else x * 3
+
+
+@program((t([1.0]), None), (t([1.0]), t([2.0])))
+def none_argument(x, y):
+    return x if y is None else x * y
+
+
+@program((t([1.0, 2.0]),), (t([-1.0, 2.0, -3.0]),))
+def int_arithmetic(x):
+    k = 2
+    if x.sum() > 0:
+        k = k * 3 - 1
+    return -k, k + 1, k - 1, k * k
+
+
+@program((t([1.0, 2.0]),), (t([-1.0, 2.0, -3.0]),))
+def int_meets_float(x):
+    k = 2
+    if x.sum() > 0:
+        k = 7
+    return k * 0.1, k + 0.5, 1.5 - k
+
+
+@program((t([1.0, 2.0]),), (t([-1.0, 2.0, -3.0]),))
+def int_comparisons(x):
+    k = 2
+    if x.sum() > 0:
+        k = 7
+    return k > 3, k == 2, k != 7, k <= 2
+
+
+@program((t([1.0, 2.0]),), (t([-1.0, 2.0, -3.0]),))
+def weak_promotion(x):
+    k = 2
+    if x.sum() > 0:
+        k = 7
+    return x * k, d2s.cast(x, "float64") * k, d2s.cast(x, "int64") * k, d2s.cast(x, "int32") * 0.5
+
+
+@program((t([1, 2, 3]),), (t([4, 5]),))
+def integer_tensors(x):
+    y = x * 2 - 1
+    return y.sum(), d2s.relu(-y), x > 1, y == x
+
+
+@program((t([1.0, -2.7, float("nan"), 1e30, -1e30]),))
+def casts(x):
+    return [d2s.cast(x, kind) for kind in ("bool", "uint8", "int8", "int16", "int32", "int64", "float64")]
+
+
+@program((t([1.5, 2.5]), t([1.5, 2.5], "float64")))
+def mixed_floats(x, v):
+    return x + v, v * x, x - 0.1, v - 0.1
+
+
+@program((t([[1.0, 2.0], [3.0, 4.0]]),), (t([[1.0, 2.0, 3.0]]),))
+def sums(x):
+    return x.sum(), x.sum(0), x.sum(axis=1), x.sum(axis=[0, 1]), x.sum(axis=-1, keepdim=True)
+
+
+@program((t([[1.0, 2.0], [3.0, 4.0]]), t([[1.0], [2.0]])), (t([[1.0, 2.0]]), t([[1.0], [-1.0]])))
+def matmuls(x, w):
+    return x @ w, d2s.matmul(x, x, False, True), d2s.matmul(x, x, True, False)
+
+
+@program((t([[1.0, 2.0]]), t([[1.0], [2.0]])), (t([[1.0, 2.0, 3.0]]), t([[5.0]])))
+def broadcasting(x, y):
+    return x + y, x * y, y - x
+
+
+@program((t([1.0]),), (t([[1.0, 2.0]]),), (t(3.0),))
+def shape_decides(x):
+    if x.ndim == 2 and x.shape[1] == 2:
+        return x * 2
+    return x * 3
+
+
+@program((t([1.0, 2.0]),), (t([1.0, 2.0, 3.0]),), (t([1.0, 2.0, 3.0, 4.0]),))
+def shape_as_a_number(x):
+    return x.sum() * x.shape[0], len(x)
+
+
+@program(
+    (t([1.0, 2.0]), t([1.0, 2.0, 3.0])),
+)
+def shapes_that_do_not_fit(x, y):
+    return x + y
+
+
+@program(
+    (t([1, 2]), t([1.0, 2.0])),
+)
+def dtypes_that_do_not_mix(x, y):
+    return x + y
+
+
+@program((t([1.0]), 9), (t([1.0]), 2))
+def math_functions(x, k):
+    return x * math.sqrt(k) + math.floor(2.5), max(k, 3), abs(-k), round(2.567, 1)
+
+
+@program((t([1.0]), 2), (t([1.0]), 5))
+def range_of_an_argument(x, k):
+    for i in range(k):
+        x = x * 2 + i
+    return x
+
+
+@program((t([1.0]),), (t([-1.0]),))
+def zeros_of_both_signs(x):
+    z = 0.0
+    if x.sum() > 0:
+        z = -0.0
+    return z, x * z
+
+
+@program((t([1.0]), t(4)), (t([1.0]), t(0)))
+def large_ints(x, n):
+    i, k = 0, 2**40
+    while i < n:
+        k = k + k
+        i += 1
+    return k
+
+
+@program(
+    (t([3.0]), t([3.0])),
+)
+def special_values(x, y):
+    big = x * 1e38 * 1e10
+    return big, -big, big - big, (big - big) > 0, (big - big) != (big - big)

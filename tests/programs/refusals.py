@@ -1,0 +1,1316 @@
+"""Constructs the first version does not hold: each is right in everything or refused at the user's line, never different.
+
+`fresh` functions make the function to run, so that state of one run does not reach the next; `state` says what to compare.
+"""
+
+import collections
+import contextlib
+import dataclasses
+import random
+import time
+
+import numpy as np
+from programs_compare import t
+
+import d2s
+
+SETS = (t([1.0, 2.0]),), (t([-1.0, -2.0]),)
+CASES = []
+
+
+def case(*argument_sets, state=lambda: None):
+    """A row: a function that resets what it uses and gives the function to run; `state` is read after each run."""
+
+    def add(make):
+        CASES.append((make, argument_sets or SETS, state))
+        return make
+
+    return add
+
+
+def plain(*argument_sets):
+    """A row without state."""
+    return lambda function: case(*argument_sets)(lambda: function) and function
+
+
+class Box:
+    n = 0
+
+
+Pair = collections.namedtuple("Pair", "first second")
+
+
+@dataclasses.dataclass
+class Point:
+    a: object
+    b: object
+
+
+class Net(d2s.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.calls, self.inner = 0, d2s.nn.Linear(2, 2)
+
+    def forward(self, x):
+        self.calls += 1
+        return self.inner(x)
+
+
+BOX, LOG, COUNTER, TABLE = Box(), [], 0, {"a": 1.0}
+NET = Net()
+
+
+@plain()
+def for_over_a_tensor(x):
+    total = 0.0
+    for row in x:
+        total = total + row
+    return total
+
+
+@plain((t([1.0]), t(3)), (t([1.0]), t(0)))
+def for_over_range_of_a_tensor(x, n):
+    for i in range(n):
+        x = x + i
+    return x
+
+
+@plain()
+def enumerate_of_a_tensor(x):
+    for i, row in enumerate(x):
+        x = x + row * i
+    return x
+
+
+@plain()
+def zip_of_tensors(x):
+    for a, b in zip(x, x, strict=True):
+        x = x + a * b
+    return x
+
+
+@plain()
+def reversed_tensor(x):
+    for row in reversed(x):
+        x = x - row
+    return x
+
+
+@plain()
+def list_of_a_tensor(x):
+    return list(x)
+
+
+@plain()
+def unpacked_tensor(x):
+    a, b = x
+    return a + b
+
+
+@plain()
+def starred_tensor(x):
+    return [*x]
+
+
+@plain()
+def comprehension_over_a_tensor(x):
+    return [row * 2 for row in x]
+
+
+@plain((t([1.0, 2.0]),), (t([30.0, 2.0]),))
+def break_in_a_tensor_while(x):
+    while x.sum() < 50:
+        x = x * 2
+        if x.sum() > 20:
+            break
+    return x
+
+
+@plain()
+def continue_in_a_tensor_while(x):
+    i = 0
+    while x.sum() < 10:
+        x = x + 1
+        if x.sum() > 5:
+            continue
+        i = i + 1
+    return x, i
+
+
+@plain((t([1.0, 2.0]),), (t([5.0, -1.0]),))
+def while_true_with_a_tensor_break(x):
+    n = 0
+    while True:
+        x = x + 1
+        n += 1
+        if x.sum() > 20:
+            break
+    return x, n
+
+
+@plain()
+def return_in_a_tensor_while(x):
+    while x.sum() < 10:
+        x = x + 1
+        if x.sum() > 5:
+            return x * 2
+    return x
+
+
+@plain()
+def return_in_a_python_loop_on_a_tensor(x):
+    for i in range(4):
+        x = x + 1
+        if x.sum() > 5:
+            return x * i
+    return x
+
+
+@plain()
+def break_in_a_python_loop_on_a_tensor(x):
+    for _ in range(6):
+        x = x + 1
+        if x.sum() > 5:
+            break
+    return x
+
+
+@plain()
+def while_else(x):
+    while x.sum() < 10:
+        x = x + 1
+    else:
+        x = x * 2
+    return x
+
+
+@plain()
+def append_in_a_tensor_if(x):
+    parts = [x]
+    if x.sum() > 0:
+        parts.append(x * 2)
+    return parts
+
+
+@plain()
+def append_outside(x):
+    parts = []
+    parts.append(x * 2)
+    return parts
+
+
+@plain()
+def append_in_a_tensor_while(x):
+    parts = []
+    while x.sum() < 10:
+        x = x + 1
+        parts.append(x)
+    return parts
+
+
+@plain()
+def list_plus_equals_in_a_tensor_if(x):
+    parts = [x * 1]
+    if x.sum() > 0:
+        parts += [x * 2]
+    return len(parts), parts
+
+
+@plain()
+def list_alias_plus_equals(x):
+    parts = [x * 1]
+    alias = parts
+    parts += [x * 2]
+    return len(alias), len(parts)
+
+
+@plain()
+def list_times_equals(x):
+    parts = [1.0]
+    alias = parts
+    parts *= 3
+    return len(alias), x * 1
+
+
+@plain(([1.0], t([1.0])), ([1.0], t([-1.0])))
+def callers_list_plus_equals(parts, x):
+    parts += [2.0]
+    return x * 1
+
+
+@plain(([1.0], t([1.0])), ([1.0], t([-1.0])))
+def callers_list_plus_equals_in_a_branch(parts, x):
+    if x.sum() > 0:
+        parts += [2.0]
+    return x * 1
+
+
+@plain(([], t([1.0])))
+def callers_list_appended(parts, x):
+    parts.append(x)
+    return x
+
+
+@plain(({}, t([1.0])))
+def callers_dict_gains_a_key(d, x):
+    d["a"] = x
+    return x
+
+
+@plain(({1}, t([1.0])))
+def callers_set_or_equals(s, x):
+    s |= {2}
+    return x
+
+
+@plain(({"a": 1}, t([1.0])))
+def callers_dict_or_equals(d, x):
+    d |= {"b": 2}
+    return x
+
+
+@plain()
+def dict_gains_a_key_in_a_branch(x):
+    d = {"a": x}
+    if x.sum() > 0:
+        d["b"] = x * 2
+    return d
+
+
+@plain()
+def dict_literal_in_a_branch(x):
+    d = {"a": x * 1}
+    if x.sum() > 0:
+        d = {"a": x * 1, "b": x * 2}
+    return d
+
+
+@plain()
+def list_of_other_length_in_a_branch(x):
+    parts = [x * 1]
+    if x.sum() > 0:
+        parts = [x * 1, x * 2]
+    return parts
+
+
+@case(state=lambda: BOX.n)
+def attribute_in_a_tensor_if():
+    BOX.n = 0
+
+    def f(x):
+        if x.sum() > 0:
+            BOX.n = 1
+        return x * 2
+
+    return f
+
+
+@case(state=lambda: BOX.n)
+def attribute_counted():
+    BOX.n = 0
+
+    def f(x):
+        BOX.n += 1
+        return x * BOX.n
+
+    return f
+
+
+@case((t([[1.0, 2.0]]),), state=lambda: NET.calls)
+def layer_that_counts():
+    NET.calls = 0
+    return lambda x: NET(x)
+
+
+@case(state=lambda: BOX.n)
+def setattr_called():
+    BOX.n = 0
+
+    def f(x):
+        setattr(BOX, "n", 5)  # noqa: B010
+        return x * 1
+
+    return f
+
+
+@case(state=lambda: COUNTER)
+def global_assigned():
+    global COUNTER
+    COUNTER = 0
+
+    def f(x):
+        global COUNTER
+        COUNTER += 1
+        return x * 2
+
+    return f
+
+
+@case()
+def nonlocal_assigned():
+    n = 0
+
+    def f(x):
+        nonlocal n
+        n += 1
+        return x * n
+
+    return f
+
+
+@case()
+def nonlocal_assigned_by_a_callee():
+    n = 0
+
+    def bump():
+        nonlocal n
+        n += 1
+        return n
+
+    def f(x):
+        return x * bump()
+
+    return f
+
+
+@case(state=lambda: list(LOG))
+def global_list_appended():
+    LOG.clear()
+
+    def f(x):
+        LOG.append(1)
+        return x * 2
+
+    return f
+
+
+@case(state=lambda: dict(TABLE))
+def global_dict_changed():
+    TABLE.clear()
+
+    def f(x):
+        TABLE["n"] = TABLE.get("n", 0) + 1
+        return x * TABLE["n"]
+
+    return f
+
+
+@case(state=lambda: dict(TABLE))
+def dict_update_and_pop():
+    TABLE.clear()
+    TABLE["a"] = 1.0
+
+    def f(x):
+        return x * TABLE.pop("a", 3.0)
+
+    return f
+
+
+@plain()
+def print_in_a_branch(x):
+    if x.sum() > 0:
+        print("positive")
+    return x * 2
+
+
+@plain()
+def print_at_the_top(x):
+    print("hello")
+    return x * 2
+
+
+@plain()
+def print_a_tensor(x):
+    print(x)
+    return x * 2
+
+
+@plain()
+def generator(x):
+    yield x
+    yield x * 2
+
+
+@plain()
+def generator_expression(x):
+    return sum(part * 2 for part in [x, x * 3])
+
+
+@plain()
+def calls_a_generator(x):
+    def parts(z):
+        yield z
+        yield z * 2
+
+    total = x * 0
+    for part in parts(x):
+        total = total + part
+    return total
+
+
+@plain()
+def try_except(x):
+    try:
+        y = x @ x
+    except ValueError:
+        y = x * 2
+    return y
+
+
+@plain()
+def try_finally(x):
+    try:
+        if x.sum() > 0:
+            return x * 2
+    finally:
+        x = x + 1
+    return x
+
+
+@plain()
+def with_statement(x):
+    with contextlib.nullcontext(2.0) as scale:
+        return x * scale
+
+
+@plain()
+def no_grad_inside(x):
+    with d2s.no_grad():
+        y = x * 2
+    return y + x
+
+
+@plain((t([1.0, 2.0]),), (t([100.0, -2.0]),))
+def recursion_on_a_tensor(x):
+    return x if x.sum() > 50 else recursion_on_a_tensor(x * 2 + 1)
+
+
+@plain()
+def item(x):
+    return x * x.sum().item()
+
+
+@plain()
+def numpy_of_a_tensor(x):
+    return float(x.numpy()[0])
+
+
+@plain()
+def numpy_function(x):
+    return float(np.sum(x))
+
+
+@plain()
+def numpy_constant_times(x):
+    return np.float32(2.0) * x
+
+
+@plain()
+def float_of_a_tensor(x):
+    return float(x.sum()) * 2
+
+
+@plain()
+def int_of_a_tensor(x):
+    return int(x.sum()) + 1
+
+
+@plain()
+def bool_of_a_tensor(x):
+    return bool(x.sum() > 0)
+
+
+@plain()
+def tolist(x):
+    return x.tolist()
+
+
+@plain()
+def format_a_tensor(x):
+    return f"{x}"
+
+
+@plain()
+def str_of_a_tensor(x):
+    return str(x)
+
+
+@plain()
+def repr_in_percent(x):
+    return "%s" % x  # noqa: UP031
+
+
+@plain()
+def format_method(x):
+    return "{}".format(x)  # noqa: UP032
+
+
+@plain()
+def id_of_a_tensor(x):
+    return x if id(x) == 0 else x * 2
+
+
+@case()
+def random_number():
+    random.seed(3)
+    return lambda x: x * random.random()
+
+
+@case()
+def numpy_random():
+    np.random.seed(3)
+    return lambda x: x * float(np.random.rand())
+
+
+@plain()
+def time_of_day(x):
+    return x * 2 if time.time() > 0 else x
+
+
+@plain()
+def perf_counter_passed_in(x):
+    clock = time.perf_counter
+    return x * (2 if clock() > 0 else 3)
+
+
+@plain()
+def set_in_one_arm_and_read(x):
+    if x.sum() > 0:
+        y = x * 2
+    return y
+
+
+@plain()
+def set_in_one_arm_and_read_there(x):
+    if x.sum() > 0:
+        y = x * 2
+    if x.sum() > 0:
+        x = y + 1
+    return x * 1
+
+
+@plain((t([1.0, 2.0]),), (t([30.0, 2.0]),))
+def set_in_a_loop_and_read(x):
+    while x.sum() < 10:
+        y = x * 2
+        x = x + 1
+    return y
+
+
+@plain()
+def dtype_differs_by_arm(x):
+    y = x * 1
+    if x.sum() > 0:
+        y = d2s.cast(x, "float64")
+    return y + 1
+
+
+@plain()
+def shape_differs_by_arm(x):
+    y = x * 1
+    if x.sum() > 0:
+        y = x.sum()
+    return y + 1
+
+
+@plain((t([[1.0, 2.0]]),), (t([[-1.0, 2.0]]),))
+def shape_grows_in_a_loop(x):
+    while x.sum() < 10:
+        x = (x + 1) * (x.sum(0, True) * 0 + 1) + d2s.matmul(x, x, True, False)
+    return x
+
+
+@plain()
+def int_or_float(x):
+    k = 1
+    if x.sum() > 0:
+        k = 2.5
+    return k, x * k
+
+
+@plain()
+def int_or_bool(x):
+    k = 1
+    if x.sum() > 0:
+        k = True
+    return k
+
+
+@plain()
+def number_or_tensor(x):
+    y = 1.0
+    if x.sum() > 0:
+        y = x * 2
+    return y * 2
+
+
+@plain()
+def none_or_tensor(x):
+    y = None
+    if x.sum() > 0:
+        y = x * 2
+    return x if y is None else y
+
+
+@plain()  # noqa: RET503
+def returns_nothing_on_one_path(x):
+    if x.sum() > 0:
+        return x * 2
+
+
+@plain()
+def string_set_in_a_branch(x):
+    mode = "a"
+    if x.sum() > 0:
+        mode = "b"
+    return mode
+
+
+@plain()
+def function_chosen_in_a_branch(x):
+    f = d2s.tanh
+    if x.sum() > 0:
+        f = d2s.relu
+    return f(x)
+
+
+@plain()
+def and_gives_tensor_or_none(x):
+    return (x.sum() > 0) and None
+
+
+@plain()
+def python_bool_and_tensor(x):
+    flag = True
+    if x.sum() > 0:
+        flag = False
+    return x * 2 if flag and x.sum() < 0 else x * 3
+
+
+@plain()
+def raise_in_a_branch(x):
+    if x.sum() > 0:
+        raise ValueError("positive")
+    return x * 2
+
+
+@plain()
+def assertion(x):
+    assert x.sum() > 0, "not positive"
+    return x * 2
+
+
+@plain()
+def assertion_on_python(x):
+    assert x.ndim == 2, "not a matrix"
+    return x * 2
+
+
+@plain()
+def raise_at_the_top(x):
+    raise ValueError("always")
+
+
+@plain()
+def index_a_tensor(x):
+    return x[0]
+
+
+@plain()
+def slice_a_tensor(x):
+    return x[1:] * 2
+
+
+@plain()
+def assign_to_an_item(x):
+    y = x * 1
+    y[0] = 5.0
+    return y
+
+
+@plain()
+def index_a_list_by_a_tensor(x):
+    k = d2s.cast(x.sum() > 0, "int64")
+    return [x * 2, x * 3][k]
+
+
+@plain()
+def index_a_list_by_an_int_of_run_time(x):
+    k = 0
+    if x.sum() > 0:
+        k = 1
+    return [x * 2, x * 3][k]
+
+
+@plain()
+def range_of_an_int_of_run_time(x):
+    k = 2
+    if x.sum() > 0:
+        k = 3
+    for i in range(k):
+        x = x + i
+    return x
+
+
+@plain()
+def power_and_division_of_run_time_ints(x):
+    k = 3
+    if x.sum() > 0:
+        k = 4
+    return k / 2, k // 2, k % 3, k**2
+
+
+@plain()
+def int_methods_of_run_time(x):
+    k = 3
+    if x.sum() > 0:
+        k = 4
+    return str(k), abs(-k), max(k, 3), k.bit_length()
+
+
+@plain()
+def bits_of_run_time_ints(x):
+    k = 3
+    if x.sum() > 0:
+        k = 4
+    return k & 1, k | 8, k << 2, ~k
+
+
+@plain()
+def type_of_a_run_time_int(x):
+    k = 3
+    if x.sum() > 0:
+        k = 4
+    return type(k).__name__, isinstance(k, int), isinstance(k, float)
+
+
+@plain()
+def hash_and_key_of_a_run_time_int(x):
+    k = 3
+    if x.sum() > 0:
+        k = 4
+    return {3: "a", 4: "b"}[k], k in (4, 5), {k: 1}
+
+
+@plain()
+def sorted_and_min_of_run_time_numbers(x):
+    k = 3
+    if x.sum() > 0:
+        k = 4
+    return sorted([5, k, 1]), min(k, 2), sum([k, 1])
+
+
+@plain()
+def large_int_of_run_time(x):
+    k = 2**62
+    if x.sum() > 0:
+        k = k * 4
+    return k
+
+
+@plain(
+    (t([1.0]), 10**30),
+)
+def int_beyond_64_bits(x, k):
+    if x.sum() > 0:
+        k = k + 1
+    return k
+
+
+@plain(
+    (t([1.0]), 10**30),
+)
+def int_beyond_64_bits_as_it_is(x, k):
+    return k * 2, x * 1
+
+
+@plain()
+def match_statement(x):
+    match x.ndim:
+        case 1:
+            return x * 2
+        case _:
+            return x
+
+
+@plain()
+def del_statement(x):
+    y = x * 2
+    del x
+    return y
+
+
+@plain()
+def import_inside(x):
+    import math
+
+    return x * math.pi
+
+
+@plain()
+def class_inside(x):
+    class Local:
+        scale = 2.0
+
+    return x * Local.scale
+
+
+@plain()
+def namedtuple_made_inside(x):
+    return Pair(x * 2, x) if x.sum() > 0 else Pair(x * 1, x)
+
+
+@plain()
+def dataclass_made_inside(x):
+    p = Point(x, x * 2)
+    if x.sum() > 0:
+        p = Point(x * 2, x)
+    return p.a + p.b
+
+
+@plain((Point(t([1.0]), 2.0),))
+def dataclass_argument(p):
+    return p.a * p.b
+
+
+@plain()
+def locals_inside(x):
+    y = 2.0
+    return x * locals()["y"]
+
+
+@plain()
+def walrus_in_and(x):
+    if x.sum() > 0 and (y := x * 2).sum() > 3:
+        return y
+    return x * 1
+
+
+@plain()
+def set_of_tensors(x):
+    return len({x, x * 2})
+
+
+@plain()
+def tensor_in_a_list(x):
+    y = x.sum()
+    return y in [y, x]
+
+
+@plain()
+def is_operator_after_an_if(x):
+    y = x
+    if x.sum() > 0:
+        y = x * 2
+    return 1 if y is x else 2
+
+
+@plain()
+def stop_gradient_set_inside(x):
+    y = x * 2
+    y.stop_gradient = True
+    return y + x
+
+
+@plain()
+def detach_inside(x):
+    return x.detach() * x
+
+
+@plain()
+def backward_inside(x):
+    y = (x * 2).sum()
+    y.backward(retain_graph=True)
+    return y
+
+
+@plain()
+def attributes_of_a_tensor(x):
+    return x.size, x.shape, x.ndim, x.dtype, x.is_leaf, x.name
+
+
+@plain()
+def stop_gradient_read(x):
+    return x * 2 if x.stop_gradient else x * 3
+
+
+@plain()
+def grad_read(x):
+    return x * 2 if x.grad is None else x * 3
+
+
+@plain()
+def set_value_inside(x):
+    y = d2s.to_tensor([1.0, 2.0])
+    y.set_value(x)
+    return y * 2
+
+
+@plain()
+def to_tensor_of_numbers(x):
+    return x * d2s.to_tensor(2.0), d2s.to_tensor([1.0, 2.0]) + x, d2s.to_tensor(3)
+
+
+@plain()
+def to_tensor_that_wants_a_gradient(x):
+    w = d2s.to_tensor(2.0, stop_gradient=False)
+    return w * x
+
+
+@plain()
+def new_tensor_comes_back(x):
+    return d2s.to_tensor([1.0, 2.0])
+
+
+@plain()
+def layer_made_inside(x):
+    return d2s.nn.Linear(2, 2)
+
+
+@plain()
+def tensor_class_called(x):
+    return d2s.Tensor(np.ones(2, "float32")) * x
+
+
+@plain()
+def sorting_tensors(x):
+    return sorted([x.sum(), x.sum() * 2])[0]
+
+
+@plain()
+def max_of_tensors(x):
+    return max(x.sum(), x.sum() * 2)
+
+
+@plain()
+def any_of_tensors(x):
+    return any([x.sum() > 0, x.sum() > 5])
+
+
+@plain()
+def filter_by_a_tensor(x):
+    return list(filter(lambda k: (x * k).sum() > 0, [1, -1, 2]))
+
+
+@plain()
+def comprehension_with_a_tensor_condition(x):
+    return [k for k in (1, -1, 2) if (x * k).sum() > 0]
+
+
+@plain()
+def map_with_a_tensor_if(x):
+    return list(map(lambda k: x * k if (x * k).sum() > 0 else x, [1, -1]))  # noqa: C417
+
+
+@case()
+def iterator_from_outside():
+    numbers = iter([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+    return lambda x: x * next(numbers)
+
+
+@case()
+def iterator_from_outside_looped():
+    numbers = iter([1.0, 2.0, 3.0])
+
+    def f(x):
+        for k in numbers:
+            x = x * k
+        return x
+
+    return f
+
+
+@case()
+def zip_from_outside_listed():
+    numbers = zip([1.0, 2.0, 3.0], [1, 2, 3], strict=True)
+    return lambda x: x * len(list(numbers))
+
+
+@case()
+def mutable_default():
+    def f(x, seen=[]):  # noqa: B006
+        seen.append(1)
+        return x * len(seen)
+
+    return f
+
+
+@case()
+def mutable_default_plus_equals():
+    def f(x, seen=[]):  # noqa: B006
+        seen += [1]
+        return x * len(seen)
+
+    return f
+
+
+@case()
+def attribute_of_a_function():
+    def f(x):
+        f.calls = getattr(f, "calls", 0) + 1
+        return x * f.calls
+
+    return f
+
+
+@case()
+def callable_object_with_state():
+    class Counting:
+        n = 0
+
+        def __call__(self, x):
+            self.n += 1
+            return x * self.n
+
+    counting = Counting()
+    return lambda x: counting(x)
+
+
+@case()
+def property_with_an_effect():
+    class Counting:
+        n = 0
+
+        @property
+        def bumped(self):
+            self.n += 1
+            return self.n
+
+    counting = Counting()
+    return lambda x: x * counting.bumped
+
+
+@case()
+def getattr_hook_with_an_effect():
+    class Counting:
+        def __init__(self):
+            self.seen = []
+
+        def __getattr__(self, name):
+            self.seen.append(name)
+            return len(self.seen)
+
+    counting = Counting()
+    return lambda x: x * counting.anything
+
+
+@case()
+def getitem_with_an_effect():
+    class Counting:
+        n = 0
+
+        def __getitem__(self, key):
+            self.n += 1
+            return self.n
+
+    counting = Counting()
+    return lambda x: x * counting["a"]
+
+
+@case()
+def operator_with_an_effect():
+    class Counting:
+        n = 0
+
+        def __add__(self, other):
+            self.n += 1
+            return self.n
+
+    counting = Counting()
+    return lambda x: x * (counting + 1)
+
+
+@case((t([1.0]),))
+def run_time_int_into_a_small_dtype():
+    def f(x):
+        k = 2
+        if x.sum() > 0:
+            k = 20
+        return d2s.cast(x, "int32") * k
+
+    return f
+
+
+@case()
+def bool_with_an_effect():
+    class Counting:
+        n = 0
+
+        def __bool__(self):
+            self.n += 1
+            return self.n % 2 == 1
+
+    counting = Counting()
+    return lambda x: x * 2 if counting else x * 3
+
+
+@case()
+def len_with_an_effect():
+    class Counting:
+        n = 0
+
+        def __len__(self):
+            self.n += 1
+            return self.n
+
+    counting = Counting()
+    return lambda x: x * len(counting)
+
+
+@case()
+def contains_with_an_effect():
+    class Counting:
+        n = 0
+
+        def __contains__(self, what):
+            self.n += 1
+            return self.n % 2 == 1
+
+    counting = Counting()
+    return lambda x: x * 2 if 1 in counting else x * 3
+
+
+@case()
+def equality_with_an_effect():
+    class Counting:
+        n = 0
+
+        def __eq__(self, other):
+            self.n += 1
+            return self.n % 2 == 1
+
+    counting = Counting()
+    return lambda x: x * 2 if counting == 1 else x * 3
+
+
+@case()
+def sort_key_with_an_effect():
+    seen = []
+
+    def key(k):
+        seen.append(k)
+        return -k
+
+    return lambda x: (x * 1, sorted([1, 2], key=key), len(seen))
+
+
+@case()
+def default_factory():
+    table = collections.defaultdict(list)
+    return lambda x: (x * 1, table["a"], len(table))
+
+
+@case()
+def unbound_list_method():
+    parts = []
+
+    def f(x):
+        list.append(parts, 1)
+        return x * len(parts)
+
+    return f
+
+
+@case()
+def dict_pop_by_class():
+    parts = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0, "e": 5.0, "f": 6.0, "g": 7.0}
+
+    def f(x):
+        return x * dict.popitem(parts)[1]
+
+    return f
+
+
+@case()
+def map_calls_an_effect():
+    seen = []
+    return lambda x: (list(map(seen.append, [1, 2])), x * len(seen))
+
+
+@case()
+def reduce_with_an_effect():
+    import functools
+
+    return lambda x: functools.reduce(lambda a, b: a + b, [x, x * 2, x * 3])
+
+
+@case()
+def memo_of_a_function():
+    import functools
+
+    calls = []
+
+    @functools.lru_cache
+    def slow(k):
+        calls.append(k)
+        return k * 2.0
+
+    return lambda x: (x * slow(3), len(calls))
+
+
+@plain(
+    (t([1.0, 2.0]), t([1.0, 2.0])),
+)
+def async_function(x, y):
+    async def inner():
+        return x
+
+    return y * 2
+
+
+@plain(
+    (1 + 2j, t([1.0])),
+)
+def complex_argument(k, x):
+    return k * 2, x * 1
+
+
+@plain(
+    (Box, t([1.0])),
+)
+def class_argument(kind, x):
+    return x * kind.n
+
+
+@plain((t([1.0, 2.0]),), (t([1.0, 2.0, 3.0]),), (t([4.0]),), (t([1.0, 2.0, 3.0, 4.0]),))
+def size_decides(x):
+    n = x.shape[0]
+    if n > 2:
+        return x * n
+    return x
+
+
+@plain((t([1.0, 2.0]), t([1.0, 2.0])), (t([1.0, 2.0, 3.0]), t([1.0, 2.0, 3.0])), (t([1.0, 2.0, 3.0]), t([1.0])))
+def sizes_that_meet(x, y):
+    return x + y
+
+
+@plain((t([1.0, 2.0]), t([1.0, 2.0])), (t([1.0, 2.0, 3.0]), t([1.0, 2.0, 3.0])), (t([1.0, 2.0, 3.0]), t([1.0, 2.0])))
+def sizes_that_clash_later(x, y):
+    if x.sum() > 100:
+        return x + y
+    return x * 2
+
+
+@plain()
+def raises_in_an_arm(x):
+    y = x + 1
+    if x.sum() > 0:
+        y = x @ x
+    return y
+
+
+@plain()
+def missing_key_in_an_arm(x):
+    scales = {"a": 2.0}
+    if x.sum() > 0:
+        return x * scales["b"]
+    return x * scales["a"]
+
+
+@plain()
+def unbound_in_an_arm(x):
+    if x.sum() > 100:
+        x = x * y  # noqa: F821
+        y = x  # noqa: F841
+    return x * 2

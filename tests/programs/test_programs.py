@@ -1,0 +1,22 @@
+"""Every program of the corpus, every argument set: eager, compiled and interpreted, in both orders, with gradients."""
+
+import branches
+import calls
+import containers
+import layers
+import loops
+import numbers_
+import pytest
+from programs_compare import PROGRAMS, check
+
+CORPUS = [
+    pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
+    for module in (branches, calls, containers, layers, loops, numbers_)
+    for function, sets in PROGRAMS[module.__name__]
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("function", "argument_sets"), CORPUS)
+def test_program(function, argument_sets):
+    check(function, argument_sets, identity=function.__module__ != "loops")  # loops of no trip hand back their argument

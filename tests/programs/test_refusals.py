@@ -1,0 +1,48 @@
+"""What the first version cannot hold is refused with a coded error at the user's line; what it runs is equal to eager code."""
+
+import pathlib
+import re
+
+import pytest
+import refusals
+from programs_compare import Refused, outcome
+
+import d2s
+
+HERE = str(pathlib.Path(refusals.__file__))
+
+IDS = [make().__name__ if make.__name__ == "<lambda>" else make.__name__ for make, _, _ in refusals.CASES]
+
+
+def run(make, argument_sets, state, static):
+    """All calls in turn on one function: outcomes and the state after each; a refusal ends the list."""
+    function = make()
+    seen = []
+    if static:
+        function = d2s.to_static(function)
+    for args in (*argument_sets, *argument_sets, *argument_sets[::-1]):
+        try:
+            got = outcome(function, args)
+        except Refused as stop:
+            return seen, stop
+        seen.append((got, state()))
+    return seen, None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("row", refusals.CASES, ids=IDS)
+def test_right_or_refused(row):
+    make, argument_sets, state = row
+    expected, stop = run(make, argument_sets, state, static=False)
+    assert stop is None
+    got, refusal = run(make, argument_sets, state, static=True)
+    for n, (a, b) in enumerate(zip(expected, got, strict=False)):
+        difference = a[0].difference(b[0])
+        assert not difference, f"call {n}: eager != static: {difference}"
+        assert a[1] == b[1], f"call {n}: state {a[1]!r} eagerly, {b[1]!r} static"
+    if refusal:
+        text = str(refusal)
+        assert re.match(r"\[D2S\d{4}\] ", text)
+        assert f"at {HERE}:" in text, f"not at the user's line: {text}"
+    else:
+        assert len(got) == len(expected)
