@@ -1,8 +1,10 @@
 """d2s: dynamic deep-learning Python, made static native code."""
 
 from d2s import jit, nn, ops, optimizer, static
-from d2s.autodiff.tape import no_grad
+from d2s.autodiff.tape import enable_grad, no_grad
 from d2s.config import config
+from d2s.eager import autograd
+from d2s.eager.autograd import grad
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.jit import to_static
 from d2s.ops.compare import cast, equal, greater_equal, greater_than, less_equal, less_than, not_equal, where

@@ -12,7 +12,7 @@ import contextlib
 import heapq
 import itertools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s.autodiff.sweep import pull
@@ -20,6 +20,7 @@ from d2s.errors import GradientError
 from d2s.ops import OPS, Op
 
 _order = itertools.count()
+Watch = Callable[["TapeNode", Any], None]
 
 
 class _Mode(threading.local):
@@ -34,10 +35,19 @@ def recording() -> bool:
     return _mode.recording
 
 
-@contextlib.contextmanager
-def no_grad() -> Iterator[None]:
+def no_grad() -> contextlib.AbstractContextManager[None]:
     """Eager code in this block makes no tape."""
-    before, _mode.recording = _mode.recording, False
+    return _recording(False)
+
+
+def enable_grad() -> contextlib.AbstractContextManager[None]:
+    """Eager code in this block makes a tape, also inside of `no_grad`."""
+    return _recording(True)
+
+
+@contextlib.contextmanager
+def _recording(on: bool) -> Iterator[None]:
+    before, _mode.recording = _mode.recording, on
     try:
         yield
     finally:
@@ -70,7 +80,11 @@ class OpNode(TapeNode):
         self.op, self.attrs, self.saved = op, attrs, saved
 
     def pull(self, cotangents: dict[int, Any], totals: "Totals") -> None:
-        *inputs, out = self.saved
+        self.pass_on(self.saved, cotangents, totals)
+
+    def pass_on(self, saved: Sequence[Any], cotangents: dict[int, Any], totals: "Totals") -> None:
+        """The op's own rule, on tensors for its inputs and its result."""
+        *inputs, out = saved
         wanted = [not x.stop_gradient for x in self.inputs]
         pull(self.op, self.attrs, cotangents[0], out, inputs, wanted, lambda i, c: totals.add(self.inputs[i], c))
 
@@ -81,7 +95,8 @@ class OpNode(TapeNode):
 class Totals:
     """Cotangents gathered so far, by the tensor they belong to: of a result its node and position, of a leaf the leaf."""
 
-    def __init__(self) -> None:
+    def __init__(self, connected: bool = False) -> None:
+        self.connected = connected  # whether the sweep itself goes on the tape, for gradients of gradients
         self.of_nodes: dict[TapeNode, dict[int, Any]] = {}
         self.of_leaves: dict[int, tuple[Any, Any]] = {}
         self._waiting: list[tuple[int, TapeNode]] = []
@@ -111,15 +126,31 @@ class Totals:
 
 def backward(root: Any, cotangent: Any, retain_graph: bool = False) -> None:
     """Adds the gradient of `root` to the `grad` of every leaf it depends on."""
-    totals = Totals()
+    totals = sweep([(root, cotangent)], retain_graph)
     with no_grad():
-        totals.put(root, cotangent)
+        for leaf, total in totals.of_leaves.values():
+            leaf.grad = total.detach() if leaf.grad is None else OPS["add"](leaf.grad, total)
+
+
+def sweep(
+    roots: Sequence[tuple[Any, Any]],
+    retain_graph: bool,
+    connected: bool = False,
+    watch: Watch | None = None,
+) -> Totals:
+    """Takes the cotangents of `roots` back to the leaves; `watch` sees each node with those of its results."""
+    totals = Totals(connected)
+    with _recording(connected):
+        for root, cotangent in roots:
+            totals.add(root, cotangent)
         while (node := totals.latest()) is not None:
             if node.released:
                 message = "backward() a second time through a graph whose buffers were freed by the first"
                 raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
-            node.pull(totals.of_nodes.pop(node), totals)
+            cotangents = totals.of_nodes.pop(node)
+            if watch:
+                watch(node, cotangents)
+            node.pull(cotangents, totals)
             if not retain_graph:
                 node.release()
-        for leaf, total in totals.of_leaves.values():
-            leaf.grad = total.detach() if leaf.grad is None else OPS["add"](leaf.grad, total)
+    return totals

@@ -147,15 +147,26 @@ def to_tensor(data: Any, dtype: Any = None, stop_gradient: bool = True) -> Tenso
     return Tensor(cast(Tensor(np.ascontiguousarray(found)), wanted).array, stop_gradient)  # what is out of range saturates
 
 
+def unchanged(tensors: Sequence[Tensor], arrays: Sequence[np.ndarray]) -> Sequence[Tensor]:
+    """Tensors a gradient of a gradient reads again, if they still hold the arrays they held."""
+    if any(t.array is not a for t, a in zip(tensors, arrays, strict=True)):
+        message = "a tensor that a gradient of a gradient needs was given another value by set_value()"
+        raise GradientError("D2S0006", message, hint="compute the gradients before you change it")
+    return tensors
+
+
 class _Node(tape.OpNode):
     """An op's use by eager code: it saves arrays, which become tensors only when a gradient asks for them."""
 
     __slots__ = ()
 
     def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
-        if isinstance(self.saved, tuple):
-            self.saved = [Tensor(a) for a in self.saved]
-        super().pull(cotangents, totals)
+        *arrays, out = self.saved
+        if totals.connected:
+            tensors = [*unchanged(self.inputs, arrays), Tensor(out, False, self)]
+        else:
+            tensors = [Tensor(a) for a in self.saved]
+        self.pass_on(tensors, cotangents, totals)
 
 
 class _Eager:

@@ -19,13 +19,15 @@ from d2s.autodiff.program import Linear, linearize
 from d2s.capture.result import build
 from d2s.capture.trace import trace
 from d2s.capture.tree import containers
-from d2s.eager.tensor import Tensor
+from d2s.eager.tensor import Tensor, unchanged
+from d2s.errors import GradientError
 from d2s.ir.program import Program
 from d2s.ir.text import show
 from d2s.jit.signature import Key
 from d2s.runtime import launch
 from d2s.runtime.call import Call
 from d2s.stages import stage
+from d2s.types import STACK
 
 Mask = tuple[bool, ...]
 
@@ -36,6 +38,7 @@ class Graph:
     def __init__(self, program: Program) -> None:
         self.program = passes.run(program)
         self._plain = Call(self.program)
+        self._graphs: dict[tuple[Mask, Mask, Mask], tuple[Linear, Graph, Graph]] = {}
         self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
 
     def halves(self, wanted: Mask, given: Mask, started: Mask) -> tuple[Linear, Call, Call]:
@@ -47,6 +50,17 @@ class Graph:
             stage(f"backward:{self.program.name}", lambda: show(linear.backward))
             self._halves[key] = linear, Call(linear.forward), Call(linear.backward)
         return self._halves[key]
+
+    def connected(self, wanted: Mask, given: Mask, started: Mask) -> "tuple[Linear, Graph, Graph]":
+        """The halves as graphs, for gradients of gradients."""
+        key = wanted, given, started
+        if key not in self._graphs:
+            linear = self.halves(*key)[0]
+            if any(v.type is STACK for v in linear.forward.outputs):
+                message = f"the gradient of the gradient of '{self.program.name}', which has an `if` or `while` on a tensor"
+                raise GradientError("D2S0006", message + ", is not there yet", hint="run it eagerly (D2S_EAGER=1) for that")
+            self._graphs[key] = linear, Graph(linear.forward), Graph(linear.backward)
+        return self._graphs[key]
 
     def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Runs on tensors (Python numbers as 0-D ones)."""
@@ -78,6 +92,9 @@ class GraphNode(tape.TapeNode):
         self.graph, self.arrays, self.wanted, self.given, self.results = graph, arrays, wanted, given, results
 
     def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
+        if totals.connected:
+            self.pull_connected(cotangents, totals)
+            return
         given = tuple(n in cotangents for n in range(len(self.given)))
         so_far = [totals.get(t) if w else None for t, w in zip(self.inputs, self.wanted, strict=True)]
         started = tuple(t is not None for t in so_far)
@@ -90,6 +107,20 @@ class GraphNode(tape.TapeNode):
         for n, total, flag in linear.totals:
             if flag < 0 or results[flag]:
                 totals.put(self.inputs[n], Tensor(results[total]))
+
+    def pull_connected(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
+        """The same on the tape: both halves run as graphs of their own, whose gradients are those of the gradient."""
+        given = tuple(n in cotangents for n in range(len(self.given)))
+        so_far = [totals.get(t) if w else None for t, w in zip(self.inputs, self.wanted, strict=True)]
+        linear, forward, backward = self.graph.connected(self.wanted, given, tuple(t is not None for t in so_far))
+        inputs = unchanged(self.inputs, self.arrays)
+        kept = forward(inputs)
+        saved = [inputs[n] if is_input else kept[n] for is_input, n in linear.saved]
+        gs = [cotangents[n] for n in sorted(cotangents) if n in linear.reached]
+        results = backward([*saved, *gs, *(t for t in so_far if t is not None)])
+        for n, total, flag in linear.totals:
+            if flag < 0 or results[flag].item():
+                totals.put(self.inputs[n], results[total])
 
     def release(self) -> None:
         self.released, self.results, self.arrays = True, [], []
