@@ -221,6 +221,12 @@ class D2SError(Exception):
         self.code, self.message, self.where, self.hint = code, message, where, hint
         super().__init__(self._text())
 
+    def at(self, where: str) -> "D2SError":
+        """The same error at a line, if it has none yet."""
+        if self.where or not where:
+            return self
+        return type(self)(self.code, self.message, where=where, hint=self.hint)
+
     def _text(self) -> str:
         lines = [f"[{self.code}] {self.message}"]
         if self.where:

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from d2s import types
 from d2s.capture.guards import Guard
 from d2s.eager.tensor import Tensor
-from d2s.errors import CaptureError, D2SError
+from d2s.errors import CaptureError
 from d2s.ops import Op
 from d2s.ops.dispatch import current
 from d2s.ops.recording import Recorder, Symbolic
@@ -148,11 +148,10 @@ class Tracer(Recorder):
 
     def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         self.where = user_line()
-        symbols = tuple(self.lift(x) if isinstance(x, Tensor) else x for x in inputs)
-        try:
-            return super().run(op, symbols, attrs)
-        except D2SError as error:
-            raise type(error)(error.code, error.message, where=error.where or self.where, hint=error.hint) from None
+        return super().run(op, tuple(self.lift(x) if isinstance(x, Tensor) else x for x in inputs), attrs)
+
+    def line(self) -> str:
+        return user_line()
 
     def symbol_of(self, value: Any) -> SymbolicTensor | None:
         """A tensor or a number as a symbol; None for anything else."""

@@ -183,6 +183,9 @@ class _Eager:
         found = native_launcher.Classes(Tensor(np.zeros(())), node, tape._order, tape._mode)
         return found if native_launcher.usable(found) else None
 
+    def line(self) -> str:
+        return ""
+
     def type_of(self, value: Any) -> Type | None:
         return launch.type_of(value.array) if isinstance(value, Tensor) else None
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from d2s import types
-from d2s.errors import DTypeError
+from d2s.errors import D2SError, DTypeError
 from d2s.types import NUMBERS, Type
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 class Handler(Protocol):
     """An interpreter of ops: eager, or recording."""
 
+    def line(self) -> str: ...  # the user's `file:line`, where errors do not show it anyway
     def type_of(self, value: Any) -> Type | None: ...
     def constant(self, number: bool | int | float, type: Type) -> Any: ...
     def run(self, op: "Op", inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any: ...
@@ -69,9 +70,12 @@ def handling(handler: Handler) -> Iterator[None]:
 def apply(op: "Op", inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
     """Promotes the inputs and runs the op under the current handler."""
     handler = current()
-    typed = [_typed(op, i, x, handler) for i, x in enumerate(inputs)]
-    found = _promoted(op, typed, handler) if op.promotes else [x for _, x in typed]
-    result = handler.run(op, tuple(found), op.canonical([handler.type_of(x) for x in found], attrs))
+    try:
+        typed = [_typed(op, i, x, handler) for i, x in enumerate(inputs)]
+        found = _promoted(op, typed, handler) if op.promotes else [x for _, x in typed]
+        result = handler.run(op, tuple(found), op.canonical([handler.type_of(x) for x in found], attrs))
+    except D2SError as error:
+        raise error.at(handler.line()) from None
     if handler is handlers.base:
         handlers.base.learn(op, inputs, attrs)
     return result

@@ -84,7 +84,7 @@ class Draw(Op):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         handler = current()
         if isinstance(handler, Recorder):
-            return handler.run(self, (), {})  # has no type there: refused at the user's line
+            raise _at_capture(self.name).at(handler.line())
         return _bound(self.name, self.signature, self.public, args, kwargs)
 
     def draw(self, blocks: int, inputs: Sequence[Any], seed: int = 0, **attrs: Any) -> Any:
@@ -93,11 +93,6 @@ class Draw(Op):
         handler = current()
         read = [handler.constant(_signed(n), Type(int64)) for n in state]
         return handler.run(self, (*read, *inputs), attrs)
-
-    def infer(self, inputs: Sequence[Type], attrs: dict[str, Any]) -> tuple[Type, ...]:
-        if not inputs:
-            raise _at_capture(self.name)
-        return super().infer(inputs, attrs)
 
 
 def draws(paddle: str, reads: str, holds: str = "") -> Callable[[Public], Draw]:

@@ -67,6 +67,9 @@ class Recorder:
             self.captured[outer] = self.input(outer.type, outer.name or "v").value
         return self.captured[outer]
 
+    def line(self) -> str:
+        return self.where
+
     def type_of(self, value: Any) -> Type | None:
         return value.value.type if isinstance(value, Symbolic) else None
 

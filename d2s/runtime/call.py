@@ -165,6 +165,6 @@ def _failed(node: Node, dims: dict[str, int]) -> D2SError:
     try:
         op.infer([Type(t.dtype, _shape(t, dims), t.python) for t in inputs], node.attrs)
     except D2SError as error:
-        return type(error)(error.code, error.message, where=node.where, hint=error.hint)
+        return error.at(node.where)
     message = f"{op.name}(): an extent of {inputs} is 1 in this call; this graph was captured for other extents"
     return ShapeError("D2S0002", message, where=node.where)

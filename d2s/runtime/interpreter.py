@@ -38,8 +38,7 @@ def _node(node: Node, inputs: list[Any]) -> list[Any]:
     try:
         return [launch.run(OPS[node.op], given, inputs, node.attrs)]
     except D2SError as error:
-        error.where = error.where or node.where
-        raise type(error)(error.code, error.message, where=error.where, hint=error.hint) from None
+        raise error.at(node.where) from None
 
 
 def _cond(node: Node, inputs: list[Any]) -> list[Any]:
