@@ -495,7 +495,7 @@ case(
       %19: f32[n] = cosh(x)
       %20: f32[n] = floor(x)
       %21: f32[n] = ceil(x)
-      %22: f32[n] = round(x)
+      %22: f32[n] = trunc(y)
       %23: f32[n] = trunc(x)
       %24: f32[n] = square(x)
       %25: f32[n] = abs(x)
