@@ -32,4 +32,4 @@ def stage(name: str, artefact: str | Callable[[], str], suffix: str = "txt") -> 
         path = pathlib.Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
-        (path / f"{os.getpid()}-{next(_number):03d}-{safe}.{suffix}").write_text(text)
+        (path / f"{os.getpid()}-{next(_number):03d}-{safe}.{suffix}").write_text(text, encoding="utf-8")

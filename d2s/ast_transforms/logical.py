@@ -86,7 +86,7 @@ class _Logical(Rewriter):
 
     def visit_Compare(self, node: gast.Compare) -> gast.expr:
         self.generic_visit(node)
-        if isinstance(node.ops[0], (gast.Is, gast.IsNot)) and not isinstance(node.comparators[0], gast.Constant):
+        if isinstance(node.ops[0], (gast.Is, gast.IsNot)):
             return self._identity(node)
         return node if len(node.ops) == 1 or _binds(node) else self._chain(node, node.left, node.ops, node.comparators)
 

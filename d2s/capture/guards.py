@@ -11,10 +11,16 @@ True
 False
 """
 
+import array
+import collections
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+CONTAINERS = (tuple, list, dict, set, frozenset, collections.deque)
 PLAIN = (type(None), bool, int, str, bytes, range)
 MISSING = object()
 
@@ -39,27 +45,29 @@ class Guard:
         return fingerprint(self._now()) == self.print
 
 
-def fingerprint(value: Any, depth: int = 0) -> Any:
-    """Plain values by value and type, small containers by content, methods by what they bind, everything else by identity."""
+def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:
+    """Plain values by value and type, containers by content, methods by what they bind, everything else by identity."""
     kind = type(value)
     if kind in PLAIN:
         return kind, value
     if kind is float:
         return kind, value.hex()
-    if kind in (tuple, list, dict, set, frozenset) and depth < 5:
-        items = value.items() if kind is dict else value
-        return (
-            kind,
-            id(value) if kind in (list, dict, set) else 0,
-            tuple(fingerprint(item, depth + 1) for item in items),
-        )
+    if id(value) in around:  # a container inside itself
+        return kind, id(value)
+    inside = (*around, id(value))
+    if isinstance(value, CONTAINERS):
+        items = value.items() if isinstance(value, dict) else value
+        return kind, 0 if kind in (tuple, frozenset) else id(value), tuple(fingerprint(item, inside) for item in items)
+    if isinstance(value, np.ndarray | bytearray | array.array):
+        return kind, id(value), getattr(value, "shape", ()), hash(bytes(value))
     if kind is types.MethodType:
-        return kind, id(value.__self__), fingerprint(value.__func__, depth)
+        return kind, id(value.__self__), fingerprint(value.__func__, inside)
     if kind is types.BuiltinMethodType:
         return kind, value.__name__, id(value.__self__)
     if kind is types.FunctionType:
-        defaults = fingerprint((value.__defaults__, value.__kwdefaults__), depth + 1)
-        return kind, id(value), id(value.__code__), defaults
+        return kind, id(value), id(value.__code__), fingerprint((value.__defaults__, value.__kwdefaults__), inside)
+    if kind is functools.partial:
+        return kind, id(value), fingerprint((value.func, value.args, value.keywords), inside)
     if hasattr(kind, "is_same_as"):  # a method made static is another object at each look
         return kind, *(id(part) for part in value.is_same_as())
     return kind, id(value)

@@ -127,6 +127,7 @@ class Tracer(Recorder):
         self.root: Tracer = parent.root if parent else self
         self.lifted: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self.called: dict[int, str] = {}  # the name a tensor was read by
+        self.made: dict[int, Tensor] = {}  # tensors the capture made of constant data
         self.joined: set[Any] = set()  # values that are one of several, by the path taken
         self.reached: set[int] = set()  # tensors met otherwise than as the symbols of arguments
         self.guards: dict[Any, Guard] = {}
@@ -164,10 +165,10 @@ class Tracer(Recorder):
             return symbol
         return None
 
-    def guard(self, key: Any, described: str, read: Callable[[], Any]) -> None:
+    def guard(self, key: Any, described: str, read: Callable[[], Any], where: str = "") -> None:
         """Notes that the capture depends on something outside."""
         if key not in self.root.guards:
-            self.root.guards[key] = Guard(described, read, user_line())
+            self.root.guards[key] = Guard(described, read, where or user_line())
             name = described.rpartition(".")[2].strip("'")
             if isinstance(self.root.guards[key].kept, Tensor) and name.isidentifier():
                 self.root.called.setdefault(id(self.root.guards[key].kept), name)

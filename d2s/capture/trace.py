@@ -22,7 +22,7 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 from d2s.ir.program import Program, Value
 from d2s.ops.dispatch import handling
-from d2s.types import Type
+from d2s.types import DType, Type
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -57,7 +57,7 @@ def trace(
     structure = rebuild(skeleton, inside)
     with handling(tracer):
         outcome = function(structure)
-        results = _Results(tracer, {inside[n].value: n for n in symbols})
+        results = _Results(tracer, {inside[n].value: n for n in symbols}, leaves)
         outside: dict[int, Leaf] = {
             id(c): ("container", n) for n, c in enumerate(containers(structure)) if type(c) is not tuple
         }
@@ -81,18 +81,29 @@ def _found_outside(tracer: Tracer) -> list[Any]:
     return [c for c in read if type(c) in (list, dict) and not any(isinstance(x, SymbolicTensor) for x in flatten(c)[0])]
 
 
+_VALUES = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented), DType)
+
+
 class _Results:
     """Where each leaf of the result comes from at a call; an argument handed back is the argument itself."""
 
-    def __init__(self, tracer: Tracer, arguments: dict[Value, int]) -> None:
+    def __init__(self, tracer: Tracer, arguments: dict[Value, int], given: Sequence[Any]) -> None:
         self.tracer, self.arguments = tracer, arguments
+        self.outside = {id(guard.kept) for guard in tracer.guards.values()} | {id(leaf) for leaf in given}
         self.outputs: list[SymbolicTensor] = []
 
     def leaf(self, value: Any) -> Leaf:
         if isinstance(value, Tensor):
+            if id(value) in self.tracer.made:
+                return "copy", value
             value = self.tracer.lift(value)
+        if isinstance(value, Undefined):
+            load(value, "the result", value.where)
         if not isinstance(value, SymbolicTensor):
-            return "outside", load(value, "the result", getattr(value, "where", "")) if isinstance(value, Undefined) else value
+            if type(value) not in _VALUES and id(value) not in self.outside:
+                message = f"a {type(value).__name__} is returned that was made at capture: every call would return the same one"
+                raise CaptureError("D2S1003", message, hint="return tensors, numbers, and lists, tuples and dicts of them")
+            return "outside", value
         if value.value in self.arguments:
             return "argument", self.arguments[value.value]
         for tensor, symbol in self.tracer.lifted.values():

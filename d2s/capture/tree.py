@@ -17,7 +17,7 @@ def flatten(structure: Any) -> tuple[list[Any], Skeleton]:
     """The leaves, and the skeleton, which is hashable."""
     kind = type(structure)
     if kind is dict:
-        keys, parts = tuple(structure), list(structure.values())
+        keys, parts = tuple((type(k), k) for k in structure), list(structure.values())
     elif kind in (list, tuple) or (isinstance(structure, tuple) and hasattr(structure, "_fields")):
         keys, parts = (), list(structure)
     else:
@@ -43,5 +43,5 @@ def _rebuild(skeleton: Skeleton, leaves: Iterator[Any]) -> Any:
     kind, keys, children = skeleton
     parts = [_rebuild(child, leaves) for child in children]
     if kind is dict:
-        return dict(zip(keys, parts, strict=True))
+        return dict(zip((k for _, k in keys), parts, strict=True))  # 1, 1.0 and True are one key, not one kind of call
     return kind(*parts) if hasattr(kind, "_fields") else kind(parts)

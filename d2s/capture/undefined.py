@@ -1,8 +1,9 @@
 """Variables that have no value, or none that a graph can hold.
 
->>> load(Undefined("y"), "y")
+>>> load(Undefined("y", "'y' is a str or None, by the path taken"), "y")
 Traceback (most recent call last):
-UnboundLocalError: cannot access local variable 'y' where it is not associated with a value
+d2s.errors.CaptureError: [D2S1002] 'y' is a str or None, by the path taken
+  way out: give 'y' a value of one kind on every path
 """
 
 import sys
@@ -11,19 +12,25 @@ from typing import Any
 from d2s.capture.symbolic import user_line
 from d2s.errors import CaptureError
 
+_BINARY = ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and", "xor", "or")
+_COMPARED = ("eq", "ne", "lt", "le", "gt", "ge", "contains", "hash", "bool", "len", "neg", "pos", "abs", "invert")
+_TURNED = ("int", "float", "complex", "index", "round", "trunc", "floor", "ceil", "str", "repr", "format", "bytes", "reversed")
+_LOOKED_INTO = ("iter", "next", "call", "getitem", "setitem", "delitem", "getattr", "enter", "exit")
+
 
 class Undefined:
-    """The value of a variable that has none (or, with `why`, none that a graph can hold)."""
+    """The value of a variable that has none (or, with `why`, none that a graph can hold). Every use of it is refused."""
 
     def __init__(self, name: str, why: str = "") -> None:
         self.name, self.why, self.where = name, why, user_line() if why else ""
 
-    def _used(self, *_: Any) -> Any:
-        """A closure reads a variable as it is: what is there must not pass for a value."""
-        return load(self, self.name)
 
-    __bool__ = __call__ = __iter__ = __len__ = __getitem__ = __getattr__ = __add__ = __radd__ = __sub__ = __rsub__ = _used
-    __mul__ = __rmul__ = __matmul__ = __rmatmul__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = __str__ = _used
+def _used(self: Undefined, *_: Any) -> Any:
+    return load(self, self.__dict__.get("name", "?"))
+
+
+for _name in (*_COMPARED, *_TURNED, *_LOOKED_INTO, *(sign + name for name in _BINARY for sign in ("", "r", "i"))):
+    setattr(Undefined, f"__{_name}__", _used)
 
 
 def load(value: Any, name: str, where: str = "") -> Any:
@@ -31,9 +38,8 @@ def load(value: Any, name: str, where: str = "") -> Any:
     if not isinstance(value, Undefined):
         return value
     if value.why:
-        raise CaptureError(
-            "D2S1002", value.why, where=where or user_line(), hint=f"give '{name}' a value of one kind on every path"
-        )
+        way_out = f"give '{name}' a value of one kind on every path"
+        raise CaptureError("D2S1002", value.why, where=where or user_line(), hint=way_out)
     if sys.version_info >= (3, 11):
         raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
     raise UnboundLocalError(f"local variable '{name}' referenced before assignment")

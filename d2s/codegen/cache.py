@@ -89,7 +89,7 @@ def _environment() -> str:
     """Everything but the text that decides which code comes out."""
     here = pathlib.Path(__file__).parent
     sources = [path for path in sorted(here.glob("*.py")) if path.name not in _NOT_COMPILING]
-    compiler = [path.read_text() for path in (*sources, here.parent / "types.py")]
+    compiler = [path.read_text(encoding="utf-8") for path in (*sources, here.parent / "types.py")]
     versions = [_version(package) for package in ("d2s", "numba", "llvmlite", "numpy")]
     python = f"{sys.implementation.cache_tag} {sys.platform}"
     return "\n".join([*compiler, *versions, python, str(llvm.llvm_version_info), *cpu()])

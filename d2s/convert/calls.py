@@ -16,7 +16,9 @@ from typing import Any, NoReturn
 from d2s.ast_transforms import Converted, convert_function
 from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
-from d2s.convert.loads import attribute, defines, guard_attribute, guard_content, guard_names, refuse_consumption
+from d2s.capture.tree import flatten
+from d2s.capture.undefined import Undefined, load
+from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_names, refuse_consumption
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import Op
 from d2s.ops.operators import Operators
@@ -28,6 +30,22 @@ _PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozense
 _PURE |= {value for value in vars(math).values() if callable(value)}
 _HIGHER = (map, filter, sorted, min, max)
 _READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
+_FOLLOWED: tuple[type, ...] = (
+    SymbolicTensor,
+    Tensor,
+    type(None),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    list,
+    tuple,
+    dict,
+    set,
+)
+_FOLLOWED += (frozenset, range, slice, DType, type({}.items()), type({}.keys()), type({}.values()))
 _IMMUTABLE = (str, bytes, int, float, complex, tuple, range, frozenset, DType)
 
 Code = tuple[Any, Any, Any]
@@ -105,7 +123,7 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     for value in (*args, *kwargs.values()):
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
-        if defines(value, ("__bool__", "__len__", "__iter__", "__str__", "__eq__", "__contains__")) or _acts(value):
+        if _acts(value) or not (callable(value) or isinstance(value, _FOLLOWED) or hasattr(value, "__next__")):
             _refused(value)
     return function(*(tracer.lift(a) if isinstance(a, Tensor) else a for a in args), **kwargs)
 
@@ -130,6 +148,8 @@ def _isinstance(tracer: Tracer, value: Any, kind: Any) -> bool:
 
 def _type(tracer: Tracer, value: Any) -> Any:
     """The class the user's code would see eagerly."""
+    if isinstance(value, Undefined):
+        load(value, value.name)
     if not isinstance(value, SymbolicTensor):
         return type(value)
     return {"b": bool, "i": int, "f": float}[value.dtype.kind] if value.value.type.python else Tensor
@@ -154,9 +174,16 @@ def _to_tensor(tracer: Tracer, data: Any, dtype: Any = None, stop_gradient: bool
     if isinstance(data, SymbolicTensor | Tensor) or not stop_gradient:
         message = "to_tensor() of a tensor, or of one that wants a gradient"
         refuse("D2S1003", message, "make it outside of the captured function")
+    if not all(isinstance(leaf, bool | int | float) for leaf in flatten(data)[0]):
+        refuse(
+            "D2S1003", f"to_tensor() of a {type(data).__name__}: a change of it would not be seen", "make the tensor outside"
+        )
     guard_content(tracer, data)
     tensor = to_tensor(data, dtype)
-    return tracer.constant(tensor.item(), launch.type_of(tensor.array)) if isinstance(data, int | float) else tensor
+    if isinstance(data, int | float):
+        return tracer.constant(tensor.item(), launch.type_of(tensor.array))
+    tracer.root.made[id(tensor)] = tensor
+    return tensor
 
 
 _SEEING = ((isinstance, _isinstance), (type, _type), (getattr, _getattr), (hasattr, _hasattr), (to_tensor, _to_tensor))

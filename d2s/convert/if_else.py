@@ -73,7 +73,9 @@ def truth(tracer: Tracer, test: Any) -> SymbolicTensor:
             f"the truth of {symbol.value.type}: only one element can be true or false",
             "reduce it, as in `.sum() > 0`",
         )
-    return symbol if symbol.dtype.kind == "b" else OPS["not_equal"](symbol, 0)
+    if symbol.value.type.shape:
+        symbol = OPS["sum"](OPS["not_equal"](symbol, False if symbol.dtype.kind == "b" else 0))  # of shape [], like a bool
+    return symbol if symbol.dtype.kind == "b" else OPS["not_equal"](symbol, 0)  # type: ignore[return-value]
 
 
 def _if_else_graph(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm], get: Get, set: Set, names: Sequence[str]) -> None:
@@ -108,6 +110,15 @@ def _one_type(names: Sequence[str], joined: Sequence["_Join"], then: Any, otherw
     return then.type
 
 
+def _kind(value: Any) -> str:
+    """What a user calls a value."""
+    if isinstance(value, Undefined):
+        return "nothing" if not value.why else "something a graph cannot hold"
+    if isinstance(value, SymbolicTensor):
+        return "a Tensor" if not value.value.type.python else "a Python number"
+    return f"a {type(value).__name__} ({value!r:.30})"
+
+
 def _fits_a_graph(value: Any) -> bool:
     if isinstance(value, int):
         return -(1 << 63) <= value < 1 << 63
@@ -135,7 +146,7 @@ class _Join:
         """Whether no value of a graph can be a or b; a variable no longer used may be such a one."""
         kinds = [_fits_a_graph(v) for v in (a, b)]
         if not all(kinds):
-            forms = " or ".join("nothing" if isinstance(v, Undefined) else type(v).__name__ for v in (a, b))
+            forms = " or ".join(_kind(v) for v in (a, b))
             self.why = f"'{self.name}' is {forms} after an `if` on a tensor, depending on the arm taken"
         return not all(kinds)
 

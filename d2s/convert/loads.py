@@ -9,10 +9,11 @@ import dis
 import functools
 import types
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse, user_line
+from d2s.capture.undefined import Undefined, load
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 from d2s.ops import Op
@@ -40,9 +41,19 @@ def attribute(owner: Any, name: str) -> Any:
     tracer = capturing()
     if tracer and isinstance(owner, Tensor):
         owner = tracer.lift(owner)
+    if isinstance(owner, SymbolicTensor) and owner.value.type.python:
+        refuse_attribute(owner, name)
     value = getattr(owner, name)
     guard_attribute(tracer, owner, name)
     return value
+
+
+def refuse_attribute(number: SymbolicTensor, name: str) -> NoReturn:
+    """A number of run time has the attributes of a Python number, and none of them is known."""
+    seen = {"b": bool, "i": int, "f": float}[number.dtype.kind]
+    if hasattr(seen, name):
+        refuse("D2S1001", f"'{name}' of a Python {seen.__name__} of run time: only a run will tell")
+    raise AttributeError(f"'{seen.__name__}' object has no attribute '{name}'")
 
 
 def guard_attribute(tracer: Tracer | None, owner: Any, name: str) -> None:
@@ -61,9 +72,11 @@ def operand(owner: Any, value: Any) -> Any:
 
 def is_(x: Any, y: Any) -> bool:
     tracer = capturing()
-    joined = tracer.root.joined if tracer else ()
-    if x is not y and any(isinstance(v, SymbolicTensor) and v.value in joined for v in (x, y)):
-        refuse("D2S1001", "whether two tensors are one object depends on the path here", "compare their values")
+    x, y = (load(v, v.name) if isinstance(v, Undefined) else v for v in (x, y))
+    symbols = [v for v in (x, y) if isinstance(v, SymbolicTensor)]
+    unknown = tracer and any(v.value in tracer.root.joined or v.value.type.python for v in symbols)
+    if unknown and len(symbols) == 2 and (x is not y or x.value.type.python):
+        refuse("D2S1001", "whether these two are one object depends on the run", "compare their values")
     return x is y
 
 
@@ -136,11 +149,10 @@ def guard_names(tracer: Tracer, function: types.FunctionType) -> None:
     where = f"{code.co_filename}:{code.co_firstlineno}"
     tracer.guard((id(function), "code"), f"'{function.__name__}'", lambda: function)
     for name in _global_names(function.__code__):
-        if not _ours(scope.get(name)):
-            tracer.guard((id(scope), "global", name), f"'{name}'", functools.partial(scope.get, name, MISSING))
-            refuse_operators(scope.get(name), where)
+        tracer.guard((id(scope), "global", name), f"'{name}'", functools.partial(scope.get, name, MISSING), where)
+        refuse_operators(scope.get(name), where)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        tracer.guard((id(cell), "closure"), f"'{name}'", functools.partial(getattr, cell, "cell_contents"))
+        tracer.guard((id(cell), "closure"), f"'{name}'", functools.partial(getattr, cell, "cell_contents"), where)
         refuse_operators(getattr(cell, "cell_contents", None), where)
 
 

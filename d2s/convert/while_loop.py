@@ -26,6 +26,9 @@ def while_loop(test: Callable[[], Any], body: Callable[[], None], get: Get, set:
     while True:
         before = get()
         if tracer and _is_symbolic(tracer, test):
+            if any(a is not b for a, b in zip(before, get(), strict=True)):
+                hint = "assign before the loop and at the end of its body"
+                refuse("D2S1003", "the test of a `while` on a tensor assigns a variable", hint)
             set(before)
             _while_graph(tracer, test, body, get, set, names)
             return

@@ -34,7 +34,9 @@ class Tensor(Operators):
     __slots__ = ("__weakref__", "array", "grad", "name", "node", "position", "stop_gradient")
 
     def __init__(self, array: np.ndarray, stop_gradient: bool = True, node: Any = None, position: int = 0) -> None:
-        self.array, self.stop_gradient, self.node, self.position = array, stop_gradient, node, position
+        plain = type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.isnative and array.flags.aligned
+        self.array = array if plain else _plain(array)  # what kernels count on
+        self.stop_gradient, self.node, self.position = stop_gradient, node, position
         self.grad: Tensor | None = None
         self.name = ""
 
@@ -121,6 +123,13 @@ class Tensor(Operators):
         values = np.array2string(self.array, separator=", ", prefix=" " * 7)
         head = f"Tensor(shape={self.shape}, dtype={self.dtype.name}, place=Place(cpu), stop_gradient={self.stop_gradient},"
         return f"{head}\n       {values})"
+
+
+def _plain(array: Any) -> np.ndarray:
+    """An array as kernels take it: contiguous, aligned, in the machine's byte order."""
+    if not isinstance(array, np.ndarray | np.generic):
+        raise DTypeError("D2S0001", f"Tensor(): expects a NumPy array, got {type(array).__name__}", hint="d2s.to_tensor(...)")
+    return np.array(array, types.dtype(array.dtype).numpy, order="C")
 
 
 def to_tensor(data: Any, dtype: Any = None, stop_gradient: bool = True) -> Tensor:

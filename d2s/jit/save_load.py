@@ -105,7 +105,7 @@ def _skeleton(plain: Any, depth: int = 0) -> Skeleton:
         kind = {"list": list, "dict": dict, "tuple": tuple}[name]
         if depth > 50 or (kind is dict and len(keys) != len(children)):
             raise ValueError
-        return kind, tuple(keys), tuple(_skeleton(child, depth + 1) for child in children)
+        return kind, tuple((type(k), k) for k in keys), tuple(_skeleton(child, depth + 1) for child in children)
     except (TypeError, ValueError, KeyError):
         raise FormatError("D2S3001", "the note on what the function returns is damaged") from None
 

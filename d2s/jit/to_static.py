@@ -7,8 +7,10 @@
 [2.0, 4.0]
 """
 
+import copy
 import functools
 import inspect
+import os
 import threading
 import types as python_types
 from collections.abc import Callable, Sequence
@@ -18,12 +20,24 @@ from d2s import convert
 from d2s.capture.symbolic import capturing
 from d2s.capture.tree import flatten
 from d2s.config import knob
+from d2s.convert.loads import refuse_operators
 from d2s.errors import CaptureError, DTypeError
 from d2s.jit import signature
 from d2s.jit.signature import InputSpec, Key
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
 from d2s.stages import stage
+
+_lock = threading.RLock()  # one capture at a time in all the process; a forked child has one of its own
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 LIMIT = 32  # variants kept of one function; the one used longest ago goes first
 
@@ -39,14 +53,17 @@ class StaticFunction:
         self.function, self.input_spec, self.owner = function, input_spec, owner
         self._defaults: Any = None
         self.variants: list[tuple[Key, Variant]] = []
-        self._lock = threading.RLock()
 
     def __get__(self, owner: Any, kind: Any = None) -> "StaticFunction":
         if owner is None:
             return self
         bound = StaticFunction(self.function, self.input_spec, owner)
-        bound.variants, bound._lock = self.variants, self._lock
+        bound.variants = self.variants
         return bound
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "StaticFunction":
+        """Of a copied owner the copy's own: what was captured for the original is not."""
+        return StaticFunction(self.function, self.input_spec, copy.deepcopy(self.owner, memo))
 
     def is_same_as(self) -> tuple[Any, ...]:
         """What makes two of these the same: see `fingerprint`."""
@@ -90,7 +107,7 @@ class StaticFunction:
 
     def _variant(self, leaves: list[Any], skeleton: Any, names: list[str]) -> Variant:
         call = signature.key_of(leaves, skeleton, names)
-        with self._lock:
+        with _lock:
             why = "first call"
             for n, (key, variant) in enumerate(self.variants):
                 if key.fits(call):
@@ -124,8 +141,14 @@ class StaticFunction:
 
     def _python(self, arguments: dict[str, Any]) -> Any:
         """The function as a capture runs it."""
+        for leaf in flatten(arguments)[0]:
+            refuse_operators(leaf, self._line())
         bound = inspect.BoundArguments(self.signature(), arguments)  # type: ignore[arg-type]
         return convert.call(self.function)(*bound.args, **bound.kwargs)
+
+    def _line(self) -> str:
+        code = getattr(self.function, "__code__", None)
+        return f"{code.co_filename}:{code.co_firstlineno}" if code else ""
 
     def concrete_program(self, *args: Any, **kwargs: Any) -> Variant:
         """The variant a call with these arguments runs, captured if need be."""
@@ -148,9 +171,11 @@ def to_static(function: Any = None, input_spec: Sequence[InputSpec | None] | Non
         return functools.partial(to_static, input_spec=input_spec, full_graph=full_graph)
     if isinstance(function, Layer):
         forward = function.forward
-        bare = forward.function if isinstance(forward, StaticFunction) else type(function).forward
-        function.__dict__["forward"] = StaticFunction(bare, input_spec, function)
+        made = to_static(forward, input_spec)
+        function.__dict__["forward"] = made
         return function
+    if isinstance(function, staticmethod | classmethod):
+        return type(function)(to_static(function.__func__, input_spec))
     if isinstance(function, StaticFunction):
         return StaticFunction(function.function, input_spec or function.input_spec, function.owner)
     if isinstance(function, python_types.MethodType):

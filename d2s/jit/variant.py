@@ -83,15 +83,20 @@ class Graph:
 class GraphNode(tape.TapeNode):
     """A call of a Graph on the tape: inputs as they were, and what its forward half kept for the backward one."""
 
-    __slots__ = ("arrays", "given", "graph", "results", "wanted")
+    __slots__ = ("arrays", "given", "graph", "results", "sweeping", "swept", "wanted")
 
     def __init__(
         self, graph: Graph, inputs: Sequence[Tensor], arrays: list[Any], wanted: Mask, given: Mask, results: list[Any]
     ) -> None:
         super().__init__(inputs)
         self.graph, self.arrays, self.wanted, self.given, self.results = graph, arrays, wanted, given, results
+        self.swept: set[int] = set()
 
     def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
+        if not self.swept.isdisjoint(cotangents):
+            message = "backward() a second time through a result of a static call whose buffers were freed by the first"
+            raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
+        self.sweeping = set(cotangents)
         if totals.connected:
             self.pull_connected(cotangents, totals)
             return
@@ -123,6 +128,11 @@ class GraphNode(tape.TapeNode):
                 totals.put(self.inputs[n], results[total])
 
     def release(self) -> None:
+        """Frees the buffers once every result has been swept: each has a gradient of its own, as eagerly."""
+        self.swept |= self.sweeping
+        reached = self.graph.halves(self.wanted, self.given, (False,) * len(self.wanted))[0].reached
+        if not reached <= self.swept:
+            return
         self.released, self.results, self.arrays = True, [], []
 
 
@@ -135,6 +145,7 @@ class Variant:
         self.captured = trace(function, name, leaves, key.skeleton, symbols, same)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
         self.graph = Graph(self.captured.program)
+        self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
 
     def changed(self, leaves: Sequence[Any]) -> str:
         """What no longer is as it was at capture; empty if nothing."""
@@ -164,6 +175,8 @@ class Variant:
         def leaf(kind: str, at: Any) -> Any:
             if kind == "output":
                 return outputs[at].item() if self.graph.program.outputs[at].type.python else outputs[at]
+            if kind == "copy":
+                return at.detach()
             return leaves[at] if kind == "argument" else containers(arguments)[at] if kind == "container" else at
 
         return build(self.captured.result, leaf)

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from d2s.ops.op import Op
 
 
+PYTHON_OPERATORS = {"add", "subtract", "multiply", "neg", "equal", "not_equal", "less_than", "less_equal", "where"}
+PYTHON_OPERATORS |= {"greater_than", "greater_equal", "divide", "floor_divide", "remainder", "pow"}  # what `i + 1` may come to
+PYTHON_OPERATORS |= {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "abs"}
+
+
 class Handler(Protocol):
     """An interpreter of ops: eager, or recording."""
 
@@ -96,6 +101,8 @@ def _typed(op: "Op", position: int, value: Any, handler: Handler) -> tuple[Type,
 def _promoted(op: "Op", typed: Sequence[tuple[Type, Any]], handler: Handler) -> list[Any]:
     kept, rest = typed[: op.kept], typed[op.kept :]
     to = meet([t for t, _ in rest], op.name)
+    if to.python and op.name not in PYTHON_OPERATORS:
+        raise DTypeError("D2S0001", f"{op.name}({', '.join(op.arrays)}): all are numbers, one is to be a Tensor")
     if all(isinstance(x, NUMBERS) for _, x in rest):
         if not kept:
             raise DTypeError("D2S0001", f"{op.name}({', '.join(op.arrays)}): all are numbers, one is to be a Tensor")

@@ -9,7 +9,6 @@ as it went in is that very array.
 [array([2., 2.], dtype=float32)]
 """
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,12 +29,16 @@ class Call:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._pool: list[np.ndarray] = []
+        self._plan: plan.Plan | None = None
 
-    @functools.cached_property
+    @property
     def plan(self) -> plan.Plan:
-        built = plan.build(self.program)
-        stage(f"plan:{self.program.name}", lambda: str(built))
-        return built
+        """Made at first use; two threads may both make it, which holds no lock a fork could keep."""
+        if self._plan is None:
+            built = plan.build(self.program)
+            stage(f"plan:{self.program.name}", lambda: str(built))
+            self._plan = built
+        return self._plan
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         if knob("EXECUTOR") == "interpreter":

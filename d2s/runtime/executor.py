@@ -38,7 +38,7 @@ CODES = (  # name, number of operands
 (RUN, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MOVE, COPY, ALLOC, MARK, RELEASE, PUSH, POP, MULTIPLY, DIFFER, CHECK, STOP) = range(15)
 TOP, END, FIRST = 0, 1, 2  # registers: the arena's free space, then the plan's own
 FULL, STACK_FULL, YIELD = 1 << 40, 1 << 41, 1 << 42
-FUEL = 1 << 20  # backward jumps between two looks at pending signals
+FUEL = 1 << 16  # between two looks at pending signals; a backward jump costs 1, and 1 more for each 4 kB it allocated
 
 registers: Any = None  # the compiler's: an address as a pointer to int64 (b1: to bytes)
 b1: Any = None
@@ -59,7 +59,7 @@ def _execute(steps, operands, frame, pc):
         elif code == JUMP:
             if x < pc:
                 fuel -= 1
-                if fuel == 0:
+                if fuel <= 0:
                     return (pc - 1) | YIELD
             pc = x
         elif code == JUMP_IF_FALSE:
@@ -77,6 +77,7 @@ def _execute(steps, operands, frame, pc):
                 return (pc - 1) | FULL
             r[x] = r[TOP]
             r[TOP] = end
+            fuel -= r[y] >> 12
         elif code == MARK:
             r[x] = r[TOP]
             r[x + 1] = r[END]

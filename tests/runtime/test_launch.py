@@ -285,8 +285,9 @@ def test_what_is_no_plain_array_is_declined():
     x = tensor(np.ones((2, 2)))
     natively(d2s.add, x, x)
     door = d2s.add.door
-    strided = d2s.Tensor(np.ones((2, 4), "float32")[:, ::2])
-    swapped = d2s.Tensor(np.ones((2, 2), ">f4"))
+    strided, swapped = tensor(np.ones((2, 2))), tensor(np.ones((2, 2)))
+    strided.array = np.ones((2, 4), "float32")[:, ::2]  # past the constructor, which would make it plain
+    swapped.array = np.ones((2, 2), ">f4")
     empty = d2s.Tensor.__new__(d2s.Tensor)
     for odd in (strided, swapped, empty, np.ones((2, 2), "float32"), None, object()):
         assert door((x, odd)) is None

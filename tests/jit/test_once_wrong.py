@@ -1,0 +1,267 @@
+"""What was once found wrong by reading and trying: each a way a static function could have differed in silence."""
+
+import collections
+import contextlib
+import copy
+import fractions
+import gc
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import d2s
+from d2s.errors import CaptureError, DTypeError
+
+ACT = d2s.tanh
+
+
+def one():
+    return d2s.to_tensor([1.0, 2.0])
+
+
+def joined(body):
+    """A function whose `r` is 'a' or 'b' by the path taken, and what `body` makes of it."""
+    scope = {"d2s": d2s}
+    path = f"<joined {body}>"
+    text = f"def f(x, n):\n    r = 'a'\n    if n > 0:\n        r = 'b'\n    return {body}\n"
+    import linecache
+
+    linecache.cache[path] = (len(text), None, text.splitlines(True), path)
+    exec(compile(text, path, "exec"), scope)
+    return scope["f"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x * 2 if r == 'a' else x * 3",
+        "x * 2 if r != 'b' else x * 3",
+        "x * 2 if r in ('a', 'c') else x * 3",
+        "x * 2 if isinstance(r, str) else x",
+        "x * 2 if r is None else x * 3",
+        "x * 2 if None is not r else x * 3",
+        "x * 2 if (r, 1) == ('a', 1) else x * 3",
+        "(lambda: x * 2 if r == 'a' else x * 3)()",
+        "[x * 2, x * 3][r == 'a']",
+        "{'a': x * 2, 'b': x * 3}[r]",
+        "x * len(r)",
+        "x * (2 if type(r) is str else 3)",
+    ],
+)
+def test_a_variable_no_graph_can_hold_passes_for_no_value(body):
+    f = joined(body)
+    for n in (-2, 2):
+        eager = f(one(), d2s.to_tensor(n)).tolist()
+        try:
+            assert d2s.to_static(f)(one(), d2s.to_tensor(n)).tolist() == eager
+        except CaptureError as refused:
+            assert refused.code == "D2S1002"
+
+
+def test_tensors_of_any_array_are_safe_for_kernels():
+    wide = np.broadcast_to(np.float32(1), (300, 300))
+    turned = np.arange(6, dtype="float32").reshape(2, 3).T
+    assert d2s.Tensor(wide).sum().item() == 90000.0
+    assert (d2s.Tensor(turned) + 0).tolist() == turned.tolist()
+    assert (d2s.Tensor(np.array([1.0, 2.0], ">f4")) + 1).tolist() == [2.0, 3.0]
+    with pytest.raises(DTypeError, match="D2S0001"):
+        d2s.Tensor([1.0])
+
+
+def test_an_assignment_in_the_test_of_a_loop_is_refused_not_dropped():
+    def f(x, n):
+        while (n := n - 1) > 0:
+            x = x * 2
+        return x, n
+
+    with pytest.raises(CaptureError, match="D2S1003"):
+        d2s.to_static(f)(one(), d2s.to_tensor(4))
+
+
+def test_a_global_bound_to_another_op(monkeypatch):
+    f = d2s.to_static(lambda x: ACT(x))
+    f(one())
+    monkeypatch.setitem(globals(), "ACT", d2s.relu)
+    assert f(one()).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("kind", [list, collections.deque, collections.OrderedDict, collections.Counter])
+def test_containers_of_any_class_are_followed(kind):
+    held = kind([1]) if kind is not collections.OrderedDict else kind({1: 2})
+    f = d2s.to_static(lambda x: x * 2 if 7 in held else x * 3)
+    f(one())
+    held.append(7) if hasattr(held, "append") else held.update({7: 1})
+    assert f(one()).tolist() == [2.0, 4.0]
+
+
+def test_arrays_are_no_constants():
+    held = np.array([1.0, 2.0], "float32")
+    with pytest.raises(CaptureError, match="D2S1003"):
+        d2s.to_static(lambda x: x + d2s.to_tensor(held))(one())
+
+
+def test_an_argument_at_the_place_of_another_that_is_gone():
+    f = d2s.to_static(lambda x, o: x * float(o))
+    for n in range(1, 40):
+        try:
+            assert f(one(), fractions.Fraction(n, 3)).tolist() == (one() * float(fractions.Fraction(n, 3))).tolist()
+        except CaptureError:
+            break
+        gc.collect()
+
+
+def test_keys_of_other_kinds_are_other_calls():
+    f = d2s.to_static(lambda x, d: x * 2 if isinstance(next(iter(d)), bool) else x * 3)
+    for key in (1, True, 1.0):
+        with contextlib.suppress(CaptureError):
+            assert f(one(), {key: 0}).tolist() == ((one() * 2) if key is True else one() * 3).tolist()
+
+
+@pytest.mark.parametrize(
+    "result", [lambda x: {x}, lambda x: frozenset([x]), lambda x: lambda y: x * y, lambda x: (x, iter([1]))]
+)
+def test_what_is_made_at_capture_is_not_handed_out(result):
+    with pytest.raises(CaptureError, match="D2S"):
+        d2s.to_static(result)(one())
+
+
+def test_a_constant_tensor_is_a_fresh_one_each_time():
+    f = d2s.to_static(lambda x: d2s.to_tensor([1.0, 2.0]))
+    f(one()).set_value([5.0, 5.0])
+    assert f(one()).tolist() == [1.0, 2.0]
+
+
+def test_two_results_have_gradients_of_their_own():
+    def two(x):
+        return (x * 2).sum(), (x * x).sum()
+
+    grads = []
+    for f in (two, d2s.to_static(two)):
+        x = d2s.to_tensor([1.0, 2.0], stop_gradient=False)
+        a, b = f(x)
+        a.backward()
+        b.backward()
+        grads.append(x.grad.tolist())
+        with pytest.raises(d2s.errors.GradientError, match="second time"):
+            b.backward()
+    assert grads[0] == grads[1] == [4.0, 6.0]
+
+
+def test_a_run_time_float_is_no_tensor():
+    f = d2s.to_static(lambda x, a: x * 2 if hasattr(a, "shape") else x * 3)
+    assert f(one(), 2.0).tolist() == [3.0, 6.0]
+    with pytest.raises(DTypeError):
+        d2s.to_static(lambda x, a: x * d2s.tanh(a))(one(), 2.0)
+
+
+def test_a_layers_own_forward_is_the_one_made_static():
+    layer = d2s.nn.Linear(2, 2)
+    layer.forward = lambda x: x * 9
+    assert d2s.to_static(layer)(one()).tolist() == [9.0, 18.0]
+
+
+def test_a_copy_of_a_static_layer_is_its_own():
+    layer = d2s.to_static(d2s.nn.Linear(2, 2))
+    x = d2s.to_tensor([[1.0, 2.0]])
+    before = layer(x).tolist()
+    other = copy.deepcopy(layer)
+    other.weight.set_value(other.weight * 2.0)
+    assert layer(x).tolist() == before
+    assert other(x).tolist() == (d2s.to_tensor(before) * 2.0).tolist()
+
+
+def test_static_and_class_methods():
+    class A:
+        @d2s.to_static
+        @staticmethod
+        def s(x):
+            return x * 2
+
+        @d2s.to_static
+        @classmethod
+        def c(cls, x):
+            return x * 3
+
+    assert A.s(one()).tolist() == A().s(one()).tolist() == [2.0, 4.0]
+    assert A.c(one()).tolist() == A().c(one()).tolist() == [3.0, 6.0]
+
+
+def test_tensors_of_one_element_decide_together():
+    def f(x, n, m):
+        if n > 0 and m > 0:
+            return x
+        return x * 2 if n < 0 or m < 0 else x * 3
+
+    for n, m in ((1, 1), (-1, 1), (0, 0)):
+        arguments = one(), d2s.to_tensor([n]), d2s.to_tensor([m])
+        assert d2s.to_static(f)(*arguments).tolist() == f(*arguments).tolist()
+
+
+def test_ctrl_c_in_a_loop_with_work():
+    text = """
+import numpy as np, d2s
+@d2s.to_static
+def f(x, n):
+    while n > 0:
+        x = d2s.tanh(x @ x)
+        n = n + 1
+    return x
+print("ready", flush=True)
+try: f(d2s.to_tensor(np.ones((300, 300), "float32")), d2s.to_tensor(1))
+except KeyboardInterrupt: print("stopped", flush=True)
+"""
+    path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"ctrl_c_{os.getpid()}.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    root = str(pathlib.Path(__file__).parents[2])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
+    with subprocess.Popen([sys.executable, path], stdout=subprocess.PIPE, text=True, env=environment) as child:
+        try:
+            assert child.stdout.readline() == "ready\n"
+            time.sleep(2)
+            child.send_signal(signal.SIGINT)
+            assert child.communicate(timeout=30)[0] == "stopped\n"
+        finally:
+            child.kill()
+            os.unlink(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_beside_first_calls():
+    stop = threading.Event()
+
+    def first_calls():
+        n = 0
+        while not stop.is_set():
+            d2s.to_static(lambda x, k=n: x * k + k)(one())
+            n += 1
+
+    threads = [threading.Thread(target=first_calls) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(5):
+            child = os.fork()
+            if not child:
+                signal.alarm(20)
+                os._exit(0 if d2s.to_static(lambda x: x * 5)(one()).tolist() == [5.0, 10.0] else 1)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_locale_without_utf_8():
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    text = "import d2s; print((d2s.to_tensor([1.0]) + 1).tolist())"
+    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True)
+    assert done.stdout == "[2.0]\n", done.stderr
