@@ -173,7 +173,7 @@ def machine() -> dict[str, Any]:
         text = pathlib.Path("/proc/cpuinfo").read_text()
         cpu = next((line.split(": ")[1] for line in text.splitlines() if line.startswith("model name")), cpu)
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    system = f"{platform.system()} {platform.release()}"
+    system = platform.system()
     return {"cpu": cpu, "cores": os.cpu_count(), "system": system, "python": platform.python_version(), "load": load}
 
 

@@ -26,6 +26,7 @@ def test_readme(tmp_path):
     printed = run(["readme.py"], tmp_path)
     assert "equal: 1 output, 2 gradients" in printed
     assert printed.count("Tensor(shape=[1, 2], dtype=float32") == 2
+    assert "[[ 0.28085375, -0.13950655]]" in printed
     assert sorted(p.name for p in tmp_path.glob("settle*")) == ["settle.pdiparams", "settle.pdiparams.info", "settle.pdmodel"]
 
 

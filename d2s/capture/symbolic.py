@@ -10,7 +10,7 @@ value only a run can tell is refused at that line.
 ...     bool(x.sum() > 0)
 Traceback (most recent call last):
 d2s.errors.CaptureError: [D2S1001] bool() of a tensor: Python needs to know a value that only a run will tell
-  way out: `if`, `while`, `and`, `or`, `not` on tensors become part of the graph where this code is rewritten
+  way out: an `if` or a plain `while` on it becomes part of the graph; `assert`, `break`, `continue` and `for` do not yet
 """
 
 import math
@@ -64,7 +64,7 @@ def refuse(code: str, message: str, hint: str = "") -> NoReturn:
     raise CaptureError(code, message, where=user_line(), hint=hint)
 
 
-_HINT = "`if`, `while`, `and`, `or`, `not` on tensors become part of the graph where this code is rewritten"
+_HINT = "an `if` or a plain `while` on it becomes part of the graph; `assert`, `break`, `continue` and `for` do not yet"
 
 
 def _unknown(asked: str) -> Callable[..., NoReturn]:

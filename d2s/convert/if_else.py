@@ -12,12 +12,12 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.undefined import Undefined
 from d2s.convert.loads import defines, guard_content
 from d2s.eager.tensor import Tensor
-from d2s.errors import CaptureError
+from d2s.errors import CaptureError, D2SError
 from d2s.ops import OPS
 from d2s.ops.dispatch import handling
 
@@ -53,14 +53,30 @@ def taken_at_run_time(region: Any) -> Iterator[None]:
             yield
     except CaptureError:
         raise
+    except D2SError as error:
+        if error.code.startswith("D2S1"):
+            raise
+        raise _raised_by_some_runs(error) from error
+    except RecursionError as error:
+        message = "a function calls itself as long as a tensor says so, which a graph cannot do yet"
+        raise CaptureError("D2S1003", message, where=_line_of(error), hint="write it as a `while`") from error
     except Exception as error:
-        where, line = error.__traceback__, ""
-        while where:
-            name = where.tb_frame.f_code.co_filename
-            line = line if in_package(name) else f"{name}:{where.tb_lineno}"
-            where = where.tb_next
-        message = f"{type(error).__name__} where only some runs come: {error}"
-        raise CaptureError("D2S1003", message, where=line, hint="a graph cannot raise yet: check before the call") from error
+        raise _raised_by_some_runs(error) from error
+
+
+def _raised_by_some_runs(error: Exception) -> CaptureError:
+    message = f"{type(error).__name__} where only some runs come: {error}"
+    return CaptureError("D2S1003", message, where=_line_of(error), hint="a graph cannot raise yet: check before the call")
+
+
+def _line_of(error: Exception) -> str:
+    """The user's line an error came from."""
+    place, line = error.__traceback__, ""
+    while place:
+        name = place.tb_frame.f_code.co_filename
+        line = line if in_library(name) else f"{name}:{place.tb_lineno}"
+        place = place.tb_next
+    return line
 
 
 def truth(tracer: Tracer, test: Any) -> SymbolicTensor:

@@ -265,3 +265,40 @@ def test_a_locale_without_utf_8():
     text = "import d2s; print((d2s.to_tensor([1.0]) + 1).tolist())"
     done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True)
     assert done.stdout == "[2.0]\n", done.stderr
+
+
+def test_a_zero_that_changes_its_sign_is_carried():
+    def f(x, n):
+        z, i = 0.0, 0
+        while i < n:
+            z = -0.0
+            i += 1
+        return x * z
+
+    for n in (0, 2):
+        arguments = one(), d2s.to_tensor(n)
+        assert d2s.to_static(f)(*arguments).numpy().tobytes() == f(*arguments).numpy().tobytes()
+
+
+def test_of_two_tensors_in_one_place_the_right_one_comes_out():
+    x = d2s.to_tensor([1.0, 2.0], stop_gradient=False)
+    y = x.detach()
+    f = d2s.to_static(lambda x, y: y if x.sum() > 0 else y * 2)
+    assert f(x, y) is not x
+    assert d2s.to_static(lambda y, x: y if x.sum() > 0 else y * 2)(y, x) is not x
+
+
+def test_an_iterator_from_outside_is_not_used_up_by_a_map():
+    rest = iter([1.0, 2.0])
+    with pytest.raises(CaptureError, match=r"D2S1003.*used up"):
+        d2s.to_static(lambda x: sum(map(lambda k: x * k, rest)))(one())
+
+
+HELD = [1]
+
+
+def test_an_equal_list_is_another_list(monkeypatch):
+    f = d2s.to_static(lambda x: (x * 2, HELD))
+    assert f(one())[1] is HELD
+    monkeypatch.setitem(globals(), "HELD", [1])
+    assert f(one())[1] is HELD
