@@ -291,7 +291,7 @@ def test_of_two_tensors_in_one_place_the_right_one_comes_out():
 def test_an_iterator_from_outside_is_not_used_up_by_a_map():
     rest = iter([1.0, 2.0])
     with pytest.raises(CaptureError, match=r"D2S1003.*used up"):
-        d2s.to_static(lambda x: sum(map(lambda k: x * k, rest)))(one())
+        d2s.to_static(lambda x: sum(map(lambda k: x * k, rest)))(one())  # noqa: C417
 
 
 HELD = [1]
