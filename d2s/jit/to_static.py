@@ -96,7 +96,7 @@ class StaticFunction:
         """The function's, with the defaults it has now."""
         now = getattr(self.function, "__defaults__", ()), getattr(self.function, "__kwdefaults__", ())
         if self._defaults is None or any(a is not b for a, b in zip(self._defaults[0], now, strict=True)):
-            self._defaults = now, inspect.signature(self.function)
+            self._defaults = now, _signature(self.function)
         found: inspect.Signature = self._defaults[1]
         return found
 
@@ -163,6 +163,15 @@ class StaticFunction:
     def text(self) -> str:
         """The rewritten Python."""
         return convert.converted(self.function).text  # type: ignore[arg-type]
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    """A function's signature; that of anything for a builtin that tells none."""
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        kinds = {"args": inspect.Parameter.VAR_POSITIONAL, "kwargs": inspect.Parameter.VAR_KEYWORD}
+        return inspect.Signature([inspect.Parameter(name, kind) for name, kind in kinds.items()])
 
 
 def to_static(function: Any = None, input_spec: Sequence[InputSpec | None] | None = None, full_graph: bool = True) -> Any:

@@ -302,3 +302,11 @@ def test_an_equal_list_is_another_list(monkeypatch):
     assert f(one())[1] is HELD
     monkeypatch.setitem(globals(), "HELD", [1])
     assert f(one())[1] is HELD
+
+
+def test_a_builtin_without_a_signature():
+    a, b = d2s.to_tensor(1.0), d2s.to_tensor(2.0)
+    try:
+        assert d2s.to_static(max)(a, b).item() == 2.0
+    except CaptureError as refused:
+        assert refused.code.startswith("D2S1")
