@@ -135,6 +135,11 @@ def _kind(value: Any) -> str:
     return f"a {type(value).__name__} ({value!r:.30})"
 
 
+def same(a: Any, b: Any) -> bool:
+    """One object, or one constant: by type and spelling, for -0.0 is not 0.0 and nan is nan."""
+    return a is b or (type(a) is type(b) and isinstance(a, bool | int | float | str) and repr(a) == repr(b))
+
+
 def _fits_a_graph(value: Any) -> bool:
     if isinstance(value, int):
         return -(1 << 63) <= value < 1 << 63
@@ -153,7 +158,7 @@ class _Join:
             leaves, others, self.skeleton = [then], [otherwise], None
         self.leaves, self.pairs = [], []
         for a, b in zip(leaves, others, strict=True):
-            kept = a is b or (type(a) is type(b) and isinstance(a, bool | int | str | float) and repr(a) == repr(b))
+            kept = same(a, b)
             self.leaves.append((kept, a))
             if not kept and not self.refused(a, b):
                 self.pairs.append((a, b))

@@ -14,7 +14,7 @@ from typing import Any
 
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.capture.undefined import Undefined
-from d2s.convert.if_else import Get, Set, refuse_truth, taken_at_run_time, truth
+from d2s.convert.if_else import Get, Set, refuse_truth, same, taken_at_run_time, truth
 from d2s.eager.tensor import Tensor
 from d2s.ops.dispatch import handling
 
@@ -95,7 +95,7 @@ def _capture(
     ends = get()
     set(before)
     pairs = enumerate(zip(entered, ends, strict=True))
-    changed = [k for k, (a, b) in pairs if k not in carried and not isinstance(a, Undefined) and not _same(a, b)]
+    changed = [k for k, (a, b) in pairs if k not in carried and not isinstance(a, Undefined) and not same(a, b)]
     return region, ends, changed
 
 
@@ -105,10 +105,6 @@ def _enter(region: Any, before: Sequence[Any], carried: dict[int, SymbolicTensor
     for k, first in carried.items():
         values[k] = region.input(first.value.type, names[k])
     set(tuple(values))
-
-
-def _same(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is type(b) and isinstance(a, bool | int | float | str) and repr(a) == repr(b))
 
 
 def _symbol(tracer: Any, value: Any, name: str) -> SymbolicTensor:
