@@ -32,6 +32,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.spl
 AST_TRANSFORMS = set(LAYERS[0].split()) | {"ast_transforms"}  # Python to Python: knows nothing of tensors
 ABOVE_ALL = {"__init__", "__main__"}  # the names for users
 NUMBA = "codegen/numba_kernel.py"
+NUMBAS = "codegen/numba_"  # the modules that only it imports
 DRAWERS = {"util", "utils", "helper", "helpers", "misc", "common", "manager", "managers", "base"}
 OPTIONAL = {"PIL", "mpi4py", "IPython"}  # packages that may be missing: imported where they are needed
 
@@ -81,7 +82,7 @@ def faults(path, text):
             found.append(f"line {node.lineno}: an import inside a function")
         if first == "":
             found.append(f"line {node.lineno}: a relative import")
-        if first == "numba" and path != NUMBA:
+        if first == "numba" and not path.startswith(NUMBAS):
             found.append(f"line {node.lineno}: imports numba")
         if first == "d2s" and (not rest or not may_import(where, rest[0])) and where not in ABOVE_ALL:
             found.append(f"line {node.lineno}: {where} imports {'.'.join(rest) or 'd2s itself'}")

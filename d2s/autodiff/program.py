@@ -83,7 +83,7 @@ def _active(program: Program, active: set[Value]) -> set[Value]:
             if node.op == "while_loop":
                 active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
         if not bound and any(v in active for v in node.inputs):
-            active |= {v for v in node.outputs if v.type.is_float}
+            active |= {v for v in node.outputs[:1] if v.type.is_float}
     return active
 
 
@@ -136,7 +136,8 @@ class _Scope:
 
     def contribute(self, node: Node, g: Symbolic, totals: Totals) -> None:
         wanted = [v in self.active for v in node.inputs]
-        inputs, out = [self.need(v) for v in node.inputs], self.need(node.outputs[0])
+        inputs, outputs = [self.need(v) for v in node.inputs], [self.need(v) for v in node.outputs]
+        out = outputs[0] if len(outputs) == 1 else tuple(outputs)
         pull(OPS[node.op], node.attrs, g, out, inputs, wanted, lambda i, c: add(totals, node.inputs[i], Total(c)))
 
     def pull_cond(self, node: Node, totals: Totals) -> None:

@@ -33,7 +33,9 @@ _lock = threading.Lock()
 _loaded: dict[str, dict[str, int]] = {}
 _libraries: list[object] = []  # loaded code is never unloaded
 _tries = itertools.count()  # a library's name is taken even if it could not be loaded
-_NOT_COMPILING = {"__init__.py", "cache.py", "store.py", "emit.py"}  # of this folder: they shape no code but by its text
+SHARED = "def kernel(r, o, lo, hi):"
+_provided: dict[str, Callable[[], int]] = {}
+_NOT_COMPILING = {"__init__.py", "cache.py", "store.py", "emit.py", "threads.py", "threads_text.py"}  # of this folder: they shape no code but by its text
 
 
 def address(text: str, T: str, name: str = "kernel") -> int:
@@ -43,9 +45,18 @@ def address(text: str, T: str, name: str = "kernel") -> int:
         data: bytes = importlib.import_module("d2s.codegen.numba_kernel").object_of(text, T, name)  # Numba only to compile
         return data
 
-    return linked(f"{T}\n{name}\n{text}", compiled, ["kernel"], lambda key: stage(f"kernel-{key}", f"# T = {T}\n{text}", "py"))[
-        "kernel"
-    ]
+    imports = {symbol: provide() for symbol, provide in _provided.items()} if SHARED in text else {}
+    shown = functools.partial(_show, f"# T = {T}\n{text}")
+    return linked(f"{T}\n{name}\n{text}", compiled, ["kernel"], shown, imports)["kernel"]
+
+
+def provide(symbol: str, address: Callable[[], int]) -> None:
+    """Names what kernels whose work is shared may call; it is asked for when the first of them is loaded."""
+    _provided[symbol] = address
+
+
+def _show(text: str, key: str) -> None:
+    stage(f"kernel-{key}", text, "py")
 
 
 def linked(

@@ -1,7 +1,10 @@
 """Kernels as readable Numba text. In: an op, types, attributes. Out: the text and the extents it is called with.
 
 A kernel is `kernel(r, o)`: `r` holds the registers of the running call (addresses, extents), `o` says which registers this
-use of it reads: inputs, outputs, extents. All values lie contiguous in row-major order; broadcasting is part of the text.
+use of it reads: inputs, outputs, extents, and one to report a fault in. All values lie contiguous in row-major order;
+broadcasting is part of the text. A kernel whose work is worth sharing is `kernel(r, o, lo, hi)`: it does the pieces lo ... hi - 1
+of its outermost loop, and asked with hi < 0 it says how many pieces there are (lo = 0) and how many of them a thread should
+take at a time (lo = 1). Where the borders fall depends on extents only, and every piece writes results of its own.
 
 >>> from d2s.ops import OPS
 >>> from d2s.types import float32
@@ -16,33 +19,39 @@ def add(x, y):
 <BLANKLINE>
 <BLANKLINE>
 # add(f32[i0 * n1 + i1], f32[i1]) -> f32[i0 * n1 + i1]
-def kernel(r, o):
+def kernel(r, o, lo, hi):
     x = f32_in(r[o[0]])
     y = f32_in(r[o[1]])
     out = f32_out(r[o[2]])
     n0 = r[o[3]]
     n1 = r[o[4]]
-    for i0 in range(n0):
+    if hi < 0:
+        return n0 if lo == 0 else 1 + 16384 // (1 + n1)
+    for i0 in range(lo, hi):
         for i1 in range(n1):
             out[i0 * n1 + i1] = add(x[i0 * n1 + i1], y[i1])
+    return 0
 <BLANKLINE>
 """
 
 import ast
 import functools
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from d2s.ops import Op, vector_angles, vector_division, vector_math
+from d2s.ops import Op, Share, vector_angles, vector_division, vector_math
 from d2s.types import Dim, DType, Shape, Type
 
+CHUNK = 16384  # elements a thread takes at a time, at least
+_CALL = re.compile(r"\bvm\.(\w+)")
 Loop = tuple[tuple[bool, ...], tuple[Dim, ...]]  # which inputs move along it, and the dims it runs over
 
 
 class Launch(NamedTuple):
-    """A kernel's text, what `T` is in it, the extents it reads (products of dims), whether a last register reports failure."""
+    """A kernel's text, what `T` is in it, the extents it reads (products of dims), whether a last register reports a fault."""
 
     text: str
     T: str
@@ -60,9 +69,16 @@ def lower(op: Op, inputs: Sequence[Type], outputs: Sequence[Type], attrs: dict[s
         expression, views = op.rules["scalar"](*inputs, **attrs)
         text = f"@inlined\ndef {op.name}({', '.join(op.arrays[: len(views)])}):\n    return {expression}\n"
         return _elementwise(op, text, views, inputs, out, out)
-    extents, body = op.rules["kernel"](*inputs, out, **attrs)
-    shown = f"{op.name}({', '.join(t.dtype.short for t in inputs)}) -> {out.dtype.short}"
-    return Launch(_function(op, inputs, out, len(extents), shown, body), out.dtype.short, tuple(extents))
+    extents, body, share, above = (*op.rules["kernel"](*inputs, *outputs, **attrs), None, "")[:4]
+    shown = f"{op.name}({', '.join(t.dtype.short for t in inputs)}) -> {', '.join(t.dtype.short for t in outputs)}"
+    called, text = _called(above + _function(op, inputs, outputs, len(extents), shown, body, share), out.dtype)
+    return Launch("\n\n".join([*called, text]), out.dtype.short, tuple(extents), "[fault]" in body)
+
+
+def _called(body: str, computed: DType) -> tuple[list[str], str]:
+    """The texts of the vector math a kernel calls, and the kernel with the names they have there."""
+    found = {name: _chosen(name, computed) for name in _CALL.findall(body)}
+    return _needed(list(found.values())), _CALL.sub(lambda call: found[call[1]], body)
 
 
 def _elementwise(op: Op, scalar: str, views: list[Shape], inputs: Sequence[Type], out: Type, T: Type) -> Launch:
@@ -70,25 +86,40 @@ def _elementwise(op: Op, scalar: str, views: list[Shape], inputs: Sequence[Type]
     read = list(zip(op.arrays, [_index(loops, k) for k in range(len(views))], inputs, strict=False))
     values = [f"{name}[{at}]" if t.dtype.kind != "b" else f"({name}[{at}] != 0)" for name, at, t in read]
     call = f"{op.name}({', '.join(values)})"
-    lines = [f"{'    ' * k}for i{k} in range(n{k}):" for k in range(len(loops))]
+    spans = ["lo, hi", *(f"n{k}" for k in range(1, len(loops)))]
+    lines = [f"{'    ' * k}for i{k} in range({spans[k]}):" for k in range(len(loops))]
     lines.append(f"{'    ' * len(loops)}out[{_index(loops, None)}] = {call}")
     fails = bool(op.overflow) and out.python and out.dtype.kind == "i"
     if fails:
         scalar += f"\n\n@inlined\ndef left_64_bits({', '.join(op.arrays)}, v):\n    return {op.overflow}\n"
-        lines += [f"if left_64_bits({', '.join(values)}, out[0]):", f"    r[o[{len(inputs) + 1}]] = 1"]
+        lines += [f"if left_64_bits({', '.join(values)}, out[0]):", "    r[o[fault]] = 1"]
     shown = ", ".join(f"{t.dtype.short}[{at}]" for _, at, t in read)
     shown = f"{op.name}({shown}) -> {out.dtype.short}[{_index(loops, None)}]"
-    function = _function(op, inputs, out, len(loops), shown, "\n".join(lines) + "\n")
+    share = [_share(len(loops))] if loops else []
+    function = _function(op, inputs, [out], len(loops), shown, "\n".join(lines) + "\n", *share)
     return Launch(f"{scalar}\n\n{function}", T.dtype.short, tuple(dims for _, dims in loops), fails)
 
 
-def _function(op: Op, inputs: Sequence[Type], out: Type, extents: int, shown: str, body: str) -> str:
+def _share(loops: int) -> Share:
+    """Rounds of the outermost loop, so many at a time that a chunk is some thousand elements."""
+    inner = " * ".join(f"n{k}" for k in range(1, loops))
+    return Share("n0", f"1 + {CHUNK} // (1 + {inner})" if inner else str(CHUNK))
+
+
+def _function(
+    op: Op, inputs: Sequence[Type], outputs: Sequence[Type], extents: int, shown: str, body: str, share: Share | None = None
+) -> str:
     """The whole kernel: registers into typed names, then the body."""
-    names = [*op.arrays, "out"]
-    types = [f"{t.dtype.short}_in" for t in inputs] + [f"{out.dtype.short}_out"]
+    names = [*op.names(len(inputs)), "out", *(f"out{k}" for k in range(1, len(outputs)))]
+    types = [f"{t.dtype.short}_in" for t in inputs] + [f"{t.dtype.short}_out" for t in outputs]
     lines = [f"{n} = {t}(r[o[{k}]])" for k, (n, t) in enumerate(zip(names, types, strict=True))]
     lines += [f"n{k} = r[o[{len(names) + k}]]" for k in range(extents)]
-    return f"# {shown}\ndef kernel(r, o):\n" + textwrap.indent("\n".join(lines) + "\n" + body, "    ")
+    lines += [f"fault = {len(names) + extents}"] if "[fault]" in body else []
+    if share:
+        lines += ["if hi < 0:", f"    return {share.count} if lo == 0 else {share.grain}"]
+    head = f"# {shown}\ndef kernel(r, o{', lo, hi' if share else ''}):\n"
+    tail = "return 0\n" if share else ""
+    return head + textwrap.indent("\n".join(lines) + "\n" + body + tail, "    ")
 
 
 def _coalesced(views: list[Shape], out: Shape) -> list[Loop]:

@@ -1,7 +1,7 @@
 """Emitted text → an object file. The one module that imports Numba, and only when something must be compiled.
 
 In: kernel text. Out: bytes of an object whose only symbol is `kernel`, with nothing undefined but ALLOWED: the proof that
-nothing in it can raise, allocate or call Python.
+nothing in it can raise or call Python.
 
 >>> object_of("def kernel(r, o):\\n    r[o[0]] = 7\\n", "f32")[:4]
 b'\\x7fELF'
@@ -28,10 +28,27 @@ from d2s import types
 from d2s.codegen.host import target_machine
 from d2s.errors import InternalError
 
-ALLOWED = {"memcpy", "memset", "memmove", "fma", "fmaf"}
+ALLOWED = {"memcpy", "memset", "memmove", "fma", "fmaf", "malloc", "free", "d2s_fork"}
 _registers, _operands = nb.CPointer(nb.intp), nb.CPointer(nb.int32)
 _INSTRUCTIONS = {n: n for n in ("sqrt", "rint", "floor", "ceil", "trunc")} | {"abs": "fabs"}
 SIGNATURES = {"kernel": nb.void(_registers, _operands), "execute": nb.intp(nb.intp, nb.intp, nb.intp, nb.intp)}
+SHARED = nb.intp(_registers, _operands, nb.intp, nb.intp)  # of a kernel whose work threads share
+_SHARING = """
+declare i64 @part(ptr, ptr, i64, i64)
+declare void @d2s_fork(ptr, ptr, ptr, i64, i64)
+define void @kernel(ptr %r, ptr %o) {
+  %count = call i64 @part(ptr %r, ptr %o, i64 0, i64 -1)
+  %grain = call i64 @part(ptr %r, ptr %o, i64 1, i64 -1)
+  %small = icmp sle i64 %count, %grain
+  br i1 %small, label %alone, label %shared
+alone:
+  %done = call i64 @part(ptr %r, ptr %o, i64 0, i64 %count)
+  ret void
+shared:
+  call void @d2s_fork(ptr @part, ptr %r, ptr %o, i64 %count, i64 %grain)
+  ret void
+}
+"""
 
 
 class _Input(nb.CPointer):
@@ -188,6 +205,31 @@ def copy_bytes(typing_context, to, source, count):
     return nb.void(nb.intp, nb.intp, nb.intp), codegen
 
 
+@intrinsic
+def new_memory(typing_context, count):
+    """The address of so many bytes that `free_memory` gives back; 0 where there are none."""
+
+    def codegen(context, builder, signature, args):
+        p = ir.IntType(8).as_pointer()
+        malloc = cgutils.get_or_insert_function(builder.module, ir.FunctionType(p, [ir.IntType(64)]), "malloc")
+        return builder.ptrtoint(builder.call(malloc, args), ir.IntType(64))
+
+    return nb.intp(nb.intp), codegen
+
+
+@intrinsic
+def free_memory(typing_context, address):
+    """Gives back what `new_memory` gave."""
+
+    def codegen(context, builder, signature, args):
+        p = ir.IntType(8).as_pointer()
+        free = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), [p]), "free")
+        builder.call(free, [builder.inttoptr(args[0], p)])
+        return context.get_dummy_value()
+
+    return nb.void(nb.intp), codegen
+
+
 @functools.cache
 def _namespace() -> dict[str, Any]:
     names: dict[str, Any] = {}
@@ -196,6 +238,7 @@ def _namespace() -> dict[str, Any]:
         names |= {d.short: pointer_to(element), f"{d.short}_in": pointer_to(element, _Input)}
         names[f"{d.short}_out"] = pointer_to(element, _Output)
     names |= {"fma": fma, "call_kernel": call_kernel, "copy_bytes": copy_bytes, "math": math}
+    names |= {"new_memory": new_memory, "free_memory": free_memory}
     names |= {f"{n}_of": rounded_once(f) for n, f in _INSTRUCTIONS.items()} | {"sign_from": rounded_once("copysign", 2)}
     names |= {"bits_of": same_bits_as(nb.float64, nb.int64), "float_of": same_bits_as(nb.int64, nb.float64)}
     names |= {"bits32_of": same_bits_as(nb.float32, nb.int32), "float32_of": same_bits_as(nb.int32, nb.float32)}
@@ -219,17 +262,21 @@ def object_of(text: str, T: str, name: str = "kernel") -> bytes:
     scope = _namespace() | {"T": getattr(np, computed), "local64": local_array_of(getattr(nb, computed), 64)}
     exec(compile(text, f"<d2s {name}>", "exec"), scope)
     with _wrapping() if types.dtype(T).kind == "i" else contextlib.nullcontext():
-        compiled = numba.cfunc(SIGNATURES[name], error_model="numpy")(scope[name])
-    return _small_object(compiled.inspect_llvm(), compiled.native_name)
+        shared = name == "kernel" and scope[name].__code__.co_argcount == len(SHARED.args)
+        compiled = numba.cfunc(SHARED if shared else SIGNATURES[name], error_model="numpy")(scope[name])
+    return _small_object(compiled.inspect_llvm(), compiled.native_name, shared)
 
 
-def _small_object(text: str, entry: str) -> bytes:
+def _small_object(text: str, entry: str, shared: bool) -> bytes:
     module = llvm.parse_assembly(text)
     for f in module.functions:
         if f.name == entry:
-            f.name, f.linkage = "kernel", "external"
-        elif not f.is_declaration:
-            f.linkage = "internal"
+            f.name = "part" if shared else "kernel"
+    if shared:
+        module.link_in(llvm.parse_assembly(f'target triple = "{module.triple}"\n{_SHARING}'))
+    for f in module.functions:
+        if not f.is_declaration:
+            f.linkage = "external" if f.name == "kernel" else "internal"
     for g in module.global_variables:
         if not g.is_declaration:
             g.linkage = "internal"

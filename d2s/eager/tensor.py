@@ -15,6 +15,9 @@ import numpy as np
 
 from d2s import types
 from d2s.autodiff import tape
+from d2s.eager.exchange import Exchange
+from d2s.eager.in_place import InPlace
+from d2s.eager.indexing import Indexing
 from d2s.errors import ArgumentError, DTypeError, GradientError
 from d2s.ops import OPS, Op, dispatch
 from d2s.ops.compare import cast
@@ -25,7 +28,7 @@ from d2s.types import DType, Type
 SEEN = 4096  # kinds of calls remembered as made once
 
 
-class Tensor(Operators):
+class Tensor(Indexing, InPlace, Exchange, Operators):
     """An array with a place on the tape. `node` made it (None: a leaf), `position` says which of the node's results it is.
 
     Native doors make tensors, too: what `__init__` puts into slots but for array, stop_gradient and node must be constants.
@@ -210,15 +213,15 @@ class _Eager:
     def learn(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> None:
         """Teaches the op's door the call that just went well the plain way, if it is one a door can do."""
         number = _number_dtype(op, inputs)
-        if number is None or not all(map(_constant, attrs.values())):
+        if number is None or op.variadic or not all(map(_constant, attrs.values())):
             return
         found = [self.type_of(x) or Type(number) for x in inputs]
         attributes = op.canonical(found, attrs)
         key = op, tuple(found), tuple(attributes.items())
         prepared = launch.prepared(*key)
-        if self._seen_before(key) and not prepared.fails and self.classes is not None:
-            out = prepared.out.dtype
-            shape = tuple(int(d) for d in prepared.out.shape)
+        if self._seen_before(key) and not prepared.fails and len(prepared.outputs) == 1 and self.classes is not None:
+            out = prepared.outputs[0].dtype
+            shape = tuple(int(d) for d in prepared.outputs[0].shape)
             arguments = (*inputs, *attrs.values())
             self._door(op).learn(
                 native_launcher.Case(

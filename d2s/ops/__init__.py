@@ -2,6 +2,6 @@
 
 from d2s.ops import compare, control, linalg, math, random, reduce
 from d2s.ops.dispatch import OPS
-from d2s.ops.op import Op
+from d2s.ops.op import Op, Share
 
-__all__ = ["OPS", "Op", "compare", "control", "linalg", "math", "random", "reduce"]
+__all__ = ["OPS", "Op", "Share", "compare", "control", "linalg", "math", "random", "reduce"]

@@ -1,5 +1,11 @@
 """The record of an op: declared once, read by eager code, capture, kernels, gradients and export.
 
+An op may take any number of inputs at the end (`*bias` in its signature) and may have by-products: further results, behind
+the one a gradient flows through. Its gradient then gets all results as `out`.
+
+A `kernel` rule gives extents and the text of a body over them (n0, n1, ...); where threads share the work, also a `Share`, and
+where the body calls functions of its own, also their text. `vm.exp(x)` in either is vector math.
+
 In: a declaration (its signature and docstring are the public API). Out: an `Op`, callable, in `OPS`.
 
 >>> from d2s.types import float32
@@ -10,7 +16,7 @@ In: a declaration (its signature and docstring are the public API). Out: an `Op`
 import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ops.dispatch import OPS, apply, handlers
@@ -21,9 +27,19 @@ Rule = Callable[..., Any]
 _missing = inspect.Parameter.empty
 
 
+class Share(NamedTuple):
+    """How a kernel's work is shared among threads, as text over its extents n0, n1, ...: pieces, and how many make a chunk."""
+
+    count: str
+    grain: str
+
+
 @dataclasses.dataclass(eq=False)
 class Op:
-    """One operation. `arrays` are its positional inputs, everything else in the signature is an attribute."""
+    """One operation. `arrays` are its positional inputs, everything else in the signature is an attribute.
+
+    `variadic`: the last of `arrays` stands for any number of inputs.
+    """
 
     name: str
     declaration: Rule
@@ -37,18 +53,23 @@ class Op:
 
     def __post_init__(self) -> None:
         signature = inspect.signature(self.declaration)
-        attributes = {p.name: p for p in signature.parameters.values() if p.annotation is not p.empty}
+        parameters = signature.parameters.values()
+        self.variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        attributes = {p.name: p for p in parameters if p.annotation is not p.empty}
         self.arrays = tuple(p for p in signature.parameters if p not in attributes)
         self.attributes = {name: p.default for name, p in attributes.items()}
         self.signature, self.__doc__, self.__name__ = signature, self.declaration.__doc__, self.name
         self.__module__ = self.declaration.__module__
         self.order = (*self.arrays, *self.attributes)
-        self.count = len(self.order) if self.order == tuple(signature.parameters) else -1  # of arguments that need no binding
+        plain = self.order == tuple(signature.parameters) and not self.variadic
+        self.count = len(self.order) if plain else -1  # of arguments that need no binding
         self.door: Callable[[tuple[Any, ...]], Any] | None = None  # eager code's: None to what it does not know
         self.rules: dict[str, Rule] = {}
         OPS[self.name] = self
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:
+        if self.variadic:
+            return apply(self, *self._divided(inputs, attrs))
         if attrs or len(inputs) != self.count:
             inputs = self._bound(inputs, attrs)
         if self.door is not None and not handlers.stack:
@@ -71,8 +92,22 @@ class Op:
         bound.apply_defaults()
         return tuple(bound.arguments[name] for name in self.order)
 
+    def _divided(self, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The inputs and all attributes of an op that takes any number of inputs: attributes are given by name."""
+        try:
+            bound = self.signature.bind(*inputs, **attrs)
+        except TypeError as error:
+            raise DTypeError("D2S0001", f"{self.name}{self.signature}: {error}") from None
+        bound.apply_defaults()
+        return inputs, {name: bound.arguments[name] for name in self.attributes}
+
+    def names(self, inputs: int) -> list[str]:
+        """A name for each of so many inputs."""
+        fixed = self.arrays[: len(self.arrays) - self.variadic]
+        return [*fixed, *(f"{self.arrays[-1]}{k}" for k in range(inputs - len(fixed)))]
+
     def rule(self, kind: str) -> Callable[[Rule], Rule]:
-        """Declares one of the op's rules: canonical, infer, requires, scalar, kernel, vjp."""
+        """Declares one of the op's rules: canonical, infer, requires, scalar, kernel, fault, vjp."""
 
         def declare(function: Rule) -> Rule:
             self.rules[kind] = function

@@ -21,4 +21,4 @@ def _may_raise(node: Node) -> bool:
     op = OPS[node.op]
     if node.regions():
         return node.op == "while_loop" or any(_may_raise(n) for region in node.regions().values() for n in region.nodes)
-    return bool(op.requires([v.type for v in node.inputs], node.attrs)) or (bool(op.overflow) and node.outputs[0].type.python)
+    return bool(op.requires([v.type for v in node.inputs], node.attrs)) or (bool(op.overflow) and node.outputs[0].type.python) or op.has("fault")

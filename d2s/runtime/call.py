@@ -88,7 +88,7 @@ def _run(plan: plan.Plan, arrays: Sequence[Any], pool: list[np.ndarray]) -> list
             elif pc & executor.YIELD:
                 pc ^= executor.YIELD  # Python is here for a moment: a pending KeyboardInterrupt is raised
             else:
-                raise _failed(plan.checks[pc], dims)
+                raise _failed(plan.checks[pc], dims, int(frame[plan.steps[pc, 1]]))
     finally:
         pool.append(arena if len(chunks) == 1 else np.empty(sum(c.size for c in chunks), np.uint8))
     places = {array.ctypes.data: array for array in arrays if array.size}
@@ -160,14 +160,15 @@ def _stack_of(frame: np.ndarray, stack: int, keep: dict[int, Any]) -> np.ndarray
     return used
 
 
-def _failed(node: Node, dims: dict[str, int]) -> D2SError:
+def _failed(node: Node, dims: dict[str, int], value: int) -> D2SError:
     """What eager code would raise where a check of a run fails."""
     op, inputs = OPS[node.op], [v.type for v in node.inputs]
-    if op.overflow and node.outputs[0].type.python:
-        return launch.overflow(op, node.where)
+    found = [Type(t.dtype, _shape(t, dims), t.python) for t in inputs]
     try:
-        op.infer([Type(t.dtype, _shape(t, dims), t.python) for t in inputs], node.attrs)
+        op.infer(found, node.attrs)
     except D2SError as error:
         return error.at(node.where)
+    if op.has("fault") or (op.overflow and node.outputs[0].type.python):
+        return launch.fault(op, found, node.attrs, value).at(node.where)
     message = f"{op.name}(): an extent of {inputs} is 1 in this call; this graph was captured for other extents"
     return ShapeError("D2S0002", message, where=node.where)

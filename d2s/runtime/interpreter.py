@@ -36,9 +36,10 @@ def _node(node: Node, inputs: list[Any]) -> list[Any]:
         return special(node, inputs)
     given = [launch.type_of(a, v.type.python) for a, v in zip(inputs, node.inputs, strict=True)]
     try:
-        return [launch.run(OPS[node.op], given, inputs, node.attrs)]
+        results = launch.run(OPS[node.op], given, inputs, node.attrs)
     except D2SError as error:
         raise error.at(node.where) from None
+    return [results] if len(node.outputs) == 1 else list(results)
 
 
 def _cond(node: Node, inputs: list[Any]) -> list[Any]:

@@ -1,6 +1,7 @@
 """One op on arrays: the door of eager code and of the interpreter to the kernels.
 
-In: an op, the types and arrays of its inputs, attributes. Out: a fresh array. Arrays are contiguous, in row-major order.
+In: an op, the types and arrays of its inputs, attributes. Out: a fresh array, or a tuple of them where the op has by-products.
+Arrays are contiguous, in row-major order.
 
 >>> from d2s.ops import OPS
 >>> x = np.ones(3, "float32")
@@ -17,41 +18,43 @@ import numpy as np
 
 from d2s import types
 from d2s.codegen import cache, emit
-from d2s.errors import PythonIntOverflow
+from d2s.errors import D2SError, PythonIntOverflow
 from d2s.ops import Op
 from d2s.types import Type
 
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-_OPERANDS = (ctypes.c_int32 * 64)(*range(64))  # an eager call's registers stand in the order its kernel reads them
+_OPERANDS = (ctypes.c_int32 * 4096)(*range(4096))  # an eager call's registers stand in the order its kernel reads them
 
 
 def type_of(array: np.ndarray, python: bool = False) -> Type:
     return Type(types.dtype(array.dtype), array.shape, python)
 
 
-def run(op: Op, inputs: Sequence[Type], arrays: Sequence[np.ndarray], attrs: dict[str, Any]) -> np.ndarray:
+def run(op: Op, inputs: Sequence[Type], arrays: Sequence[np.ndarray], attrs: dict[str, Any]) -> Any:
     """Runs one op whose inputs have the types given."""
-    out, _, kernel, extents, fails = prepared(op, tuple(inputs), tuple(attrs.items()))
-    result: np.ndarray = np.empty([int(d) for d in out.shape], out.dtype.numpy)
-    registers = [a.ctypes.data for a in arrays] + [result.ctypes.data, *extents, 0]
+    outputs, _, kernel, extents, fails = prepared(op, tuple(inputs), tuple(attrs.items()))
+    results: list[np.ndarray] = [np.empty([int(d) for d in out.shape], out.dtype.numpy) for out in outputs]
+    registers = [*(a.ctypes.data for a in arrays), *(a.ctypes.data for a in results), *extents, 0]
     block = (ctypes.c_int64 * len(registers))(*registers)
     kernel(block, _OPERANDS)
     if fails and block[len(registers) - 1]:
-        raise overflow(op)
-    return result
+        raise fault(op, inputs, attrs, block[len(registers) - 1])
+    return results[0] if len(results) == 1 else tuple(results)
 
 
-def overflow(op: Op, where: str = "") -> PythonIntOverflow:
+def fault(op: Op, inputs: Sequence[Type], attrs: dict[str, Any], value: int) -> D2SError:
+    """The error that a kernel reported by a number; without a rule of the op's own, it is that of a Python int."""
+    if op.has("fault"):
+        error: D2SError = op.rules["fault"](value, *inputs, **attrs)
+        return error
     message = f"{op.name}: a Python int of run time left the 64 bits it has in a captured function"
-    return PythonIntOverflow(
-        "D2S0005", message, where=where, hint="use an int64 or float64 tensor, or do not capture this part"
-    )
+    return PythonIntOverflow("D2S0005", message, hint="use an int64 or float64 tensor, or do not capture this part")
 
 
 class Prepared(NamedTuple):
-    """An op made ready for inputs of some types: its result, its kernel, the extents that gets, whether it may fail."""
+    """An op made ready for inputs of some types: its results, its kernel, the extents that gets, whether it may fail."""
 
-    out: Type
+    outputs: tuple[Type, ...]
     address: int
     kernel: Callable[[Any, Any], None]
     extents: list[int]
@@ -60,8 +63,8 @@ class Prepared(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def prepared(op: Op, inputs: tuple[Type, ...], attrs: tuple[tuple[str, Any], ...]) -> Prepared:
-    (out,) = op.infer(inputs, dict(attrs))
-    launch = emit.lower(op, inputs, (out,), dict(attrs))
+    outputs = op.infer(inputs, dict(attrs))
+    launch = emit.lower(op, inputs, outputs, dict(attrs))
     extents = [int(np.prod(dims, dtype=np.int64)) for dims in launch.extents]  # type: ignore[arg-type]
     address = cache.address(launch.text, launch.T)
-    return Prepared(out, address, _KERNEL(address), extents, launch.fails)
+    return Prepared(outputs, address, _KERNEL(address), extents, launch.fails)

@@ -72,7 +72,7 @@ class Plan:
         if node is None:
             count = executor.CODES[code][1]
             return f"{n:4} {executor.CODES[code][0]:13} {' '.join(map(str, (x, y, z)[:count]))}".rstrip()
-        read = self.operands[y // 4 :][: len(node.inputs) + 1]
+        read = self.operands[y // 4 :][: len(node.inputs) + len(node.outputs)]
         return f"{n:4} RUN           {node.op} {' '.join(map(str, read))}" + (f"  # {node.where}" if node.where else "")
 
 
@@ -175,13 +175,13 @@ class _Planner:
         return home
 
     def plan_kernel(self, node: Node) -> None:
-        op, (out,) = OPS[node.op], node.outputs
-        types = [v.type for v in node.inputs]
+        op, types = OPS[node.op], [v.type for v in node.inputs]
         for x, y in op.requires(types, node.attrs):
             self.check(node, DIFFER, self.product((x,)), self.product((y,)))
-        launch = emit.lower(op, types, (out.type,), node.attrs)
-        self.homes[out] = self.outputs[out] if out in self.outputs else self.allocate(out.type)
-        operands = [*self.at(node.inputs), self.homes[out], *(self.product(dims) for dims in launch.extents)]
+        launch = emit.lower(op, types, [v.type for v in node.outputs], node.attrs)
+        for out in node.outputs:
+            self.homes[out] = self.outputs[out] if out in self.outputs else self.allocate(out.type)
+        operands = [*self.at(node.inputs), *self.at(node.outputs), *(self.product(dims) for dims in launch.extents)]
         if launch.fails:
             operands.append(self.register())
         self.runs[self.step(RUN, cache.address(launch.text, launch.T), 4 * len(self.operands))] = node

@@ -20,7 +20,7 @@ USE = """
 import sys, warnings
 warnings.simplefilter("always")
 import d2s
-result = d2s.add(d2s.to_tensor([1.0, 2.0]), d2s.to_tensor([10.0, 20.0])).numpy().tolist()
+result = d2s.add(d2s.to_tensor(1.0), d2s.to_tensor(10.0)).numpy().tolist()
 print(result, "numba" in sys.modules)
 """
 
@@ -46,7 +46,7 @@ def objects(folder):
 def warm(tmp_path_factory):
     """A folder with the one object USE needs."""
     folder = tmp_path_factory.mktemp("warm")
-    assert run(folder) == ("[11.0, 22.0] True", "")
+    assert run(folder) == ("11.0 True", "")
     assert len(objects(folder)) == 1
     return folder
 
@@ -60,7 +60,7 @@ def copied(warm, tmp_path):
 
 def test_a_second_process_does_not_import_numba(warm):
     before = objects(warm)[0].stat().st_mtime_ns
-    assert run(warm) == ("[11.0, 22.0] False", "")
+    assert run(warm) == ("11.0 False", "")
     assert objects(warm)[0].stat().st_mtime_ns == before
 
 
@@ -93,42 +93,42 @@ def test_a_damaged_entry_is_compiled_again_with_one_warning(copied, name):
     good = copied.read_bytes()
     copied.write_bytes(DAMAGE[name](good))
     out, err = run(copied.parent)
-    assert out == "[11.0, 22.0] True"
+    assert out == "11.0 True"
     assert err.count("RuntimeWarning") == 1
     assert "damaged and is compiled again" in err
-    assert run(copied.parent) == ("[11.0, 22.0] False", "")
+    assert run(copied.parent) == ("11.0 False", "")
 
 
 def test_a_valid_checksum_of_something_else_is_no_kernel(copied):
     """An empty object that proves itself is still none."""
     copied.write_bytes(hashlib.sha256(b"").digest())
     out, _ = run(copied.parent)
-    assert out.startswith("[11.0, 22.0]")
+    assert out.startswith("11.0")
 
 
 def test_an_entry_that_is_a_folder_costs_a_compile_only(copied):
     copied.unlink()
     copied.mkdir()
-    assert run(copied.parent)[0] == "[11.0, 22.0] True"
+    assert run(copied.parent)[0] == "11.0 True"
 
 
 def test_a_folder_that_cannot_be_written_costs_a_compile_only(tmp_path):
     """A file where the folder should be: refused for root, too."""
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    assert run(blocked) == ("[11.0, 22.0] True", "")
-    assert run(blocked / "below") == ("[11.0, 22.0] True", "")
+    assert run(blocked) == ("11.0 True", "")
+    assert run(blocked / "below") == ("11.0 True", "")
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc, which nobody can write")
 def test_a_read_only_folder_costs_a_compile_only():
-    assert run("/proc/self/d2s") == ("[11.0, 22.0] True", "")
+    assert run("/proc/self/d2s") == ("11.0 True", "")
 
 
 def test_a_read_only_folder_is_read(copied):
     copied.parent.chmod(0o500)
     try:
-        assert run(copied.parent) == ("[11.0, 22.0] False", "")
+        assert run(copied.parent) == ("11.0 False", "")
     finally:
         copied.parent.chmod(0o700)
 
@@ -136,20 +136,20 @@ def test_a_read_only_folder_is_read(copied):
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can give a file away")
 def test_another_users_entry_is_not_loaded(copied):
     os.chown(copied, 12345, 12345)
-    assert run(copied.parent)[0] == "[11.0, 22.0] True"
+    assert run(copied.parent)[0] == "11.0 True"
 
 
 def test_eight_processes_from_cold(tmp_path):
     processes = [start(tmp_path) for _ in range(8)]
     for process in processes:
         out, err = process.communicate(timeout=120)
-        assert (out.strip(), err) == ("[11.0, 22.0] True", "") or (out.strip(), err) == ("[11.0, 22.0] False", "")
+        assert (out.strip(), err) == ("11.0 True", "") or (out.strip(), err) == ("11.0 False", "")
     assert len(list(tmp_path.iterdir())) == 1  # no temporary file is left behind
 
 
 def test_a_relative_or_home_folder(tmp_path):
     out, _ = run("", XDG_CACHE_HOME=str(tmp_path))
-    assert out == "[11.0, 22.0] True"
+    assert out == "11.0 True"
     assert len(objects(tmp_path / "d2s")) == 1
 
 

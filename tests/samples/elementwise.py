@@ -1,64 +1,17 @@
-"""One line per op: what it is tried on, and what NumPy says the result is.
+"""Ops on elements, reductions, matrices, random draws and control flow: what each is tried on, and what NumPy says.
 
-A `Sample` holds a NumPy reference, lists of input shapes, the kinds of dtype it takes and the attributes it is tried with.
 The structural ops have no eager form: their line is a Program that uses them, its inputs and its outputs.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from d2s import types
 from d2s.types import DType
-
-Shapes = tuple[tuple[int, ...], ...]
-ONE: tuple[Shapes, ...] = tuple((s,) for s in [(), (0,), (1,), (7,), (3, 1), (2, 0, 3), (1, 1, 1), (2, 3, 4), (2, 1, 3, 1, 2)])
-TWO: tuple[Shapes, ...] = (
-    ((), ()),
-    ((5,), (5,)),
-    ((5,), ()),
-    ((), (5,)),
-    ((1,), (4,)),
-    ((0,), (1,)),
-    ((3, 1), (1, 4)),
-    ((4,), (3, 4)),
-    ((2, 1, 4), (3, 1)),
-    ((2, 3), (1, 1, 1, 2, 3)),
-    ((2, 1, 3, 1, 2), (5, 1, 2, 1)),
-    ((0, 3), (3,)),
-)
-THREE: tuple[Shapes, ...] = (
-    ((), (), ()),
-    ((4,), (4,), (4,)),
-    ((3, 1), (4,), ()),
-    ((), (2, 1), (2, 3)),
-    ((1, 3), (2, 1), (0, 1, 1)),
-)
-MATRICES: tuple[Shapes, ...] = tuple(
-    ((n, k), (k, m)) for n, k, m in [(1, 1, 1), (2, 3, 4), (1, 5, 1), (0, 3, 2), (3, 0, 2), (17, 70, 9)]
-)
-FLIPS = tuple({"transpose_x": x, "transpose_y": y} for x in (False, True) for y in (False, True))
-AXES = ({}, {"axis": None, "keepdim": True}, {"axis": 0}, {"axis": -1, "keepdim": True}, {"axis": (0, -1)}, {"axis": ()})
-
-
-class Sample(NamedTuple):
-    """An op with kernels."""
-
-    reference: Callable[..., np.ndarray]
-    shapes: Sequence[Shapes]
-    kinds: str = "bif"
-    attrs: Sequence[dict[str, Any]] = ({},)
-    ulps: int = 0  # how far a float may be from NumPy's
-
-
-class Structural(NamedTuple):
-    """An op known to interpreter and plan by name: a Program, its inputs, its outputs."""
-
-    text: str
-    inputs: list[Any]
-    outputs: list[Any]
+from tests.samples.sample import AXES, FLIPS, MATRICES, ONE, THREE, TWO, Sample, Shapes, Structural
 
 
 def saturated(x: np.ndarray, dtype: DType) -> np.ndarray:
@@ -277,51 +230,3 @@ SAMPLES: dict[str, Sample | Structural] = {
     "bitwise_xor": worked("bitwise_xor", "i8[2] i8[2] i8[2]", [2, 6], [6, 12], [4, 10]),
     "bitwise_not": worked("bitwise_not", "i64[2] i64[2]", [-1, -6], [0, 5]),
 }
-KERNELS = {name: s for name, s in SAMPLES.items() if isinstance(s, Sample)}
-STRUCTURAL = {name: s for name, s in SAMPLES.items() if isinstance(s, Structural)}
-
-SPECIAL = [
-    0.0,
-    -0.0,
-    1.0,
-    -1.0,
-    0.5,
-    -2.5,
-    np.inf,
-    -np.inf,
-    np.nan,
-    3.0e38,
-    -3.0e38,
-    1e-40,
-    127.0,
-    128.0,
-    255.5,
-    -129.0,
-    2.0**31,
-    2.0**63,
-]
-
-
-def values(dtype: DType, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
-    """Numbers of a dtype, its extremes among them."""
-    rng = np.random.default_rng(seed)
-    if dtype.kind == "b":
-        return rng.random(shape) < 0.5
-    if dtype.kind == "i":
-        limits = np.iinfo(dtype.numpy)
-        pool = np.array([0, 1, 2, 3, 5, limits.max, limits.max - 1, limits.min, limits.min + 1], dtype.numpy)
-    else:
-        pool = np.array([*SPECIAL, *rng.standard_normal(20)], dtype.numpy)
-    return np.asarray(rng.choice(pool, shape))
-
-
-def fits(attrs: dict[str, Any], rank: int) -> bool:
-    """Whether the axes an attribute names are axes of a tensor of that rank, none of them twice."""
-    axis = attrs.get("axis")
-    listed = [] if axis is None else list(axis) if isinstance(axis, tuple) else [axis]
-    return all(-rank <= a < rank for a in listed) and len({a % rank for a in listed}) == len(listed)
-
-
-def accepts(name: str) -> list[DType]:
-    """The dtypes a sample is tried on."""
-    return [d for d in types.TENSOR_DTYPES if d.kind in KERNELS[name].kinds]
