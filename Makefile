@@ -1,15 +1,33 @@
 # Two commands do everything on a machine with Python 3.10 or later: `make demo` and `make test`.
 PYTHON ?= python3
 VENV ?= .venv
+# What is also tested under another Python, if this machine has one (OTHER=path names it).
+QUICK = d2s tests/ops tests/eager tests/jit/test_to_static.py tests/jit/test_training.py tests/codegen/test_cache.py tests/runtime
 
-.PHONY: demo test lint clean
+.PHONY: demo test test-here test-other installed quick lint clean
 
 demo: $(VENV)/demo-is-installed
 	$(VENV)/bin/python samples/01_if_and_while.py
 	$(VENV)/bin/python samples/02_mnist.py
 
-test: $(VENV)/tests-are-installed lint
+test: test-here test-other
+
+test-here: $(VENV)/tests-are-installed lint
 	$(VENV)/bin/python -m pytest
+
+test-other: $(VENV)/tests-are-installed | test-here
+	@other="$${OTHER:-$$($(VENV)/bin/python tests/another_python.py)}"; \
+	if [ -z "$$other" ]; then echo "No other Python of 3.10 ... 3.13 was found: tested under one only."; exit 0; fi; \
+	name=$$("$$other" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	again="$(MAKE) --no-print-directory PYTHON=$$other VENV=$(VENV)-$$name"; \
+	if ! $$again installed; then echo "What the tests need cannot be had for Python $$name: tested under one only."; exit 0; fi; \
+	echo "Also tested: a part, under Python $$name."; \
+	$$again quick
+
+installed: $(VENV)/tests-are-installed
+
+quick: $(VENV)/tests-are-installed
+	$(VENV)/bin/python -m pytest $(QUICK)
 
 lint: $(VENV)/tests-are-installed
 	$(VENV)/bin/ruff check .
@@ -28,4 +46,4 @@ $(VENV)/tests-are-installed: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) $(VENV)-3.* .pytest_cache .mypy_cache .ruff_cache *.egg-info

@@ -1,16 +1,44 @@
 """d2s: dynamic deep-learning Python, made static native code."""
 
-from d2s import jit, nn, ops, optimizer, static
-from d2s.autodiff.tape import enable_grad, no_grad
+from d2s import jit, nn, ops, optimizer, regularizer, static, utils, version
+from d2s.autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from d2s.checkpoint import load, save
+from d2s.codegen.threads import get_num_threads, set_num_threads
 from d2s.config import config
+from d2s.default_dtype import get_default_dtype, set_default_dtype
 from d2s.eager import autograd
 from d2s.eager.autograd import grad
-from d2s.eager.tensor import Tensor, to_tensor
+from d2s.eager.masks import masked_select, nonzero
+from d2s.eager.shown import set_printoptions
+from d2s.eager.tensor import Tensor, is_tensor, to_tensor
+from d2s.flags import get_flags, set_flags
 from d2s.jit import to_static
+from d2s.limits import finfo, iinfo
+from d2s.nn.parameter import ParamAttr
+from d2s.ops.along_axis import index_sample, put_along_axis, take_along_axis
+from d2s.ops.arrange import flip, moveaxis, roll, swapaxes, t, transpose
 from d2s.ops.compare import cast, equal, greater_equal, greater_than, less_equal, less_than, not_equal, where
+from d2s.ops.create import (
+    arange,
+    empty,
+    empty_like,
+    eye,
+    full,
+    full_like,
+    linspace,
+    logspace,
+    meshgrid,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from d2s.ops.expand import broadcast_tensors, broadcast_to, expand, expand_as, tile
 from d2s.ops.exponential import erf, exp, expm1, log, log1p, log2, log10, rsqrt, sigmoid, sqrt
 from d2s.ops.extremes import clip, fmax, fmin, maximum, minimum
-from d2s.ops.linalg import matmul
+from d2s.ops.gather import gather, gather_nd, index_select
+from d2s.ops.join import concat, stack
+from d2s.ops.linalg import addmm, bmm, dot, inner, matmul, mm, mv, outer
 from d2s.ops.logic import (
     bitwise_and,
     bitwise_not,
@@ -50,10 +78,16 @@ from d2s.ops.random import (
     standard_normal,
     uniform,
 )
-from d2s.ops.reduce import sum
+from d2s.ops.reduce import amax, amin, max, mean, min, prod, sum
 from d2s.ops.rounding import ceil, floor, isfinite, isinf, isnan, round, trunc
+from d2s.ops.scatter import index_add, index_put, masked_fill, scatter, scatter_nd, scatter_nd_add
+from d2s.ops.shape import flatten, reshape, squeeze, unflatten, unsqueeze
+from d2s.ops.slicing import chunk, slice, split, strided_slice, unbind, unstack
+from d2s.ops.softmax import logsumexp
+from d2s.ops.triangle import diag, diagonal, tril, triu
 from d2s.ops.trigonometry import acos, asin, atan, cos, cosh, sin, sinh, tan
+from d2s.place import CPUPlace, CUDAPlace, get_device, is_compiled_with_cuda, set_device
 from d2s.runtime.random_state import get_rng_state, seed, set_rng_state
 from d2s.types import bool_, float32, float64, int8, int16, int32, int64, uint8
-
-__version__ = "0.1.0"
+from d2s.utils.dlpack import from_dlpack
+from d2s.version import full_version as __version__

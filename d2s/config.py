@@ -15,11 +15,15 @@ from d2s.errors import ArgumentError
 
 KNOBS: dict[str, tuple[str, ...]] = {  # name: its values, the default first; ("",) takes any text
     "DUMP": ("",),  # folder that gets every stage as a numbered file
-    "PRINT": ("",),  # names of stages to print, separated by commas
+    "PRINT": ("",),  # stages to print, separated by commas: a kind, or a kind and a function's name as in `program:settle`
     "CHECK": ("0", "1", "2"),  # 1: verify the program after each pass; 2: also run the interpreter beside and compare
     "EXECUTOR": ("numba", "interpreter"),  # the compiled executor, or node by node
     "EAGER": ("0", "1"),  # 1: to_static functions run as the plain Python they are
 }
+STAGES = (  # the kinds of stages there are, in the order of the work; tests/test_stages.py compares this with what is reported
+    *("source", "fence", "annotations", "returns", "loads", "calls", "logical", "if_else", "while_loop"),
+    *("recompiles", "program", "drop_dead", "plan", "kernel", "forward", "backward"),
+)
 
 
 def _checked(name: str, value: str) -> str:
@@ -27,6 +31,10 @@ def _checked(name: str, value: str) -> str:
         raise ArgumentError("D2S0004", f"'{name}' is not a knob", hint=f"one of {', '.join(KNOBS)}")
     if KNOBS[name] != ("",) and value not in KNOBS[name]:
         raise ArgumentError("D2S0004", f"the knob {name} is '{value}'", hint=f"one of {', '.join(KNOBS[name])}")
+    unknown = [s for s in value.split(",") if s.partition(":")[0] not in STAGES] if name == "PRINT" and value else []
+    if unknown:
+        message = f"the knob PRINT names '{unknown[0]}', which is no stage"
+        raise ArgumentError("D2S0004", message, hint=f"one of {', '.join(STAGES)}")
     return value
 
 

@@ -12,7 +12,7 @@ import dataclasses
 
 import numpy as np
 
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError, DTypeError, brief
 
 Dim = int | str
 Shape = tuple[Dim, ...]
@@ -36,6 +36,10 @@ class DType:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """A copy, or what a pickle gives back, is the very dtype: all code asks `is`."""
+        return _named, (self.name,)
+
     @property
     def numpy(self) -> np.dtype:
         return np.dtype(self.name)
@@ -48,6 +52,12 @@ float32, float64 = DType("float32", "f32", "f", 4), DType("float64", "f64", "f",
 _stack = DType("stack", "stack", "s", 0)
 TENSOR_DTYPES = (bool_, uint8, int8, int16, int32, int64, float32, float64)
 _BY_NAME = {key: d for d in TENSOR_DTYPES for key in (d.name, d.short)}
+
+
+def _named(name: str) -> DType:
+    return _stack if name == _stack.name else _BY_NAME[name]
+
+
 PYTHON_DTYPES = (bool_, int64, float64)  # of Python numbers of run time
 NUMBERS = (bool, int, float, np.generic)  # what stands for a Python number: weak when it meets a tensor
 
@@ -58,7 +68,7 @@ def python_dtype(number: object) -> DType:
     for kind, found in kinds:
         if isinstance(number, kind):
             return found
-    raise DTypeError("D2S0001", f"{number!r} is not a real number")
+    raise DTypeError("D2S0001", f"{brief(number)} is not a real number")
 
 
 def array_of(number: object, of: DType) -> np.ndarray:
@@ -66,12 +76,12 @@ def array_of(number: object, of: DType) -> np.ndarray:
     if of.kind == "i" and isinstance(number, int | np.integer):
         unsigned = of is uint8
         if not (0 if unsigned else -(1 << 8 * of.size - 1)) <= number < 1 << (8 * of.size - (not unsigned)):
-            raise ArgumentError("D2S0004", f"the Python number {number} does not fit into {of.name}")
+            raise ArgumentError("D2S0004", f"the Python number {brief(number)} does not fit into {of.name}")
     try:
         with np.errstate(over="ignore"):
             return np.array(number, of.numpy)
     except OverflowError:
-        raise ArgumentError("D2S0004", f"the Python number {number!r:.40} does not fit into {of.name}") from None
+        raise ArgumentError("D2S0004", f"the Python number {brief(number)} does not fit into {of.name}") from None
 
 
 def dtype(of: object) -> DType:
@@ -81,9 +91,9 @@ def dtype(of: object) -> DType:
     try:
         name = of if isinstance(of, str) else np.dtype(of).name  # type: ignore[call-overload]
         return _BY_NAME[name]
-    except (TypeError, KeyError, ValueError):
+    except (TypeError, KeyError, ValueError, RecursionError):
         known = ", ".join(d.name for d in TENSOR_DTYPES)
-        raise DTypeError("D2S0003", f"{of!r:.60} is not a dtype of d2s", hint=f"one of {known}") from None
+        raise DTypeError("D2S0003", f"{brief(of)} is not a dtype of d2s", hint=f"one of {known}") from None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

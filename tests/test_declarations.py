@@ -1,6 +1,7 @@
 """Every op of the registry is complete: documented, typed, runnable, differentiable where it can be, named in d2s."""
 
 import doctest
+import inspect
 
 import pytest
 
@@ -9,8 +10,15 @@ from d2s.ops import OPS
 from tests.samples import SAMPLES
 
 STRUCTURAL = {"cond", "while_loop", "constant", "stack", "push", "pop"}
-INTERNAL = STRUCTURAL | {"spread"}  # not for users: no public name, the example is optional
+INTERNAL = STRUCTURAL | {"spread", "matmul_rows", "linear", "dropped"}  # not for users: no public name, the example is optional
+MOVING = {"reshape_like", "sliced", "unsliced", "set_slice", "take_at", "collect", "put_at", "add_at", "looked_up", "positions"}
+MOVING |= {"collect_along", "put_along", "set_diagonal", "pad_with", "pad_own", "unpad_own", "ramp"}  # what functions are made of
+INTERNAL |= MOVING | {"concat", "stacked", "rotate", "take_along", "embedding", "one_hot"}
+WINDOWS = {"conv", "conv_transpose", "conv_weight_grad"} | {"max_pool", "max_pool_with_index", "max_pool_grad", "max_pool_pick", "avg_pool", "avg_pool_grad"}
+INTERNAL |= WINDOWS
 NO_GRADIENT = {
+    "ramp": "made of numbers",
+    "positions": "whole numbers, the same for all values",
     "cond": "swept region by region (autodiff.program)",
     "while_loop": "swept as a loop of its own (autodiff.loop)",
     "constant": "has no inputs",
@@ -18,7 +26,20 @@ NO_GRADIENT = {
     "push": "written by gradients, read by gradients; never swept",
     "pop": "written by gradients, read by gradients; never swept",
 }
-NO_PADDLE = {"spread", "stack", "push", "pop"}  # no operator of Paddle's files is one of these
+NO_PADDLE = {"spread", "matmul_rows", "linear", "stack", "push", "pop"}  # no operator of Paddle's files is one of these
+NO_PADDLE |= MOVING | {"unflatten"} | WINDOWS
+IN_GRADIENTS = ["spread", "stack", "push", "pop", "unsliced", "collect", "looked_up", "collect_along", "unpad_own"]
+IN_GRADIENTS += ["per_element", "where_met", "conv_weight_grad", "softmax_grad", "log_softmax_grad", "class_entropy_grad", "place_class"]
+IN_GRADIENTS += [f"{norm}_norm_{kind}" for norm in ("layer", "group") for kind in ("grad", "affine")] + ["batch_norm_grad"]
+NO_ONNX = dict.fromkeys(IN_GRADIENTS, "stands in gradients only, and a file holds none") | {
+    "randint": "ONNX draws no integers",
+    "randperm": "ONNX draws no orders",
+    "poisson": "ONNX draws none of these",
+}
+ONNX_OPEN = {"set_slice", "positions", "rotate", "diagonal", "set_diagonal", "stacked", "pick_class", "group_norm"}  # until spelled
+INTERNAL |= {"gelu", "silu", "softplus", "leaky_relu", "elu", "selu", "relu6", "hardswish", "hardsigmoid", "hardtanh"}
+INTERNAL |= {"mish", "softsign", "log_sigmoid"}  # of nn.functional alone
+ONNX_OPEN |= {"gelu"}  # as operators that depend on an attribute
 every_op = pytest.mark.parametrize("name", list(OPS))
 
 
@@ -70,6 +91,12 @@ def test_how_paddle_spells_it_is_decided(name):
     assert (OPS[name].paddle is None) == (name in NO_PADDLE)
 
 
+def test_how_onnx_spells_it_is_decided():
+    unspelled = {name for name, op in OPS.items() if op.onnx is None}
+    assert unspelled - set(NO_ONNX) == ONNX_OPEN
+    assert [name for name in NO_ONNX if name not in unspelled and name in OPS] == []
+
+
 def test_paddle_spellings_are_not_shared():
     spelled = [op.paddle for op in OPS.values() if op.paddle]
     assert len(spelled) == len(set(spelled))
@@ -83,8 +110,10 @@ def test_public_ops_have_a_name_in_d2s(name):
 @every_op
 def test_rules_are_known_kinds_with_the_arrays_first(name):
     op = OPS[name]
-    assert set(op.rules) <= {"canonical", "infer", "requires", "scalar", "kernel", "vjp"}
+    assert set(op.rules) <= {"canonical", "infer", "requires", "scalar", "kernel", "fault", "vjp"}
+    wanted = [*op.arrays, *op.attributes][op.variadic and len(op.arrays) :]  # any number of inputs have one name among them
     for kind, rule in op.rules.items():
-        taken = [p for p in rule.__code__.co_varnames[: rule.__code__.co_argcount] if p not in ("g", "out")]
+        taken = [p for p in inspect.signature(rule).parameters if p not in ("g", "out", "index")][kind == "fault" :]
         if kind != "canonical" and "captured" not in op.arrays and "carry" not in op.arrays:
-            assert taken == [*op.arrays, *op.attributes], kind
+            assert taken[len(taken) - len(wanted) :] == wanted, kind
+            assert op.variadic or len(taken) == len(wanted), kind

@@ -9,6 +9,7 @@ is kept as it is, later ones are added on the right.
 0 [1. 2.]
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,6 +42,12 @@ def _unbroadcast(g: Any, x: Any) -> Any:
     have, want = handler.type_of(g).shape, handler.type_of(x).shape  # type: ignore[union-attr]
     extra = len(have) - len(want)
     if extra:
-        g = OPS["sum"](g, tuple(range(extra)), False)
-    repeated = tuple(i for i, d in enumerate(want) if d == 1 and have[extra + i] != 1)
-    return OPS["sum"](g, repeated, True) if repeated else g
+        g = OPS["sum"](g, _same(tuple(range(extra))))
+    repeated = _same(tuple(i for i, d in enumerate(want) if d == 1 and have[extra + i] != 1))
+    return OPS["sum"](g, repeated, None, True) if repeated else g
+
+
+@functools.cache
+def _same(axes: tuple[int, ...]) -> tuple[int, ...]:
+    """One object for equal axes: by it the doors of eager code know a call again."""
+    return axes

@@ -2,134 +2,153 @@
 
 In: a result and its cotangent. Out: gradients in the `grad` of the leaves.
 
+A node does not hold the tensors it was given but where their cotangents go - its *edges* - as it was when it was made: what
+becomes of the tensors later, a change in place or another `stop_gradient`, is no matter to it, and no tensor is in a cycle.
+
 >>> x = d2s.to_tensor([3.0], stop_gradient=False)
 >>> (x * x).sum().backward()
 >>> x.grad.numpy().tolist()
 [6.0]
 """
 
-import contextlib
 import heapq
-import itertools
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from d2s.autodiff.sweep import pull
+from d2s.autodiff.mode import Switch, no_grad
+from d2s.autodiff.writes import now
 from d2s.errors import GradientError
-from d2s.ops import OPS, Op
+from d2s.ops import OPS
+from d2s.runtime import user_lines
 
-_order = itertools.count()
+Hook = Callable[[Any], Any]
+Edge = Any  # a leaf, a TapeNode - then its first result is meant - or a Result; None: nothing wants the cotangent
 Watch = Callable[["TapeNode", Any], None]
-
-
-class _Mode(threading.local):
-    recording = True
-
-
-_mode = _Mode()
-
-
-def recording() -> bool:
-    """Whether eager results remember how they were made."""
-    return _mode.recording
-
-
-def no_grad() -> contextlib.AbstractContextManager[None]:
-    """Eager code in this block makes no tape."""
-    return _recording(False)
-
-
-def enable_grad() -> contextlib.AbstractContextManager[None]:
-    """Eager code in this block makes a tape, also inside of `no_grad`."""
-    return _recording(True)
-
-
-@contextlib.contextmanager
-def _recording(on: bool) -> Iterator[None]:
-    before, _mode.recording = _mode.recording, on
-    try:
-        yield
-    finally:
-        _mode.recording = before
 
 
 class TapeNode:
     """One op's use on the tape. Subclasses say how a cotangent passes: see `pull`."""
 
-    __slots__ = ("inputs", "order", "released")
+    __slots__ = ("at", "code", "edges", "hooks", "order", "released")
+    position = 0
 
-    def __init__(self, inputs: Sequence[Any]) -> None:
-        self.inputs, self.order, self.released = tuple(inputs), next(_order), False
+    def __init__(self, edges: Iterable[Edge]) -> None:
+        self.edges, self.order, self.released = tuple(edges), now(), False
+        self.code, self.at = user_lines.here()
+        self.hooks: dict[int, list[Hook]] | None = None  # by result
+
+    @property
+    def node(self) -> "TapeNode":
+        return self
+
+    @property
+    def line(self) -> str:
+        """The user's line that made this node."""
+        return user_lines.spelled(self.code, self.at)
 
     def pull(self, cotangents: dict[int, Any], totals: "Totals") -> None:
-        """Passes the cotangents of the outputs (by position) on to the inputs."""
+        """Passes the cotangents of the results (by position) on to the edges."""
         raise NotImplementedError
 
     def release(self) -> None:
-        self.released = True
+        """Frees what the node has saved, and what lies behind it."""
+        self.released, self.edges = True, ()
 
 
-class OpNode(TapeNode):
-    """An op; `saved` holds inputs and result as they were, as tensors without history (with it, they would be a cycle)."""
+class Result:
+    """Another than the first result of a node, where several carry a gradient."""
 
-    __slots__ = ("attrs", "op", "saved")
+    __slots__ = ("node", "position")
 
-    def __init__(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any], saved: Sequence[Any]) -> None:
-        super().__init__(inputs)
-        self.op, self.attrs, self.saved = op, attrs, saved
+    def __init__(self, node: TapeNode, position: int) -> None:
+        self.node, self.position = node, position
 
-    def pull(self, cotangents: dict[int, Any], totals: "Totals") -> None:
-        self.pass_on(self.saved, cotangents, totals)
 
-    def pass_on(self, saved: Sequence[Any], cotangents: dict[int, Any], totals: "Totals") -> None:
-        """The op's own rule, on tensors for its inputs and its result."""
-        *inputs, out = saved
-        wanted = [not x.stop_gradient for x in self.inputs]
-        pull(self.op, self.attrs, cotangents[0], out, inputs, wanted, lambda i, c: totals.add(self.inputs[i], c))
+def result(node: TapeNode, position: int) -> TapeNode | Result:
+    """What the tensor remembers that is a node's result number `position`."""
+    return Result(node, position) if position else node
 
-    def release(self) -> None:
-        self.released, self.saved = True, ()
+
+def edge(tensor: Any) -> Edge:
+    """Where the cotangent of a tensor goes."""
+    if tensor.stop_gradient:
+        return None
+    return tensor if tensor.node is None else tensor.node
+
+
+def _resolved(edge: Edge) -> tuple[TapeNode | None, int]:
+    """Node and position; no node for a leaf."""
+    if isinstance(edge, TapeNode):
+        return edge, 0
+    return (edge.node, edge.position) if isinstance(edge, Result) else (None, 0)
+
+
+def hooks(edge: Edge) -> list[Hook]:
+    """The hooks of what an edge leads to: they see its total, in the order they were added in, and may replace it."""
+    node, position = _resolved(edge)
+    holder = edge if node is None else node
+    if holder.hooks is None:
+        holder.hooks = {}
+    found: list[Hook] = holder.hooks.setdefault(position, [])
+    return found
 
 
 class Totals:
-    """Cotangents gathered so far, by the tensor they belong to: of a result its node and position, of a leaf the leaf."""
+    """Cotangents gathered so far, by what they belong to: a result of a node, or a leaf."""
 
-    def __init__(self, connected: bool = False) -> None:
+    def __init__(self, connected: bool = False, ignored: Iterable[Edge] = ()) -> None:
         self.connected = connected  # whether the sweep itself goes on the tape, for gradients of gradients
         self.of_nodes: dict[TapeNode, dict[int, Any]] = {}
         self.of_leaves: dict[int, tuple[Any, Any]] = {}
+        self.shown: set[int] = set()  # the ids of arrays that others than this sweep may hold
+        self._ignored = {id(edge) if node is None else (node, at) for edge in ignored for node, at in [_resolved(edge)]}
         self._waiting: list[tuple[int, TapeNode]] = []
 
-    def get(self, tensor: Any) -> Any:
+    def get(self, edge: Edge) -> Any:
         """The total so far, or None."""
-        if tensor.node is None:
-            return self.of_leaves.get(id(tensor), (None, None))[1]
-        return self.of_nodes.get(tensor.node, {}).get(tensor.position)
+        node, position = _resolved(edge)
+        if node is None:
+            return self.of_leaves.get(id(edge), (None, None))[1]
+        return self.of_nodes.get(node, {}).get(position)
 
-    def put(self, tensor: Any, total: Any) -> None:
-        if tensor.node is None:
-            self.of_leaves[id(tensor)] = tensor, total
+    def put(self, edge: Edge, total: Any) -> None:
+        node, position = _resolved(edge)
+        if self._ignored and (id(edge) if node is None else (node, position)) in self._ignored:
             return
-        if tensor.node not in self.of_nodes:
-            self.of_nodes[tensor.node] = {}
-            heapq.heappush(self._waiting, (-tensor.node.order, tensor.node))
-        self.of_nodes[tensor.node][tensor.position] = total
+        if node is None:
+            self.of_leaves[id(edge)] = edge, total
+            return
+        if node not in self.of_nodes:
+            self.of_nodes[node] = {}
+            heapq.heappush(self._waiting, (-node.order, node))
+        self.of_nodes[node][position] = total
 
-    def add(self, tensor: Any, contribution: Any) -> None:
-        before = self.get(tensor)
-        self.put(tensor, contribution if before is None else OPS["add"](before, contribution))
+    def add(self, edge: Edge, contribution: Any) -> None:
+        before = self.get(edge)
+        self.put(edge, contribution if before is None else OPS["add"](before, contribution))
+
+    def show(self, tensor: Any) -> Any:
+        """Notes that users may hold a cotangent."""
+        self.shown.add(id(tensor.array))
+        return tensor
+
+    def own(self, total: Any) -> Any:
+        """A finished total as somebody's own: with memory that nobody else has."""
+        if self.connected:
+            return total
+        mine = total.detach() if id(total.array) not in self.shown else type(total)(total.array.copy())
+        return self.show(mine)
 
     def latest(self) -> TapeNode | None:
         return heapq.heappop(self._waiting)[1] if self._waiting else None
 
 
-def backward(root: Any, cotangent: Any, retain_graph: bool = False) -> None:
-    """Adds the gradient of `root` to the `grad` of every leaf it depends on."""
-    totals = sweep([(root, cotangent)], retain_graph)
+def backward(roots: Sequence[tuple[Any, Any]], retain_graph: bool = False) -> None:
+    """Adds the gradients of `roots` to the `grad` of every leaf they depend on."""
+    totals = sweep(roots, retain_graph)
     with no_grad():
         for leaf, total in totals.of_leaves.values():
-            leaf.grad = total.detach() if leaf.grad is None else OPS["add"](leaf.grad, total)
+            leaf.grad = totals.own(total) if leaf.grad is None else OPS["add"](leaf.grad, total)
 
 
 def sweep(
@@ -137,20 +156,35 @@ def sweep(
     retain_graph: bool,
     connected: bool = False,
     watch: Watch | None = None,
+    ignored: Iterable[Edge] = (),
 ) -> Totals:
     """Takes the cotangents of `roots` back to the leaves; `watch` sees each node with those of its results."""
-    totals = Totals(connected)
-    with _recording(connected):
+    totals = Totals(connected, ignored)
+    with Switch(connected):
         for root, cotangent in roots:
-            totals.add(root, cotangent)
+            totals.add(edge(root), totals.show(cotangent))
         while (node := totals.latest()) is not None:
             if node.released:
                 message = "backward() a second time through a graph whose buffers were freed by the first"
                 raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
             cotangents = totals.of_nodes.pop(node)
+            if node.hooks:
+                _hooked(node.hooks, cotangents, totals)
             if watch:
                 watch(node, cotangents)
             node.pull(cotangents, totals)
             if not retain_graph:
                 node.release()
+        for leaf, total in list(totals.of_leaves.values()):
+            if leaf.hooks:
+                cotangents = {0: total}
+                _hooked(leaf.hooks, cotangents, totals)
+                totals.put(leaf, cotangents[0])
     return totals
+
+
+def _hooked(hooks: dict[int, list[Hook]], cotangents: dict[int, Any], totals: Totals) -> None:
+    """Lets hooks see the totals, and replaces those they give others for."""
+    for position in cotangents.keys() & hooks.keys():
+        for hook in tuple(hooks[position]):
+            cotangents[position] = totals.show(hook(cotangents[position]))

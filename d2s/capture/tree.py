@@ -10,11 +10,20 @@ In: a structure. Out: its leaves in order and a skeleton to rebuild it from othe
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from d2s.errors import DTypeError, brief
+
 Skeleton = Any  # None for a leaf, else (type, keys, children)
 
 
 def flatten(structure: Any) -> tuple[list[Any], Skeleton]:
     """The leaves, and the skeleton, which is hashable."""
+    try:
+        return _flattened(structure)
+    except RecursionError:
+        raise DTypeError("D2S0001", f"{brief(structure)} holds itself, or is nested too deeply") from None
+
+
+def _flattened(structure: Any) -> tuple[list[Any], Skeleton]:
     kind = type(structure)
     if kind is dict:
         keys, parts = tuple((type(k), k) for k in structure), list(structure.values())
@@ -22,7 +31,7 @@ def flatten(structure: Any) -> tuple[list[Any], Skeleton]:
         keys, parts = (), list(structure)
     else:
         return [structure], None
-    found = [flatten(part) for part in parts]
+    found = [_flattened(part) for part in parts]
     return [leaf for leaves, _ in found for leaf in leaves], (kind, keys, tuple(s for _, s in found))
 
 

@@ -42,7 +42,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from d2s.ops import Op, Share, vector_angles, vector_division, vector_math
+from d2s.ops import Op, Share, vector_angles, vector_division, vector_float32, vector_math
 from d2s.types import Dim, DType, Shape, Type
 
 CHUNK = 16384  # elements a thread takes at a time, at least
@@ -67,9 +67,11 @@ def lower(op: Op, inputs: Sequence[Type], outputs: Sequence[Type], attrs: dict[s
         return _elementwise(op, text, [t.shape for t in inputs], inputs, out, inputs[op.kept])
     if op.has("scalar"):
         expression, views = op.rules["scalar"](*inputs, **attrs)
+        called, expression = _called(expression, out.dtype)
         text = f"@inlined\ndef {op.name}({', '.join(op.arrays[: len(views)])}):\n    return {expression}\n"
-        return _elementwise(op, text, views, inputs, out, out)
-    extents, body, share, above = (*op.rules["kernel"](*inputs, *outputs, **attrs), None, "")[:4]
+        return _elementwise(op, "\n\n".join([*called, text]), views, inputs, out, out)
+    found = op.rules["kernel"](*inputs, *outputs, **attrs)
+    extents, body, share, above = (*found, *(None, "")[len(found) - 2 :])
     shown = f"{op.name}({', '.join(t.dtype.short for t in inputs)}) -> {', '.join(t.dtype.short for t in outputs)}"
     called, text = _called(above + _function(op, inputs, outputs, len(extents), shown, body, share), out.dtype)
     return Launch("\n\n".join([*called, text]), out.dtype.short, tuple(extents), "[fault]" in body)
@@ -193,7 +195,7 @@ class _Polynomials(ast.NodeTransformer):
 def _definitions() -> dict[str, tuple[str, set[str]]]:
     """What vector math defines: the text of each name, and the names in it."""
     found: dict[str, tuple[str, set[str]]] = {}
-    parts = (vector_math, vector_angles, vector_division)
+    parts = (vector_math, vector_float32, vector_angles, vector_division)
     for node in (node for part in parts for node in ast.parse(inspect.getsource(part)).body):
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         if isinstance(node, ast.FunctionDef):

@@ -23,3 +23,15 @@ def target_machine(**options: Any) -> Any:
     target = llvm.Target.from_triple(llvm.get_process_triple())
     name, features = cpu()
     return target.create_target_machine(cpu=name, features=features, opt=3, **options)
+
+
+def native_object(text: str) -> bytes:
+    """A text in LLVM IR as an object file: LLVM alone, no Numba."""
+    machine = target_machine(reloc="pic", codemodel="small")
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.verify()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+    llvm.create_pass_builder(machine, tuning).getModulePassManager().run(module, llvm.create_pass_builder(machine, tuning))
+    data: bytes = machine.emit_object(module)
+    return data

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -25,6 +25,7 @@ from numba.cpython import numbers
 from numba.extending import intrinsic, lower_builtin, register_model
 
 from d2s import types
+from d2s.codegen import native_functions, numba_apart, numba_lanes, numba_native, numba_tiles
 from d2s.codegen.host import target_machine
 from d2s.errors import InternalError
 
@@ -100,7 +101,9 @@ def local_array_of(element: Any, size: int) -> Any:
     def local(typing_context):
         def codegen(context, builder, signature, args):
             array = ir.ArrayType(context.get_value_type(element), size)
-            return builder.bitcast(cgutils.alloca_once(builder, array), context.get_value_type(signature.return_type))
+            with builder.goto_entry_block():
+                memory = builder.alloca(array)  # alloca_once would set it to zeros, one by one
+            return builder.bitcast(memory, context.get_value_type(signature.return_type))
 
         return nb.CPointer(element)(), codegen
 
@@ -230,19 +233,31 @@ def free_memory(typing_context, address):
     return nb.void(nb.intp), codegen
 
 
+def _element(name: str) -> Any:
+    """How a dtype lies in memory."""
+    return nb.uint8 if name == "bool" else getattr(nb, name)
+
+
 @functools.cache
 def _namespace() -> dict[str, Any]:
     names: dict[str, Any] = {}
     for d in types.TENSOR_DTYPES:
-        element = nb.uint8 if d.kind == "b" else getattr(nb, d.name)
+        element = _element(d.name)
         names |= {d.short: pointer_to(element), f"{d.short}_in": pointer_to(element, _Input)}
-        names[f"{d.short}_out"] = pointer_to(element, _Output)
-    names |= {"fma": fma, "call_kernel": call_kernel, "copy_bytes": copy_bytes, "math": math}
-    names |= {"new_memory": new_memory, "free_memory": free_memory}
+        names |= {f"{d.short}_out": pointer_to(element, _Output), f"{d.short}_local64": local_array_of(element, 64)}
+    names |= {"fma": fma, "call_kernel": call_kernel, "copy_bytes": copy_bytes, "math": math} | numba_apart.NAMES
+    names |= {"new_memory": new_memory, "free_memory": free_memory} | numba_lanes.NAMES
     names |= {f"{n}_of": rounded_once(f) for n, f in _INSTRUCTIONS.items()} | {"sign_from": rounded_once("copysign", 2)}
     names |= {"bits_of": same_bits_as(nb.float64, nb.int64), "float_of": same_bits_as(nb.int64, nb.float64)}
     names |= {"bits32_of": same_bits_as(nb.float32, nb.int32), "float32_of": same_bits_as(nb.int32, nb.float32)}
-    names |= {"int32": np.int32, "select": select, "table": table, "float32": np.float32, "float64": np.float64}
+    names |= {
+        "int32": np.int32,
+        "int64": np.int64,
+        "select": select,
+        "table": table,
+        "float32": np.float32,
+        "float64": np.float64,
+    }
     return names | {"registers": names["i64"], "inlined": numba.njit(error_model="numpy", inline="always")}
 
 
@@ -259,21 +274,26 @@ def _wrapping() -> Iterator[None]:
 def object_of(text: str, T: str, name: str = "kernel") -> bytes:
     """Compiles the function `name` of a text."""
     computed = types.dtype(T).name
-    scope = _namespace() | {"T": getattr(np, computed), "local64": local_array_of(getattr(nb, computed), 64)}
-    exec(compile(text, f"<d2s {name}>", "exec"), scope)
+    scope = _namespace() | {"T": np.dtype(computed).type, "local64": local_array_of(_element(computed), 64)}
+    scope["local4096"] = local_array_of(_element(computed), 4096)
+    rest, natives = native_functions.divided(text)
+    scope |= numba_tiles.names(T) | numba_native.names(natives)
+    exec(compile(rest, f"<d2s {name}>", "exec"), scope)
     with _wrapping() if types.dtype(T).kind == "i" else contextlib.nullcontext():
         shared = name == "kernel" and scope[name].__code__.co_argcount == len(SHARED.args)
         compiled = numba.cfunc(SHARED if shared else SIGNATURES[name], error_model="numpy")(scope[name])
-    return _small_object(compiled.inspect_llvm(), compiled.native_name, shared)
+    return _small_object(compiled.inspect_llvm(), compiled.native_name, shared, lambda of: numba_native.link(of, natives, T))
 
 
-def _small_object(text: str, entry: str, shared: bool) -> bytes:
+def _small_object(text: str, entry: str, shared: bool, link: Callable[[Any], None]) -> bytes:
     module = llvm.parse_assembly(text)
     for f in module.functions:
         if f.name == entry:
             f.name = "part" if shared else "kernel"
     if shared:
         module.link_in(llvm.parse_assembly(f'target triple = "{module.triple}"\n{_SHARING}'))
+    numba_tiles.link(module)
+    link(module)
     for f in module.functions:
         if not f.is_declaration:
             f.linkage = "external" if f.name == "kernel" else "internal"

@@ -5,7 +5,7 @@ once, and returns when all are done. The twin `serial` is the same text without 
 
 The order of memory, which is all there is to say about such a text:
 
-* Who took `@busy` (acquire, given back with release) owns the pool: `@job`, `@shares`, `@started` are written by the owner only.
+* Who took `@busy` (acquire, given back with release) owns the pool: only the owner writes `@job`, `@shares`, `@started`.
 * The owner writes the job, then opens `@gate` (release): a count of tickets in its high half. A worker enters by taking a
   ticket (acquire) and adds itself to those inside, the low half, in the same step: what it then reads of the job was written
   before. It leaves by a release, the owner waits for none inside by an acquire, so parts are done when `d2s_fork` returns.
@@ -65,8 +65,8 @@ POOL = """
 %share_type = type { i64, i64, [6 x i64] }
 
 @limit = global i64 1, align 64
-@spins = global i64 0
-@started = internal global i64 0
+@spins = global i64 0, align 8
+@started = internal global i64 0, align 8
 @job = internal global %job_type zeroinitializer, align 64
 @shares = internal global [MOST x %share_type] zeroinitializer, align 64
 @busy = internal global i32 0, align 64
@@ -74,7 +74,7 @@ POOL = """
 @generation = internal global i32 0, align 64
 @sleepers = internal global i64 0, align 64
 @default_floats = internal constant i32 8064
-@name = internal constant [11 x i8] c"d2s-worker\\00", align 64
+@name = internal constant [11 x i8] c"d2s-worker\\00"
 
 declare i64 @syscall(i64, ...)
 declare i32 @sched_yield()
@@ -173,7 +173,7 @@ wait:
   %from = phi i64 [%spun, %try], [0, %work]
   br label %spin
 spin:
-  %spun_on = phi i64 [%from, %wait], [%spun1, %pause], [%spun_on, %sleep]
+  %spun_on = phi i64 [%from, %wait], [%spun1, %pause], [%rested, %sleep]
   br label %awake
 awake:
   %now = load atomic i32, ptr @generation acquire, align 4
@@ -191,6 +191,9 @@ sleep:
   %before = atomicrmw add ptr @sleepers, i64 1 seq_cst
   %woken = call i64 (i64, ...) @syscall(i64 202, ptr @generation, i32 128, i32 %seen, ptr null, ptr null, i32 0)
   %after = atomicrmw sub ptr @sleepers, i64 1 seq_cst
+  ; woken on purpose it stays awake for a while, even if it came too late; where it did not fall asleep it tries again
+  %called = icmp eq i64 %woken, 0
+  %rested = select i1 %called, i64 0, i64 %spun_on
   br label %spin
 }
 

@@ -18,7 +18,7 @@ from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
 from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined, load
-from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_names, refuse_consumption
+from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_names, items_of, refuse_consumption
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import Op
 from d2s.ops.operators import Operators
@@ -120,6 +120,7 @@ def _is_pure(function: Any) -> bool:
 
 def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     guard_content(tracer, getattr(function, "__self__", None))
+    args = tuple(items_of(tracer, value) for value in args)
     for value in (*args, *kwargs.values()):
         guard_content(tracer, value)
         refuse_consumption(tracer, value)

@@ -100,8 +100,18 @@ def item(owner: Any, key: Any) -> Any:
     return value
 
 
+def items_of(tracer: Tracer | None, value: Any) -> Any:
+    """The layers of a list of layers, which the capture depends on; anything else as it is."""
+    items = getattr(type(value), "captured_items", None)
+    if tracer is None or items is None:
+        return value
+    tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: items(value))
+    return items(value)
+
+
 def iterate(iterable: Any) -> Iterable[Any]:
     tracer = capturing()
+    iterable = items_of(tracer, iterable)
     if tracer and isinstance(iterable, Tensor | SymbolicTensor):
         refuse("D2S1003", "a `for` over a tensor is not part of graphs yet", "count with a tensor and use `while`")
     if tracer and not isinstance(iterable, (*_ITERATORS, *_PLAIN_ITERABLES)):

@@ -1,7 +1,158 @@
-"""Changing a tensor where it lies."""
+"""Changing a tensor where it lies: `x.add_(y)`, `x.fill_(1.0)`, `x.set_value(...)`; what shares the memory sees it.
+
+The values are written into the memory of the tensor, its place on the tape becomes that of the result. What gradients have
+saved of the old values is gone: one that needs them says so (see `autodiff.writes`). Dtype and shape stay.
+
+>>> x = d2s.to_tensor([1.0, 4.0])
+>>> y = x.detach()
+>>> x.sqrt_().add_(1.0) is x, y.tolist()
+(True, [2.0, 3.0])
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from d2s import types
+from d2s.autodiff import writes
+from d2s.autodiff.mode import recording
+from d2s.eager.history import acts
+from d2s.errors import ArgumentError, DTypeError, GradientError, ShapeError
+from d2s.ops import OPS, Op
+
+ALIASES = {"sub": "subtract", "mul": "multiply", "div": "divide", "mod": "remainder", "floor_mod": "remainder", "clamp": "clip"}
 
 
 class InPlace:
-    """Methods of `Tensor`."""
+    """Methods of `Tensor`, and one in-place method more for each op that works element by element: `exp_` of `exp`."""
 
     __slots__ = ()
+    array: np.ndarray
+    stop_gradient: Any
+    node: Any
+    _new: Callable[..., Any]
+    _given: Callable[[Any], Any]
+    _retained: Callable[[], Any]
+    retain_grads: Callable[[], None]
+
+    def _become(self, result: Any) -> Any:
+        """This tensor now has the values and the history of `result`, which was computed from it: the one way to change it.
+
+        Where nothing is recorded only the values change.
+        """
+        self._check_values(result.array)
+        if not recording():
+            self._write(result.array)
+            return self
+        if self.node is None and not self.stop_gradient:
+            message = "a leaf that wants a gradient cannot be changed in place: there is nowhere its gradient could go"
+            raise GradientError("D2S0006", message, hint="change it under d2s.no_grad(), or a copy of it: x.clone()")
+        if hasattr(result.node, "outlive"):
+            result.node.outlive(self.array)
+        self._write(result.array)
+        kept = [handle.remove() for handle in self._retained()]
+        self.node, self.stop_gradient = result.node, result.stop_gradient
+        if kept:
+            self.retain_grads()
+        return self
+
+    def _check_values(self, values: np.ndarray) -> None:
+        """Whether values can go into this tensor's memory."""
+        if values.dtype != self.array.dtype:
+            have, want = types.dtype(values.dtype).name, types.dtype(self.array.dtype).name
+            hint = f"y.astype('{want}') what it meets, or compute a new tensor"
+            raise DTypeError("D2S0003", f"a {want} tensor cannot take {have} values in place", hint=hint)
+        if values.shape != self.array.shape:
+            message = f"a tensor of shape {list(self.array.shape)} cannot take shape {list(values.shape)} in place"
+            raise ShapeError("D2S0002", message)
+        if not self.array.flags.writeable:
+            raise ArgumentError("D2S0004", "the memory of this tensor is read-only", hint="change x.clone()")
+
+    def _write(self, values: np.ndarray) -> None:
+        np.copyto(self.array, values)
+        writes.noted(self.array)
+
+    @acts
+    def set_value(self, value: Any) -> None:
+        """New values of the same shape, without history: those of a tensor, an array, a list.
+
+        >>> x = d2s.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> x.set_value([5.0, 6.0])
+        >>> x.tolist(), x.is_leaf, x.stop_gradient
+        ([5.0, 6.0], True, False)
+        """
+        values = self._given(value).array
+        if values.shape != self.array.shape:
+            message = f"set_value(): expected shape {list(self.array.shape)}, got {list(values.shape)}"
+            raise ArgumentError("D2S0002", message)
+        self._check_values(values)
+        self._write(values)
+
+    @acts
+    def copy_(self, other: Any, blocking: bool = True) -> Any:
+        """Becomes a copy of a tensor of the same shape and dtype; gradients go to that one.
+
+        >>> d2s.to_tensor([0.0, 0.0]).copy_(d2s.to_tensor([1.0, 2.0])).tolist()
+        [1.0, 2.0]
+        """
+        if not hasattr(other, "array"):
+            raise DTypeError("D2S0001", f"copy_(): 'other' expects a Tensor, got {type(other).__name__}")
+        self._check_values(other.array)
+        return self._become(self._replaced(other))
+
+    @acts
+    def fill_(self, value: Any) -> Any:
+        """Becomes one number everywhere.
+
+        >>> d2s.to_tensor([1.0, 2.0]).fill_(7).tolist()
+        [7.0, 7.0]
+        """
+        given = self._given(value)
+        if given.array.size != 1:
+            raise ArgumentError("D2S0004", f"fill_(): 'value' has shape {list(given.array.shape)}, expected one number")
+        return self._become(self._replaced(self._new(given.array.reshape(()))))
+
+    @acts
+    def zero_(self) -> Any:
+        """Becomes 0 everywhere.
+
+        >>> d2s.to_tensor([1.0, 2.0]).zero_().tolist()
+        [0.0, 0.0]
+        """
+        return self._become(self._replaced(self._given(0)))
+
+    @acts
+    def scale_(self, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = True) -> Any:
+        """Becomes `x * scale + bias`, or `(x + bias) * scale`.
+
+        >>> d2s.to_tensor([1.0, 2.0]).scale_(2.0, 1.0).tolist()
+        [3.0, 5.0]
+        """
+        multiply, add = OPS["multiply"], OPS["add"]
+        scale, bias = (number if hasattr(number, "array") else self._given(number) for number in (scale, bias))
+        return self._become(add(multiply(self, scale), bias) if bias_after_scale else multiply(add(self, bias), scale))
+
+    def _replaced(self, by: Any) -> Any:
+        """`by` in this one's shape, as what became of it: its own gradient is 0."""
+        return OPS["where"](self._new(types.array_of(False, types.bool_)), self, by)
+
+
+def _method(name: str, op: Op) -> Any:
+    def method(self: Any, *inputs: Any, **attrs: Any) -> Any:
+        return self._become(op(self, *inputs, **attrs))
+
+    method.__name__, method.__qualname__ = f"{name}_", f"InPlace.{name}_"
+    method.__doc__ = f"`{name}`, in place: this tensor becomes the result, which must have its shape and dtype."
+    return acts(method)
+
+
+def _in_place() -> dict[str, Op]:
+    """The ops that have an in-place form, by name."""
+    found = {name: op for name, op in OPS.items() if op.scalar and not op.kept} | {"clip": OPS["clip"]}
+    return found | {alias: found[name] for alias, name in ALIASES.items()}
+
+
+for _name, _op in _in_place().items():
+    if not hasattr(InPlace, f"{_name}_"):
+        setattr(InPlace, f"{_name}_", _method(_name, _op))

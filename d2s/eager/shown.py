@@ -1,23 +1,22 @@
 """A tensor as text: what `print` shows, as Paddle prints it, and a table for notebooks.
 
-In: an array. Out: text. Columns are as wide as their widest number; a tensor of more than `threshold` elements is
-shown by its edges.
+In: an array. Out: text. A tensor of more than `threshold` elements is shown by its edges, and
+columns are as wide as the widest number of the edges.
 
 >>> print(d2s.to_tensor([[1.5, -2.0], [0.25, 4.0]]))
 Tensor(shape=[2, 2], dtype=float32, place=Place(cpu), stop_gradient=True,
-       [[ 1.50000000, -2.        ],
-        [ 0.25000000,  4.        ]])
+       [[1.50000000, -2.       ],
+        [0.25000000,  4.       ]])
 """
 
 import dataclasses
 import html
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError, DTypeError, brief
 
 INDENT = 7  # of the values, behind the line that says shape and dtype
 TABLE_EDGE = 5  # rows and columns of a notebook's table, at each end
@@ -78,14 +77,14 @@ def _count(name: str, value: Any) -> int:
 
 def text(array: np.ndarray) -> str:
     """The values of an array, in brackets."""
-    edge = options.edgeitems if _is_long(array.shape) else 0
-    items = _edges(array, edge)
-    flat = items.ravel().tolist() if items.dtype.kind == "b" else list(items.ravel())
-    signed = any(x < 0 for x in flat)
-    texts = [_number(x) for x in flat]
-    width = max(map(len, texts), default=0)
-    padded = iter([_padded(t, x < 0, signed, width) for t, x in zip(texts, flat, strict=True)])
-    return _nested(array.shape, padded, edge, width, INDENT)
+    edges = _edges(array, options.edgeitems)
+    signed, width = (
+        bool((edges < 0).any()),
+        max(map(len, map(_number, edges.ravel())), default=0),
+    )  # as Paddle: of the edges only
+    cut = options.edgeitems if _is_long(array.shape) else 0
+    items = (_padded(x, signed, width) for x in (edges if cut else array).ravel())
+    return _nested(array.shape, items, cut, width, INDENT)
 
 
 def _is_long(shape: Sequence[int]) -> bool:
@@ -94,9 +93,9 @@ def _is_long(shape: Sequence[int]) -> bool:
 
 
 def _edges(array: np.ndarray, edge: int) -> np.ndarray:
-    """The elements that are shown."""
+    """The elements at the ends of each axis."""
     for axis, extent in enumerate(array.shape):
-        if edge and extent > 2 * edge:
+        if extent > 2 * edge:
             array = np.take(array, [*range(edge), *range(extent - edge, extent)], axis)
     return array
 
@@ -109,16 +108,17 @@ def _number(x: Any) -> str:
     return f"{x:.0f}." if np.ceil(x) == x else f"{x:.{options.precision}f}"
 
 
-def _padded(number: str, negative: bool, signed: bool, width: int) -> str:
-    if len(number) < width and signed and not negative:
+def _padded(x: Any, signed: bool, width: int) -> str:
+    number = _number(x)
+    if len(number) < width and signed and not x < 0:
         return " " + number.ljust(width - 1)
     return number.ljust(width)
 
 
-def _nested(shape: Sequence[int], items: Any, edge: int, width: int, indent: int) -> str:
+def _nested(shape: Sequence[int], items: Iterator[str], edge: int, width: int, indent: int) -> str:
     """The next elements of `items`, as many as are shown of a tensor of that shape."""
     if not shape:
-        return str(next(items))
+        return next(items)
     extent, rest = shape[0], shape[1:]
     cut = bool(edge) and extent > 2 * edge
     parts = [_nested(rest, items, edge, width, indent + 1) for _ in range(2 * edge if cut else extent)]
@@ -159,8 +159,8 @@ def _cell(rows: np.ndarray, row: int | None, column: int | None) -> str:
     return "…" if row is None or column is None else _number(rows[row, column])
 
 
-def _row(label: str, cells: Any, tag: str) -> str:
-    return "<tr>" + "".join(itertools.chain([f"<th>{label}</th>"], (f"<{tag}>{html.escape(c)}</{tag}>" for c in cells))) + "</tr>"
+def _row(label: str, cells: Iterable[str], tag: str) -> str:
+    return f"<tr><th>{label}</th>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"
 
 
 class Shown:
@@ -179,10 +179,12 @@ class Shown:
 
     def __format__(self, spec: str) -> str:
         """`f"{loss:.4f}"`: one element is formatted as the number it is; more take no format."""
+        if not isinstance(spec, str):
+            raise DTypeError("D2S0001", f"__format__() expects a str, got {type(spec).__name__}")
         if self.array.ndim == 0 or (spec and self.array.size == 1):
             return _formatted(self.array.item(), spec)
         if spec:
-            message = f"a tensor of shape {list(self.array.shape)} takes no format, got {spec!r:.40}"
+            message = f"a tensor of shape {list(self.array.shape)} takes no format, got {brief(spec)}"
             raise DTypeError("D2S0001", message, hint="format an element: x[0], or print the tensor")
         return repr(self)
 
@@ -191,4 +193,4 @@ def _formatted(number: Any, spec: str) -> str:
     try:
         return format(number, spec)
     except ValueError as error:
-        raise ArgumentError("D2S0004", f"a tensor that holds {number!r}: {error}") from None
+        raise ArgumentError("D2S0004", f"a tensor that holds {brief(number)}: {error}") from None

@@ -14,10 +14,11 @@ Nothing that is read is ever executed: what is damaged, hostile or unknown is a 
 f32[n,2]
 """
 
+import contextlib
 import os
 
 from d2s import types
-from d2s.errors import D2SError, FormatError
+from d2s.errors import ArgumentError, D2SError, DTypeError, FileError, FormatError, brief
 from d2s.export import paddle_reader, paddle_writer, protobuf, tensors
 from d2s.export.model import Model, Parameter
 from d2s.types import Type
@@ -37,7 +38,17 @@ def save(model: Model, prefix: str | os.PathLike[str]) -> None:
         _MODEL: protobuf.encode("ProgramDesc", described),
     }
     for ending, data in files.items():
-        _replace(f"{os.fspath(prefix)}{ending}", data)
+        _replace(_path(prefix, ending), data)
+
+
+def _path(prefix: str | os.PathLike[str], ending: str) -> str:
+    try:
+        found = os.fspath(prefix)
+    except TypeError:
+        raise DTypeError("D2S0001", f"a path is a str, not {type(prefix).__name__}") from None
+    if not isinstance(found, str) or "\0" in found:
+        raise ArgumentError("D2S0004", f"{brief(found)} is no path of a file")
+    return f"{found}{ending}"
 
 
 def _check(model: Model) -> None:
@@ -55,16 +66,17 @@ def _check(model: Model) -> None:
 
 
 def _replace(path: str, data: bytes) -> None:
-    folder = os.path.dirname(path) or "."
-    os.makedirs(folder, exist_ok=True)
     draft = f"{path}.{os.getpid()}.part"
     try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         with open(draft, "wb") as file:
             file.write(data)
         os.replace(draft, path)
-    except BaseException:
-        os.unlink(draft)
-        raise
+    except OSError as error:
+        raise FileError("D2S3004", f"{path} cannot be written: {error.strerror}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
 
 
 def load(prefix: str | os.PathLike[str]) -> Model:
@@ -83,7 +95,7 @@ def load(prefix: str | os.PathLike[str]) -> Model:
 
 
 def _bytes(prefix: str | os.PathLike[str], ending: str, needed: bool = True) -> bytes:
-    path = f"{os.fspath(prefix)}{ending}"
+    path = _path(prefix, ending)
     try:
         with open(path, "rb") as file:
             return file.read()

@@ -171,6 +171,7 @@ class _Writer:
 
     def nodes(self, block: Message, program: Program) -> None:
         special = {"cond": self.cond, "while_loop": self.loop, "constant": self.constant, "where": self.select}
+        special["linear"] = self.linear
         for node in program.nodes:
             self.where = node.where
             special.get(node.op, self.plain)(block, node)
@@ -242,6 +243,13 @@ class _Writer:
         like = self.spare(block, Type(types.bool_, full))
         self.op(block, "equal", {"X": [both], "Y": [names[0]]}, [like], {"axis": -1})
         return like
+
+    def linear(self, block: Message, node: Node) -> None:
+        """A product and an addition: the same bits, and every version of Paddle has them."""
+        x, weight, bias = (self.names[value] for value in node.inputs)
+        product = self.variable(block, node.outputs[0].type)
+        self.op(block, "matmul_v2", {"X": [x], "Y": [weight]}, [product], {"trans_x": False, "trans_y": False})
+        self.op(block, "elementwise_add", {"X": [product], "Y": [bias]}, [self.define(block, node.outputs[0])], {"axis": -1})
 
     # regions
 

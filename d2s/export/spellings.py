@@ -140,19 +140,21 @@ SPELLINGS = {
     "bitwise_not": Spelling(_X, "b1 u8 i8 i16 i32 i64"),
     "where": Spelling(("Condition", "X", "Y"), "i32 i64 f32 f64"),
     "cast": Spelling(_X, fixed={"use_mkldnn": False}, write=_write_cast, read=_read_cast),
-    "matmul": Spelling(_XY, "f32 f64", write=_write_matmul, read=_read_matmul),
+    "matmul": Spelling(_XY, "i32 i64 f32 f64", write=_write_matmul, read=_read_matmul),
+    "dot": Spelling(_XY, "i32 i64 f32 f64"),
     "sum": Spelling(_X, write=_write_sum, read=_read_sum),
     "constant": Spelling(()),
     "cond": Spelling(("Cond", "Input")),
     "while_loop": Spelling(("Condition", "X")),
 }
+SEVERAL = {"linear": Spelling((), "i32 i64 f32 f64")}  # one of ours that the writer spells as several of Paddle's
 OF_PADDLE = {OPS[name].paddle or "": name for name in SPELLINGS}
 
 
 def refusal(node: Node) -> str:
     """Why a node cannot be written, or nothing."""
-    spelling = SPELLINGS.get(node.op)
-    if not spelling or not OPS[node.op].paddle:
+    spelling = SEVERAL.get(node.op) or SPELLINGS.get(node.op)
+    if not spelling or (not OPS[node.op].paddle and node.op not in SEVERAL):
         return node.op
     if any(v.type.dtype not in NUMBERS for v in node.inputs + node.outputs):
         return f"{node.op} of a stack"

@@ -10,12 +10,13 @@ In: a layer or function and what its arguments will be. Out: `path.pdmodel`, `pa
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from d2s import export
+from d2s.arguments import expect
 from d2s.capture.result import Made, Recipe, leaves
 from d2s.capture.symbolic import capturing, refuse
 from d2s.capture.tree import Skeleton, flatten, rebuild
@@ -37,14 +38,17 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None) -> None
     if isinstance(layer, TranslatedLayer):
         export.save(layer.model(), path)
         return
+    expect("save", "layer", layer, Callable, "a Layer or a function")
     made = layer.forward if isinstance(layer, Layer) else layer
     static = made if isinstance(made, StaticFunction) else to_static(made)
     variant = _variant(static, input_spec)
-    names = {id(p): name for name, p in layer.named_parameters()} if isinstance(layer, Layer) else {}
+    named = (*layer.named_parameters(), *layer.named_buffers()) if isinstance(layer, Layer) else ()
+    names = {id(tensor): name for name, tensor in named}
     export.save(_model(variant, names), path)
 
 
 def _variant(static: StaticFunction, input_spec: Sequence[Any] | None) -> Variant:
+    expect("save", "input_spec", input_spec, list | tuple | None, "a list")
     spec = list(input_spec if input_spec is not None else static.input_spec or [])
     if not spec and not static.variants:
         raise ArgumentError(
@@ -124,6 +128,7 @@ class TranslatedLayer(Layer):
         self._held = {
             name: (p.structured_name, Parameter(p.array, stop_gradient=not p.trainable)) for name, p in model.parameters.items()
         }
+        self._parameters |= dict(self._held.values())
         count = len(model.fetches)
         skeleton = _skeleton(model.notes.get("returns")) if "returns" in model.notes else None
         self._returns = skeleton if skeleton or count == 1 else (tuple, (), (None,) * count)
@@ -135,9 +140,6 @@ class TranslatedLayer(Layer):
         pairs = ((name, structured, p) for name, (structured, p) in self._held.items())
         parameters = {name: export.Parameter(p.array, structured, not p.stop_gradient) for name, structured, p in pairs}
         return dataclasses.replace(self._model, parameters=parameters)
-
-    def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Parameter]]:
-        yield from ((prefix + name, p) for name, p in self._held.values())
 
     def forward(self, *args: Any) -> Any:
         if capturing():

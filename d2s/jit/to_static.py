@@ -11,12 +11,14 @@ import copy
 import functools
 import inspect
 import os
+import sys
 import threading
 import types as python_types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s import convert
+from d2s.arguments import expect
 from d2s.capture.symbolic import capturing
 from d2s.capture.tree import flatten
 from d2s.config import knob
@@ -65,6 +67,14 @@ class StaticFunction:
         """Of a copied owner the copy's own: what was captured for the original is not."""
         return StaticFunction(self.function, self.input_spec, copy.deepcopy(self.owner, memo))
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By name where a decorator left it under the function's own name; else the function, which pickles by its name."""
+        if self.owner is None and _named(self.function) is self:
+            return str(self.function.__qualname__)
+        found = _named(self.function)
+        known = found if isinstance(found, StaticFunction) and found.function is self.function else self.function
+        return _restored, (known, self.input_spec, self.owner)
+
     def is_same_as(self) -> tuple[Any, ...]:
         """What makes two of these the same: see `fingerprint`."""
         return self.function, self.owner
@@ -84,7 +94,10 @@ class StaticFunction:
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """The arguments by parameter, and a name for each of their leaves."""
-        bound = self.signature().bind(*(args if self.owner is None else (self.owner, *args)), **kwargs)
+        try:
+            bound = self.signature().bind(*(args if self.owner is None else (self.owner, *args)), **kwargs)
+        except TypeError as error:
+            raise DTypeError("D2S0001", f"{self.__name__}{self.signature()}: {error}") from None
         bound.apply_defaults()
         names = []
         for name, value in bound.arguments.items():
@@ -165,6 +178,19 @@ class StaticFunction:
         return convert.converted(self.function).text  # type: ignore[arg-type]
 
 
+def _named(function: Callable[..., Any]) -> Any:
+    """What stands in the function's module under its name."""
+    found: Any = sys.modules.get(getattr(function, "__module__", ""))
+    for name in getattr(function, "__qualname__", "").split("."):
+        found = getattr(found, name, None)
+    return found
+
+
+def _restored(known: Any, input_spec: Any, owner: Any) -> StaticFunction:
+    """A pickled one, with nothing captured yet."""
+    return StaticFunction(known.function if isinstance(known, StaticFunction) else known, input_spec, owner)
+
+
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
     """A function's signature; that of anything for a builtin that tells none."""
     try:
@@ -176,6 +202,9 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 def to_static(function: Any = None, input_spec: Sequence[InputSpec | None] | None = None, full_graph: bool = True) -> Any:
     """Makes a function, a method or a Layer static; with or without parentheses."""
+    expect("to_static", "input_spec", input_spec, list | tuple | None, "a list")
+    for spec in input_spec or ():
+        expect("to_static", "input_spec", spec, InputSpec | None, "InputSpecs")
     if function is None:
         return functools.partial(to_static, input_spec=input_spec, full_graph=full_graph)
     if isinstance(function, Layer):

@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 
 from d2s import passes
-from d2s.autodiff import tape
+from d2s.autodiff import reads, tape, writes
+from d2s.autodiff.mode import recording
 from d2s.autodiff.program import Linear, linearize
 from d2s.capture.result import build
 from d2s.capture.trace import trace
 from d2s.capture.tree import containers
-from d2s.eager.tensor import Tensor, unchanged
+from d2s.default_dtype import default_dtype
+from d2s.eager.handler import again, refuse_changed
+from d2s.eager.tensor import Tensor
 from d2s.errors import GradientError
 from d2s.ir.program import Program
 from d2s.ir.text import show
@@ -65,7 +68,7 @@ class Graph:
     def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Runs on tensors (Python numbers as 0-D ones)."""
         arrays = [t.array for t in inputs]
-        wanted = tuple(tape.recording() and not t.stop_gradient for t in inputs)
+        wanted = tuple(recording() and not t.stop_gradient for t in inputs)
         own = {id(a): t for a, t in zip(arrays, inputs, strict=True)}  # an input that comes out is the tensor that went in
         if not any(wanted):
             return [own[id(a)] if id(a) in own else Tensor(a) for a in self._plain(arrays)]
@@ -76,7 +79,7 @@ class Graph:
         tensors = []
         for n, a in enumerate(results[: len(given)]):
             reached = n in linear.reached
-            tensors.append(own[id(a)] if id(a) in own else Tensor(a, not reached, node if reached else None, n))
+            tensors.append(own[id(a)] if id(a) in own else Tensor(a, not reached, tape.result(node, n) if reached else None))
         return tensors
 
 
@@ -88,7 +91,7 @@ class GraphNode(tape.TapeNode):
     def __init__(
         self, graph: Graph, inputs: Sequence[Tensor], arrays: list[Any], wanted: Mask, given: Mask, results: list[Any]
     ) -> None:
-        super().__init__(inputs)
+        super().__init__(tape.edge(t) if w else None for t, w in zip(inputs, wanted, strict=True))
         self.graph, self.arrays, self.wanted, self.given, self.results = graph, arrays, wanted, given, results
         self.swept: set[int] = set()
 
@@ -101,31 +104,45 @@ class GraphNode(tape.TapeNode):
             self.pull_connected(cotangents, totals)
             return
         given = tuple(n in cotangents for n in range(len(self.given)))
-        so_far = [totals.get(t) if w else None for t, w in zip(self.inputs, self.wanted, strict=True)]
+        so_far = [None if edge is None else totals.get(edge) for edge in self.edges]
         started = tuple(t is not None for t in so_far)
         linear, forward, backward = self.graph.halves(self.wanted, given, started)
         assumed = self.graph.halves(self.wanted, self.given, (False,) * len(started))[0]
         kept = self.results if linear is assumed else forward(self.arrays)  # another sweep than foreseen keeps other values
         saved = [self.arrays[n] if is_input else kept[n] for is_input, n in linear.saved]
+        if writes.after(self.order):
+            self.check(linear.backward, saved)
+            if linear is not assumed:
+                self.check(linear.forward, self.arrays)
         gs = [cotangents[n].array for n in sorted(cotangents) if n in linear.reached]
         results = backward([*saved, *gs, *(t.array for t in so_far if t is not None)])
         for n, total, flag in linear.totals:
             if flag < 0 or results[flag]:
-                totals.put(self.inputs[n], Tensor(results[total]))
+                totals.put(self.edges[n], Tensor(results[total]))
 
     def pull_connected(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
         """The same on the tape: both halves run as graphs of their own, whose gradients are those of the gradient."""
         given = tuple(n in cotangents for n in range(len(self.given)))
-        so_far = [totals.get(t) if w else None for t, w in zip(self.inputs, self.wanted, strict=True)]
+        so_far = [None if edge is None else totals.get(edge) for edge in self.edges]
         linear, forward, backward = self.graph.connected(self.wanted, given, tuple(t is not None for t in so_far))
-        inputs = unchanged(self.inputs, self.arrays)
+        if writes.after(self.order):
+            self.check(linear.forward, self.arrays)
+        inputs = [again(edge, a) for edge, a in zip(self.edges, self.arrays, strict=True)]
         kept = forward(inputs)
         saved = [inputs[n] if is_input else kept[n] for is_input, n in linear.saved]
         gs = [cotangents[n] for n in sorted(cotangents) if n in linear.reached]
         results = backward([*saved, *gs, *(t for t in so_far if t is not None)])
         for n, total, flag in linear.totals:
             if flag < 0 or results[flag].item():
-                totals.put(self.inputs[n], results[total])
+                totals.put(self.edges[n], results[total])
+
+    def check(self, program: Program, arrays: Sequence[Any]) -> None:
+        """Refuses to run a half that reads values changed since the call."""
+        read = reads.of_program(program)
+        for value, array in zip(program.inputs, arrays, strict=False):
+            if value in read and isinstance(array, np.ndarray):
+                line = next((node.where for node in program.nodes if value in node.inputs and node.where), self.line)
+                refuse_changed(array, self.order, f"'{self.graph.program.name}'", line)
 
     def release(self) -> None:
         """Frees the buffers once every result has been swept: each has a gradient of its own, as eagerly."""
@@ -133,7 +150,8 @@ class GraphNode(tape.TapeNode):
         reached = self.graph.halves(self.wanted, self.given, (False,) * len(self.wanted))[0].reached
         if not reached <= self.swept:
             return
-        self.released, self.results, self.arrays = True, [], []
+        super().release()
+        self.results, self.arrays = [], []
 
 
 class Variant:
@@ -142,6 +160,7 @@ class Variant:
     def __init__(self, function: Callable[[Any], Any], name: str, key: Key, leaves: list[Any], names: list[str]) -> None:
         symbols = {n: (names[n], leaf.type) for n, leaf in enumerate(key.leaves) if leaf.dtype and leaf.same_as < 0}
         same = {n: leaf.same_as for n, leaf in enumerate(key.leaves) if leaf.same_as >= 0}
+        self.default = default_dtype()
         self.captured = trace(function, name, leaves, key.skeleton, symbols, same)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
         self.graph = Graph(self.captured.program)
@@ -152,6 +171,8 @@ class Variant:
         for guard in self.captured.guards:
             if not guard.holds():
                 return f"{guard.described} changed"
+        if default_dtype() is not self.default:
+            return "the default dtype changed"
         for tensor, was in self.lifted:
             if launch.type_of(tensor.array) != was:
                 return f"a tensor {was} it reads is {launch.type_of(tensor.array)}"
@@ -176,7 +197,7 @@ class Variant:
             if kind == "output":
                 return outputs[at].item() if self.graph.program.outputs[at].type.python else outputs[at]
             if kind == "copy":
-                return at.detach()
+                return Tensor(at.array.copy())
             return leaves[at] if kind == "argument" else containers(arguments)[at] if kind == "container" else at
 
         return build(self.captured.result, leaf)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s.arguments import expect
 from d2s.capture.tree import flatten, rebuild
 from d2s.eager.tensor import Tensor
 from d2s.errors import MismatchError
@@ -40,6 +41,7 @@ def _count(number: int, noun: str) -> str:
 
 def verify(function: Any, *args: Any, **kwargs: Any) -> Report:
     """Runs `function` eagerly and static on copies of the arguments; what it reads otherwise keeps its gradients."""
+    expect("verify", "function", function, Callable, "a Layer or a function")
     made = function.forward if isinstance(function, Layer) else function
     static: StaticFunction = made if isinstance(made, StaticFunction) else to_static(made)
     variant = static.concrete_program(*args, **kwargs)

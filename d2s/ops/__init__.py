@@ -1,6 +1,32 @@
 """The registry of ops: one block declares an op; families import in the order below."""
 
-from d2s.ops import compare, control, linalg, math, random, reduce
+from d2s.ops import (
+    activation,
+    along_axis,
+    arrange,
+    compare,
+    control,
+    conv,
+    create,
+    dropout,
+    expand,
+    gather,
+    item,
+    join,
+    label,
+    linalg,
+    math,
+    norm,
+    pad,
+    pool,
+    random,
+    reduce,
+    scatter,
+    shape,
+    slicing,
+    softmax,
+    triangle,
+)
 from d2s.ops.dispatch import OPS
 from d2s.ops.op import Op, Share
 

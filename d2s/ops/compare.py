@@ -7,14 +7,14 @@
 
 from typing import Any
 
-from d2s.errors import DTypeError
+from d2s.errors import DTypeError, brief
 from d2s.ops.op import elementwise, op
 from d2s.types import DType, Type, bool_, dtype
 
 T: Any = None  # the emitter's, bound to the dtype of each kernel
 
 
-@elementwise(paddle="equal", out_dtype=bool_)
+@elementwise(paddle="equal", onnx="Equal", out_dtype=bool_)
 def equal(x, y):
     """Whether x equals y, element by element.
 
@@ -24,7 +24,7 @@ def equal(x, y):
     return x == y
 
 
-@elementwise(paddle="not_equal", out_dtype=bool_)
+@elementwise(paddle="not_equal", onnx="Not(Equal(x, y))", out_dtype=bool_)
 def not_equal(x, y):
     """Whether x differs from y, element by element.
 
@@ -34,7 +34,7 @@ def not_equal(x, y):
     return x != y
 
 
-@elementwise(paddle="less_than", out_dtype=bool_)
+@elementwise(paddle="less_than", onnx="Less", out_dtype=bool_)
 def less_than(x, y):
     """Whether x is below y, element by element.
 
@@ -44,7 +44,7 @@ def less_than(x, y):
     return x < y
 
 
-@elementwise(paddle="less_equal", out_dtype=bool_)
+@elementwise(paddle="less_equal", onnx="LessOrEqual", out_dtype=bool_)
 def less_equal(x, y):
     """Whether x is at most y, element by element.
 
@@ -54,7 +54,7 @@ def less_equal(x, y):
     return x <= y
 
 
-@elementwise(paddle="greater_than", out_dtype=bool_)
+@elementwise(paddle="greater_than", onnx="Greater", out_dtype=bool_)
 def greater_than(x, y):
     """Whether x is above y, element by element.
 
@@ -64,7 +64,7 @@ def greater_than(x, y):
     return x > y
 
 
-@elementwise(paddle="greater_equal", out_dtype=bool_)
+@elementwise(paddle="greater_equal", onnx="GreaterOrEqual", out_dtype=bool_)
 def greater_equal(x, y):
     """Whether x is at least y, element by element.
 
@@ -74,7 +74,7 @@ def greater_equal(x, y):
     return x >= y
 
 
-@elementwise(paddle="where", kept=1)
+@elementwise(paddle="where", onnx="Where", kept=1)
 def where(condition, x, y):
     """x where the condition holds, else y.
 
@@ -89,7 +89,7 @@ def _(g, out, condition, x, y):
     return None, lambda: where(condition, g, 0.0), lambda: where(condition, 0.0, g)
 
 
-@op(paddle="cast")
+@op(paddle="cast", onnx="Cast")
 def cast(x, dtype: Any, python: bool = False):
     """The same values in another dtype. Floats outside an integer's range become its nearest value, nan becomes 0.
 
@@ -101,7 +101,7 @@ def cast(x, dtype: Any, python: bool = False):
 @cast.rule("canonical")
 def _(x, dtype, python):
     if dtype is None or not isinstance(python, bool):
-        raise DTypeError("D2S0003", f"cast(): 'dtype' is {dtype!r}, 'python' is {python!r:.40}")
+        raise DTypeError("D2S0003", f"cast(): 'dtype' is {brief(dtype)}, 'python' is {brief(python)}")
     return {"dtype": _dtype(dtype), "python": python}
 
 

@@ -15,7 +15,7 @@ from d2s.ops.op import op
 from d2s.types import STACK, DType, Type, bool_
 
 
-@op(paddle="conditional_block")
+@op(paddle="conditional_block", onnx="If")
 def cond(condition, captured, then: Any, otherwise: Any):
     """One of two regions, chosen at run time."""
 
@@ -29,7 +29,7 @@ def _(condition, *captured, then, otherwise):
     return tuple(v.type for v in then.outputs)
 
 
-@op(paddle="while")
+@op(paddle="while", onnx="Loop")
 def while_loop(carry, test: Any, body: Any, carries: int):
     """The body again and again as long as the test holds; the first `carries` inputs change, the others are fixed."""
 
@@ -53,7 +53,7 @@ def _same(have: list[Type], want: list[Type], what: str) -> None:
         raise InternalError("D2S9001", f"{what} are {have}, expected {want}")
 
 
-@op(paddle="fill_constant")
+@op(paddle="fill_constant", onnx="Constant")
 def constant(value: Any, dtype: DType, python: bool):
     """A number known at capture."""
 

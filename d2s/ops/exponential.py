@@ -12,7 +12,7 @@ from d2s.ops.math import neg
 from d2s.ops.op import elementwise
 
 
-@elementwise(paddle="exp", dtypes="f")
+@elementwise(paddle="exp", onnx="Exp", dtypes="f")
 def exp(x):
     """e to the power of the value.
 
@@ -27,7 +27,7 @@ def _(g, out, x):
     return g * out
 
 
-@elementwise(paddle="expm1", dtypes="f")
+@elementwise(paddle="expm1", onnx="Sub(Exp(x), 1)", dtypes="f")
 def expm1(x):
     """e to the power of the value, minus 1: exact to the last digit near 0, too.
 
@@ -42,7 +42,7 @@ def _(g, out, x):
     return g * (out + 1.0)
 
 
-@elementwise(paddle="log", dtypes="f")
+@elementwise(paddle="log", onnx="Log", dtypes="f")
 def log(x):
     """The natural logarithm; nan below 0.
 
@@ -57,7 +57,7 @@ def _(g, out, x):
     return g / x
 
 
-@elementwise(paddle="log1p", dtypes="f")
+@elementwise(paddle="log1p", onnx="Log(Add(x, 1))", dtypes="f")
 def log1p(x):
     """The natural logarithm of 1 plus the value: exact to the last digit near 0, too.
 
@@ -72,7 +72,7 @@ def _(g, out, x):
     return g / (x + 1.0)
 
 
-@elementwise(paddle="log2", dtypes="f")
+@elementwise(paddle="log2", onnx="Div(Log(x), 0.6931471805599453)", dtypes="f")
 def log2(x):
     """The logarithm to base 2.
 
@@ -87,7 +87,7 @@ def _(g, out, x):
     return g / (x * math.log(2.0))
 
 
-@elementwise(paddle="log10", dtypes="f")
+@elementwise(paddle="log10", onnx="Div(Log(x), 2.302585092994046)", dtypes="f")
 def log10(x):
     """The logarithm to base 10.
 
@@ -102,7 +102,7 @@ def _(g, out, x):
     return g / (x * math.log(10.0))
 
 
-@elementwise(paddle="sqrt", dtypes="f")
+@elementwise(paddle="sqrt", onnx="Sqrt", dtypes="f")
 def sqrt(x):
     """The square root; nan below 0.
 
@@ -117,7 +117,7 @@ def _(g, out, x):
     return g * 0.5 / out
 
 
-@elementwise(paddle="rsqrt", dtypes="f")
+@elementwise(paddle="rsqrt", onnx="Reciprocal(Sqrt(x))", dtypes="f")
 def rsqrt(x):
     """One divided by the square root.
 
@@ -132,7 +132,7 @@ def _(g, out, x):
     return neg(g * 0.5 * (out * out * out))
 
 
-@elementwise(paddle="sigmoid", dtypes="f")
+@elementwise(paddle="sigmoid", onnx="Sigmoid", dtypes="f")
 def sigmoid(x):
     """1 / (1 + exp(-x)).
 
@@ -147,7 +147,7 @@ def _(g, out, x):
     return g * (out * (1.0 - out))
 
 
-@elementwise(paddle="erf", dtypes="f")
+@elementwise(paddle="erf", onnx="Erf", dtypes="f")
 def erf(x):
     """The error function.
 

@@ -8,14 +8,14 @@
 import math
 from typing import Any
 
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.op import OPS, elementwise, op
 from d2s.types import NUMBERS, array_of
 
 T: Any = None  # the emitter's, bound to the dtype of each kernel
 
 
-@elementwise(paddle="elementwise_max", dtypes="if")
+@elementwise(paddle="elementwise_max", onnx="Max", dtypes="if")
 def maximum(x, y):
     """The larger of two values; nan where either is nan.
 
@@ -30,7 +30,7 @@ def _(g, out, x, y):
     return lambda: _where(_greater(x, y), g), lambda: _where(OPS["less_equal"](x, y), g)
 
 
-@elementwise(paddle="elementwise_min", dtypes="if")
+@elementwise(paddle="elementwise_min", onnx="Min", dtypes="if")
 def minimum(x, y):
     """The smaller of two values; nan where either is nan.
 
@@ -45,7 +45,7 @@ def _(g, out, x, y):
     return lambda: _where(OPS["less_than"](x, y), g), lambda: _where(OPS["greater_equal"](x, y), g)
 
 
-@elementwise(paddle="elementwise_fmax", dtypes="if")
+@elementwise(paddle="elementwise_fmax", onnx="i: Max; f: Where(IsNaN(x), y, Where(IsNaN(y), x, Max(x, y)))", dtypes="if")
 def fmax(x, y):
     """The larger of two values; of a number and nan, the number.
 
@@ -60,7 +60,7 @@ def _(g, out, x, y):
     return lambda: _where(_first(OPS["greater_equal"](x, y), y), g), lambda: _where(_second(OPS["greater_equal"](x, y), y), g)
 
 
-@elementwise(paddle="elementwise_fmin", dtypes="if")
+@elementwise(paddle="elementwise_fmin", onnx="i: Min; f: Where(IsNaN(x), y, Where(IsNaN(y), x, Min(x, y)))", dtypes="if")
 def fmin(x, y):
     """The smaller of two values; of a number and nan, the number.
 
@@ -91,7 +91,7 @@ def _second(wins, y):
     return OPS["logical_not"](_first(wins, y))
 
 
-@op(paddle="clip")
+@op(paddle="clip", onnx="Clip")
 def clip(x, min: Any = None, max: Any = None):
     """The value, or the bound it is beyond; nan stays nan. Where min is above max, the result is max.
 
@@ -110,8 +110,8 @@ def _bound(value, name, x):
     if value is None:
         return None
     if not isinstance(value, NUMBERS) or value != value:
-        raise ArgumentError("D2S0004", f"clip(): '{name}' is {value!r:.60}, expected a number or None")
-    if x.dtype.kind != "i":
+        raise ArgumentError("D2S0004", f"clip(): '{name}' is {brief(value)}, expected a number or None")
+    if x.dtype.kind == "f":
         return float(str(array_of(_float(value), x.dtype)))
     low, high = (0, 255) if x.dtype.name == "uint8" else (-(1 << 8 * x.dtype.size - 1), (1 << 8 * x.dtype.size - 1) - 1)
     return high if value >= high else low if value <= low else int(value)

@@ -14,7 +14,7 @@ from d2s.types import bool_
 T: Any = None  # the emitter's, bound to the dtype of each kernel
 
 
-@elementwise(paddle="logical_and", out_dtype=bool_)
+@elementwise(paddle="logical_and", onnx="And(Cast(x, to='bool'), Cast(y, to='bool'))", out_dtype=bool_)
 def logical_and(x, y):
     """Whether neither value is 0.
 
@@ -24,7 +24,7 @@ def logical_and(x, y):
     return (x != 0) & (y != 0)
 
 
-@elementwise(paddle="logical_or", out_dtype=bool_)
+@elementwise(paddle="logical_or", onnx="Or(Cast(x, to='bool'), Cast(y, to='bool'))", out_dtype=bool_)
 def logical_or(x, y):
     """Whether a value is not 0.
 
@@ -34,7 +34,7 @@ def logical_or(x, y):
     return (x != 0) | (y != 0)
 
 
-@elementwise(paddle="logical_xor", out_dtype=bool_)
+@elementwise(paddle="logical_xor", onnx="Xor(Cast(x, to='bool'), Cast(y, to='bool'))", out_dtype=bool_)
 def logical_xor(x, y):
     """Whether one value is 0 and the other is not.
 
@@ -44,7 +44,7 @@ def logical_xor(x, y):
     return (x != 0) != (y != 0)
 
 
-@elementwise(paddle="logical_not", out_dtype=bool_)
+@elementwise(paddle="logical_not", onnx="Not(Cast(x, to='bool'))", out_dtype=bool_)
 def logical_not(x):
     """Whether the value is 0.
 
@@ -54,7 +54,7 @@ def logical_not(x):
     return x == 0
 
 
-@elementwise(paddle="bitwise_and", dtypes="bi")
+@elementwise(paddle="bitwise_and", onnx="b: And; i: BitwiseAnd", dtypes="bi")
 def bitwise_and(x, y):
     """The bits set in both values.
 
@@ -74,7 +74,7 @@ def _(g, out, x, y):
     return None, None
 
 
-@elementwise(paddle="bitwise_or", dtypes="bi")
+@elementwise(paddle="bitwise_or", onnx="b: Or; i: BitwiseOr", dtypes="bi")
 def bitwise_or(x, y):
     """The bits set in a value.
 
@@ -94,7 +94,7 @@ def _(g, out, x, y):
     return None, None
 
 
-@elementwise(paddle="bitwise_xor", dtypes="bi")
+@elementwise(paddle="bitwise_xor", onnx="b: Xor; i: BitwiseXor", dtypes="bi")
 def bitwise_xor(x, y):
     """The bits set in one value and not in the other.
 
@@ -114,7 +114,7 @@ def _(g, out, x, y):
     return None, None
 
 
-@elementwise(paddle="bitwise_not", dtypes="bi")
+@elementwise(paddle="bitwise_not", onnx="b: Not; i: BitwiseNot", dtypes="bi")
 def bitwise_not(x):
     """The bits not set; of a bool, the other bool.
 

@@ -19,7 +19,7 @@ from d2s.types import Type
 T: Any = None  # the emitter's, bound to the dtype of each kernel
 
 
-@elementwise(paddle="elementwise_add", overflow="((x ^ v) & (y ^ v)) < 0")
+@elementwise(paddle="elementwise_add", onnx="Add", overflow="((x ^ v) & (y ^ v)) < 0")
 def add(x, y):
     """The sum, element by element, with broadcasting.
 
@@ -34,7 +34,7 @@ def _(g, out, x, y):
     return g, g
 
 
-@elementwise(paddle="elementwise_sub", overflow="((x ^ y) & (x ^ v)) < 0", dtypes="if")
+@elementwise(paddle="elementwise_sub", onnx="Sub", overflow="((x ^ y) & (x ^ v)) < 0", dtypes="if")
 def subtract(x, y):
     """The difference, element by element, with broadcasting.
 
@@ -49,7 +49,7 @@ def _(g, out, x, y):
     return g, lambda: neg(g)
 
 
-@elementwise(paddle="elementwise_mul", overflow="(v == y and y != 0) if x == -1 else (x != 0 and v // x != y)")
+@elementwise(paddle="elementwise_mul", onnx="Mul", overflow="(v == y and y != 0) if x == -1 else (x != 0 and v // x != y)")
 def multiply(x, y):
     """The product, element by element, with broadcasting.
 
@@ -64,7 +64,7 @@ def _(g, out, x, y):
     return lambda: g * y, lambda: g * x
 
 
-@elementwise(paddle="scale", overflow="v == x and x != 0", dtypes="if")
+@elementwise(paddle="scale", onnx="Neg", overflow="v == x and x != 0", dtypes="if")
 def neg(x):
     """The value with the other sign.
 
@@ -96,7 +96,7 @@ def zeros(g):
     return OPS["cast"](OPS["greater_than"](g, g), g.dtype)
 
 
-@elementwise(paddle="elementwise_div", dtypes="if")
+@elementwise(paddle="elementwise_div", onnx="Div", dtypes="if")
 def divide(x, y):
     """The quotient, element by element, with broadcasting; of integers it is cut off towards 0, x / 0 is 0.
 
@@ -116,7 +116,7 @@ def _(g, out, x, y):
     return lambda: g / y, lambda: neg(g * (out / y))
 
 
-@elementwise(paddle="elementwise_floordiv", dtypes="if")
+@elementwise(paddle="elementwise_floordiv", onnx="i: Div(Sub(x, Mod(x, y)), y); f: Floor(Div(x, y))", dtypes="if")
 def floor_divide(x, y):
     """The largest integer not above the quotient; of integers, x // 0 is 0.
 
@@ -136,7 +136,7 @@ def _(g, out, x, y):
     return lambda: zeros(g), lambda: zeros(g)
 
 
-@elementwise(paddle="elementwise_mod", dtypes="if")
+@elementwise(paddle="elementwise_mod", onnx="i: Mod; f: Sub(x, Mul(Floor(Div(x, y)), y))", dtypes="if")
 def remainder(x, y):
     """What floor division leaves, exact, with the sign of y; of integers, x % 0 is 0.
 
@@ -156,7 +156,7 @@ def _(g, out, x, y):
     return g, lambda: neg(g * floor_divide(x, y))
 
 
-@elementwise(paddle="elementwise_pow", dtypes="if")
+@elementwise(paddle="elementwise_pow", onnx="Pow", dtypes="if")
 def pow(x, y):
     """x to the power of y; of integers it wraps around, and below 1 it is 0.
 
@@ -180,7 +180,7 @@ def _(g, out, x, y):
     )
 
 
-@elementwise(paddle="square", dtypes="if", overflow="x != 0 and v // x != x")
+@elementwise(paddle="square", onnx="Mul(x, x)", dtypes="if", overflow="x != 0 and v // x != x")
 def square(x):
     """The product with itself.
 
@@ -195,7 +195,7 @@ def _(g, out, x):
     return g * (x * 2.0)
 
 
-@elementwise(paddle="reciprocal", dtypes="f")
+@elementwise(paddle="reciprocal", onnx="Reciprocal", dtypes="f")
 def reciprocal(x):
     """One divided by the value.
 
@@ -210,7 +210,7 @@ def _(g, out, x):
     return neg(g * (out * out))
 
 
-@elementwise(paddle="abs", dtypes="if", overflow="v < 0")
+@elementwise(paddle="abs", onnx="Abs", dtypes="if", overflow="v < 0")
 def abs(x):
     """The value without its sign.
 
@@ -225,7 +225,7 @@ def _(g, out, x):
     return g * sign(x)
 
 
-@elementwise(paddle="sign", dtypes="if")
+@elementwise(paddle="sign", onnx="Sign", dtypes="if")
 def sign(x):
     """-1, 0 or 1; nan stays nan.
 
@@ -240,7 +240,7 @@ def _(g, out, x):
     return lambda: zeros(g)
 
 
-@elementwise(paddle="relu", dtypes="if")
+@elementwise(paddle="relu", onnx="Relu", dtypes="if")
 def relu(x):
     """The value where it is above zero, else zero; nan stays nan.
 
@@ -255,7 +255,7 @@ def _(g, out, x):
     return OPS["where"](OPS["greater_than"](out, 0.0), g, 0.0)
 
 
-@elementwise(paddle="tanh", dtypes="f")
+@elementwise(paddle="tanh", onnx="Tanh", dtypes="f")
 def tanh(x):
     """The hyperbolic tangent.
 

@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.dispatch import OPS, apply, handlers
 from d2s.ops.shapes import broadcast
 from d2s.types import Dim, Type, bool_
@@ -39,11 +39,16 @@ class Op:
     """One operation. `arrays` are its positional inputs, everything else in the signature is an attribute.
 
     `variadic`: the last of `arrays` stands for any number of inputs.
+
+    `onnx`: its spelling in ONNX (opset 18): an operator that takes the inputs as they are and the attributes in its own form
+    ("ReduceSum"), or operators around the inputs' names ("Sub(Exp(x), 1)"); where kinds of dtype differ, one for each kind
+    ("b: And; i: BitwiseAnd"), a kind not named has none. None: ONNX has none.
     """
 
     name: str
     declaration: Rule
     paddle: str | None  # its spelling in Paddle's files; None: refused by name there
+    onnx: str | None = None
     scalar: Rule | None = None  # the text of one element; the emitter writes the loops around it
     out_dtype: Any = None  # of an elementwise op, where it is not that of its inputs
     dtypes: str = "bif"  # the kinds of dtype an elementwise op takes
@@ -166,7 +171,7 @@ def elementwise(*, paddle: str | None, **options: Any) -> Callable[[Rule], Op]:
 def flag(value: Any, name: str) -> bool:
     """An on-off argument."""
     if not isinstance(value, (bool, int)):
-        raise ArgumentError("D2S0004", f"'{name}' is {value!r:.60}, expected True or False")
+        raise ArgumentError("D2S0004", f"'{name}' is {brief(value)}, expected True or False")
     return bool(value)
 
 
@@ -175,8 +180,8 @@ def axes(axis: Any, rank: int, name: str) -> tuple[int, ...]:
     listed = range(rank) if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]
     for a in listed:
         if not isinstance(a, int) or isinstance(a, bool) or not -rank <= a < rank:
-            raise ArgumentError("D2S0004", f"{name}(): axis {a!r} is not one of the {rank} axes of 'x'")
+            raise ArgumentError("D2S0004", f"{name}(): axis {brief(a)} is not one of the {rank} axes of 'x'")
     found = tuple(sorted(a % rank for a in listed))
     if len(set(found)) < len(found):
-        raise ArgumentError("D2S0004", f"{name}(): axis {axis!r} names an axis twice")
+        raise ArgumentError("D2S0004", f"{name}(): axis {brief(axis)} names an axis twice")
     return found

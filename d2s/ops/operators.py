@@ -6,9 +6,10 @@
 
 from typing import Any
 
-from d2s.ops import compare, exponential, extremes, linalg, logic, math, reduce, rounding, trigonometry
+from d2s.ops import compare, exponential, extremes, linalg, logic, math, reduce, rounding, softmax, trigonometry
 from d2s.ops.dispatch import current
 from d2s.ops.op import Op
+from d2s.ops.shape_methods import ShapeMethods, method_of
 from d2s.types import NUMBERS, float32
 
 
@@ -39,15 +40,7 @@ def _true_quotient(reflected: bool = False) -> Any:
     return method
 
 
-def _method(op: Op) -> Any:
-    def method(self: Any, *inputs: Any, **attrs: Any) -> Any:
-        return op(self, *inputs, **attrs)
-
-    method.__name__, method.__doc__ = op.name, op.__doc__
-    return method
-
-
-class Operators:
+class Operators(ShapeMethods):
     """What `x + y` and `x.sum()` mean."""
 
     __slots__ = ()
@@ -78,28 +71,32 @@ class Operators:
     def __invert__(self) -> Any:
         return logic.bitwise_not(self)
 
-    add, subtract, multiply, divide = map(_method, (math.add, math.subtract, math.multiply, math.divide))
-    floor_divide, remainder, pow = map(_method, (math.floor_divide, math.remainder, math.pow))
-    abs, sign, square, reciprocal = map(_method, (math.abs, math.sign, math.square, math.reciprocal))
-    exp, expm1, log, log1p = map(_method, (exponential.exp, exponential.expm1, exponential.log, exponential.log1p))
-    log2, log10, sqrt, rsqrt = map(_method, (exponential.log2, exponential.log10, exponential.sqrt, exponential.rsqrt))
-    sigmoid, erf = map(_method, (exponential.sigmoid, exponential.erf))
-    sin, cos, tan = map(_method, (trigonometry.sin, trigonometry.cos, trigonometry.tan))
-    asin, acos, atan = map(_method, (trigonometry.asin, trigonometry.acos, trigonometry.atan))
-    sinh, cosh = map(_method, (trigonometry.sinh, trigonometry.cosh))
-    floor, ceil, round, trunc = map(_method, (rounding.floor, rounding.ceil, rounding.round, rounding.trunc))
-    isnan, isinf, isfinite = map(_method, (rounding.isnan, rounding.isinf, rounding.isfinite))
-    maximum, minimum, fmax, fmin = map(_method, (extremes.maximum, extremes.minimum, extremes.fmax, extremes.fmin))
-    clip = _method(extremes.clip)
-    logical_and, logical_or = map(_method, (logic.logical_and, logic.logical_or))
-    logical_xor, logical_not = map(_method, (logic.logical_xor, logic.logical_not))
-    bitwise_and, bitwise_or = map(_method, (logic.bitwise_and, logic.bitwise_or))
-    bitwise_xor, bitwise_not = map(_method, (logic.bitwise_xor, logic.bitwise_not))
+    add, subtract, multiply, divide = map(method_of, (math.add, math.subtract, math.multiply, math.divide))
+    floor_divide, remainder, pow = map(method_of, (math.floor_divide, math.remainder, math.pow))
+    abs, sign, square, reciprocal = map(method_of, (math.abs, math.sign, math.square, math.reciprocal))
+    exp, expm1, log, log1p = map(method_of, (exponential.exp, exponential.expm1, exponential.log, exponential.log1p))
+    log2, log10, sqrt, rsqrt = map(method_of, (exponential.log2, exponential.log10, exponential.sqrt, exponential.rsqrt))
+    sigmoid, erf = map(method_of, (exponential.sigmoid, exponential.erf))
+    sin, cos, tan = map(method_of, (trigonometry.sin, trigonometry.cos, trigonometry.tan))
+    asin, acos, atan = map(method_of, (trigonometry.asin, trigonometry.acos, trigonometry.atan))
+    sinh, cosh = map(method_of, (trigonometry.sinh, trigonometry.cosh))
+    floor, ceil, round, trunc = map(method_of, (rounding.floor, rounding.ceil, rounding.round, rounding.trunc))
+    isnan, isinf, isfinite = map(method_of, (rounding.isnan, rounding.isinf, rounding.isfinite))
+    maximum, minimum, fmax, fmin = map(method_of, (extremes.maximum, extremes.minimum, extremes.fmax, extremes.fmin))
+    clip = method_of(extremes.clip)
+    logical_and, logical_or = map(method_of, (logic.logical_and, logic.logical_or))
+    logical_xor, logical_not = map(method_of, (logic.logical_xor, logic.logical_not))
+    bitwise_and, bitwise_or = map(method_of, (logic.bitwise_and, logic.bitwise_or))
+    bitwise_xor, bitwise_not = map(method_of, (logic.bitwise_xor, logic.bitwise_not))
 
     def astype(self, dtype: Any) -> Any:
         return compare.cast(self, dtype)
 
     cast = astype
+
+    def clone(self) -> Any:
+        """The same values in memory of their own; gradients pass."""
+        return compare.cast(self, self.dtype)  # type: ignore[attr-defined]
 
     def relu(self) -> Any:
         return math.relu(self)
@@ -107,8 +104,11 @@ class Operators:
     def tanh(self) -> Any:
         return math.tanh(self)
 
-    def sum(self, axis: Any = None, keepdim: bool = False) -> Any:
-        return reduce.sum(self, axis, keepdim)
+    sum, mean, prod, max, min = map(method_of, (reduce.sum, reduce.mean, reduce.prod, reduce.max, reduce.min))
+    amax, amin, logsumexp = map(method_of, (reduce.amax, reduce.amin, softmax.logsumexp))
+
+    mm, bmm, mv, dot = linalg.mm, linalg.bmm, linalg.mv, method_of(linalg.dot)
+    inner, outer, addmm = linalg.inner, linalg.outer, linalg.addmm
 
     def matmul(self, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
         return linalg.matmul(self, y, transpose_x, transpose_y)

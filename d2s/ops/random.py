@@ -24,14 +24,14 @@ import inspect
 import math
 import numbers
 import operator
-import os
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from d2s import types
-from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError
+from d2s import memory, types
+from d2s.default_dtype import default_dtype
+from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError, brief
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.op import Op
 from d2s.ops.random_text import (
@@ -95,11 +95,11 @@ class Draw(Op):
         return handler.run(self, (*read, *inputs), attrs)
 
 
-def draws(paddle: str, reads: str, holds: str = "") -> Callable[[Public], Draw]:
+def draws(paddle: str, reads: str, holds: str = "", onnx: str | None = None) -> Callable[[Public], Draw]:
     """Declares an op that draws: Paddle's name of it, its inputs behind seed and counter, its attributes."""
 
     def declare(public: Public) -> Draw:
-        return Draw(public.__name__, public, paddle, public=public, reads=(*reads.split(),), holds=(*holds.split(),))
+        return Draw(public.__name__, public, paddle, onnx, public=public, reads=(*reads.split(),), holds=(*holds.split(),))
 
     return declare
 
@@ -143,18 +143,8 @@ def _signed(number: int) -> int:
 # --- arguments ---------------------------------------------------------------------------------------------------------------
 
 
-@functools.cache
-def _memory() -> int:
-    """The bytes of memory there are; a larger tensor is refused before anything is allocated."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 1 << 40
-
-
 def _sized(name: str, shape: tuple[int, ...], dtype: DType) -> tuple[int, ...]:
-    if math.prod(shape) * dtype.size > _memory():
-        raise ArgumentError("D2S0004", f"{name}(): a {dtype.name} tensor of shape {list(shape)} does not fit into memory")
+    memory.check(name, shape, dtype.numpy)
     return shape
 
 
@@ -190,12 +180,12 @@ def _float(name: str, argument: str, value: Any, dtype: DType) -> float:
     except OverflowError:
         found = math.inf
     if not abs(found) <= float(np.finfo(dtype.numpy).max):
-        raise ArgumentError("D2S0004", f"{name}(): '{argument}' is {value!r:.60}: not a finite {dtype.name}")
+        raise ArgumentError("D2S0004", f"{name}(): '{argument}' is {brief(value)}: not a finite {dtype.name}")
     return found
 
 
 def _float_dtype(name: str, dtype: Any) -> DType:
-    found = types.float32 if dtype is None else types.dtype(dtype)
+    found = default_dtype() if dtype is None else types.dtype(dtype)
     if found.kind != "f":
         raise DTypeError("D2S0003", f"{name}() draws float32 or float64, not {found.name}")
     return found
@@ -219,7 +209,7 @@ def _blocks(elements: int, words: int) -> int:
 # --- the ops -----------------------------------------------------------------------------------------------------------------
 
 
-@draws("uniform_random", "low high", "shape dtype")
+@draws("uniform_random", "low high", "shape dtype", onnx="RandomUniform")
 def uniform(shape, dtype=None, min=-1.0, max=1.0, seed=0):
     """Numbers spread evenly over [min, max). A seed other than 0 starts a stream of its own.
 
@@ -231,7 +221,7 @@ def uniform(shape, dtype=None, min=-1.0, max=1.0, seed=0):
     shape = _shape("uniform", shape, dtype)
     low, high = _float("uniform", "min", min, dtype), _float("uniform", "max", max, dtype)
     if low > high or high - low > float(np.finfo(dtype.numpy).max):
-        raise ArgumentError("D2S0004", f"uniform(): from {min!r} to {max!r} is no range of {dtype.name}s")
+        raise ArgumentError("D2S0004", f"uniform(): from {brief(min)} to {brief(max)} is no range of {dtype.name}s")
     seed = _seed("uniform", seed)
     ends = [current().constant(end, Type(dtype)) for end in (low, high)]
     return uniform.draw(_blocks(math.prod(shape), dtype.size // 4), ends, seed, shape=shape, dtype=dtype)
@@ -269,7 +259,7 @@ def _(g, out, seed, counter, low, high, shape, dtype):
     return None, None, None, None
 
 
-@draws("gaussian_random", "mean std", "shape dtype")
+@draws("gaussian_random", "mean std", "shape dtype", onnx="RandomNormal")
 def normal(mean=0.0, std=1.0, shape=None):
     """Normal numbers of a mean and a standard deviation. Where these are tensors they say the shape, and carry a gradient.
 
@@ -299,7 +289,7 @@ def _spread(argument: str, value: Any, dtype: DType, name: str = "normal") -> fl
     """A mean, or a standard deviation, which is not below 0."""
     found = _float(name, argument, value, dtype)
     if argument == "std" and found < 0:
-        raise ArgumentError("D2S0004", f"{name}(): 'std' is {value!r}, below 0")
+        raise ArgumentError("D2S0004", f"{name}(): 'std' is {brief(value)}, below 0")
     return found
 
 
@@ -344,7 +334,9 @@ def _integers(name: str, low: Any, high: Any, shape: Any, dtype: DType) -> Any:
     first, end = _int(name, "low", first), _int(name, "low" if high is None else "high", end)
     limits = np.iinfo(dtype.numpy)
     if first >= end or first < limits.min or end - 1 > limits.max:
-        raise ArgumentError("D2S0004", f"{name}(): from {first} up to {end}, without it, is no range of {dtype.name}s")
+        raise ArgumentError(
+            "D2S0004", f"{name}(): from {brief(first)} up to {brief(end)}, without it, is no range of {dtype.name}s"
+        )
     shape = _shape(name, shape, dtype)
     # 64 bits of chance per number, 128 for 2**32 of them or more: the likelihoods differ by a part in 2**32 at most
     wide = end - first >= 1 << 32
@@ -408,7 +400,7 @@ def _(g, out, seed, counter, n, dtype):
     return None, None
 
 
-@draws("bernoulli", "x")
+@draws("bernoulli", "x", onnx="Bernoulli")
 def bernoulli(x):
     """1 with the likelihood x says, else 0, element by element.
 
@@ -442,7 +434,7 @@ def _(g, out, seed, counter, x):
     return None, None, None
 
 
-@draws("multinomial", "x", "num_samples replacement")
+@draws("multinomial", "x", "num_samples replacement", onnx="Multinomial")
 def multinomial(x, num_samples=1, replacement=False):
     """Indices into the last axis of x, drawn with likelihoods in proportion to its numbers.
 

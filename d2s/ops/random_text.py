@@ -65,8 +65,11 @@ def part(w0, w1, n):  # floor(n * w / 2**64), for an n of one word: uniform in [
 """
 
 
-def filled(value: str, words: int) -> str:
-    """A kernel that fills `out` with value(words...), 64 elements at a time: only the copy at its end knows a remainder."""
+def filled(value: str, words: int, stored: str = "some[k]") -> str:
+    """A kernel that fills `out` with value(words...), 64 elements at a time: only the copy at its end knows a remainder.
+
+    `stored`: what is copied, where that is made of the values `some[k]` and what an input holds at `base + k`.
+    """
     calls = [", ".join(f"w{k}" for k in range(n, n + words)) for n in range(0, 4, words)]
     stores = [f"        some[{4 // words} * k + {n}] = value({read})" for n, read in enumerate(calls)]
     lines = [
@@ -76,7 +79,7 @@ def filled(value: str, words: int) -> str:
         f"        w0, w1, w2, w3 = block((base >> 2) * {words} + k, 0)",
         *stores,
         "    for k in range(n0 - base if n0 - base < 64 else 64):",
-        "        out[base + k] = some[k]",
+        f"        out[base + k] = {stored}",
     ]
     return f"{PHILOX}\n{value}\n" + "\n".join(lines) + "\n"
 

@@ -11,7 +11,7 @@ from d2s.ops.op import elementwise
 from d2s.types import bool_
 
 
-@elementwise(paddle="floor", dtypes="f")
+@elementwise(paddle="floor", onnx="Floor", dtypes="f")
 def floor(x):
     """The largest integer not above the value.
 
@@ -26,7 +26,7 @@ def _(g, out, x):
     return lambda: zeros(g)
 
 
-@elementwise(paddle="ceil", dtypes="f")
+@elementwise(paddle="ceil", onnx="Ceil", dtypes="f")
 def ceil(x):
     """The smallest integer not below the value.
 
@@ -41,7 +41,7 @@ def _(g, out, x):
     return lambda: zeros(g)
 
 
-@elementwise(paddle="round", dtypes="f")
+@elementwise(paddle="round", onnx="Mul(Sign(x), Floor(Add(Abs(x), 0.5)))", dtypes="f")
 def round(x):
     """The nearest integer; halves are rounded away from 0.
 
@@ -56,7 +56,7 @@ def _(g, out, x):
     return lambda: zeros(g)
 
 
-@elementwise(paddle="trunc", dtypes="f")
+@elementwise(paddle="trunc", onnx="Mul(Sign(x), Floor(Abs(x)))", dtypes="f")
 def trunc(x):
     """The value without its digits behind the point.
 
@@ -71,7 +71,7 @@ def _(g, out, x):
     return lambda: zeros(g)
 
 
-@elementwise(paddle="isnan_v2", dtypes="if", out_dtype=bool_)
+@elementwise(paddle="isnan_v2", onnx="f: IsNaN", dtypes="if", out_dtype=bool_)
 def isnan(x):
     """Whether the value is not a number.
 
@@ -81,7 +81,7 @@ def isnan(x):
     return x != x
 
 
-@elementwise(paddle="isinf_v2", dtypes="if", out_dtype=bool_)
+@elementwise(paddle="isinf_v2", onnx="f: IsInf", dtypes="if", out_dtype=bool_)
 def isinf(x):
     """Whether the value is infinite, either way.
 
@@ -91,7 +91,7 @@ def isinf(x):
     return x == x and x - x != x - x
 
 
-@elementwise(paddle="isfinite_v2", dtypes="if", out_dtype=bool_)
+@elementwise(paddle="isfinite_v2", onnx="f: Not(Or(IsNaN(x), IsInf(x)))", dtypes="if", out_dtype=bool_)
 def isfinite(x):
     """Whether the value is neither infinite nor nan.
 

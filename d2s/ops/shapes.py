@@ -8,10 +8,15 @@ In: shapes whose extents are ints or names. Out: the resulting shape, and pairs 
 (('n', 4), [('n', 'm')])
 """
 
+import operator
 from collections.abc import Sequence
+from typing import Any
 
-from d2s.errors import ShapeError
-from d2s.types import Dim, Shape
+import numpy as np
+
+from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError, brief
+from d2s.ops.dispatch import current
+from d2s.types import Dim, Shape, Type
 
 
 def broadcast(name: str, shapes: Sequence[Shape]) -> tuple[Shape, list[tuple[Dim, Dim]]]:
@@ -29,3 +34,53 @@ def broadcast(name: str, shapes: Sequence[Shape]) -> tuple[Shape, list[tuple[Dim
         result.append(known[0] if known else wide[0] if wide else 1)
         equal += [(result[-1], d) for d in dict.fromkeys(wide) if d != result[-1]]
     return tuple(result), equal
+
+
+def one_axis(axis: Any, rank: int, name: str) -> int:
+    """An `axis` argument that names one of so many axes, counted from 0."""
+    if not isinstance(axis, int | np.integer) or isinstance(axis, bool) or not -rank <= axis < rank:
+        raise ArgumentError("D2S0004", f"{name}(): axis {brief(axis)} is not one of {rank} axes")
+    return int(axis) % rank
+
+
+def whole_numbers(value: Any, name: str, argument: str) -> tuple[int, ...]:
+    """A list of ints, or an integer tensor that holds them."""
+    held = current().type_of(value)
+    if held is not None and len(held.shape) == 1 and held.dtype.kind == "i":
+        value = value.tolist()
+    listed = value if isinstance(value, list | tuple) else [value]
+    return tuple(whole_number(v, name, argument) for v in listed)
+
+
+def whole_number(value: Any, name: str, argument: str) -> int:
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        found = operator.index(value)
+    except TypeError:
+        raise ArgumentError("D2S0004", f"{name}(): '{argument}' holds {brief(value)}, expected ints") from None
+    if not -(1 << 63) <= found < 1 << 63:
+        raise ArgumentError("D2S0004", f"{name}(): '{argument}' holds {brief(found)}, expected ints of 64 bits")
+    return found
+
+
+def fitting(name: str, argument: str, have: Shape, want: Shape) -> list[tuple[Dim, Dim]]:
+    """The pairs of extents a run must find equal where one shape must be another; ShapeError where it cannot be."""
+    pairs = list(zip(have, want, strict=False))
+    if len(have) != len(want) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
+        raise ShapeError("D2S0002", f"{name}(): '{argument}' has shape {list(have)}, expected {list(want)}")
+    return [(a, b) for a, b in pairs if a != b]
+
+
+def unnamed(name: str, what: str) -> CaptureError:
+    """The refusal of a result whose extents a run computes, and no input has: calls are captured size by size."""
+    return CaptureError("D2S1001", f"{name}(): {what} is known at run time only", hint="use sizes that do not change")
+
+
+def tensor_type(x: Any, name: str, argument: str) -> Type:
+    """The type of an argument that is a tensor."""
+    held = current().type_of(x)
+    if held is None or held.python:
+        got = type(x).__name__ if held is None else str(held)
+        raise DTypeError("D2S0001", f"{name}(): argument '{argument}' expects a Tensor, got {got}")
+    return held

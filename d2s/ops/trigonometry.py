@@ -11,7 +11,7 @@ from d2s.ops.math import neg
 from d2s.ops.op import elementwise
 
 
-@elementwise(paddle="sin", dtypes="f")
+@elementwise(paddle="sin", onnx="Sin", dtypes="f")
 def sin(x):
     """The sine.
 
@@ -26,7 +26,7 @@ def _(g, out, x):
     return lambda: g * cos(x)
 
 
-@elementwise(paddle="cos", dtypes="f")
+@elementwise(paddle="cos", onnx="Cos", dtypes="f")
 def cos(x):
     """The cosine.
 
@@ -41,7 +41,7 @@ def _(g, out, x):
     return lambda: neg(g * sin(x))
 
 
-@elementwise(paddle="tan", dtypes="f")
+@elementwise(paddle="tan", onnx="Tan", dtypes="f")
 def tan(x):
     """The tangent.
 
@@ -56,7 +56,7 @@ def _(g, out, x):
     return g * (out * out + 1.0)
 
 
-@elementwise(paddle="asin", dtypes="f")
+@elementwise(paddle="asin", onnx="Asin", dtypes="f")
 def asin(x):
     """The angle between -π/2 and π/2 with this sine; nan outside -1 and 1.
 
@@ -71,7 +71,7 @@ def _(g, out, x):
     return g / sqrt(1.0 - x * x)
 
 
-@elementwise(paddle="acos", dtypes="f")
+@elementwise(paddle="acos", onnx="Acos", dtypes="f")
 def acos(x):
     """The angle between 0 and π with this cosine; nan outside -1 and 1.
 
@@ -86,7 +86,7 @@ def _(g, out, x):
     return neg(g / sqrt(1.0 - x * x))
 
 
-@elementwise(paddle="atan", dtypes="f")
+@elementwise(paddle="atan", onnx="Atan", dtypes="f")
 def atan(x):
     """The angle between -π/2 and π/2 with this tangent.
 
@@ -101,7 +101,7 @@ def _(g, out, x):
     return g / (x * x + 1.0)
 
 
-@elementwise(paddle="sinh", dtypes="f")
+@elementwise(paddle="sinh", onnx="Sinh", dtypes="f")
 def sinh(x):
     """The hyperbolic sine.
 
@@ -116,7 +116,7 @@ def _(g, out, x):
     return lambda: g * cosh(x)
 
 
-@elementwise(paddle="cosh", dtypes="f")
+@elementwise(paddle="cosh", onnx="Cosh", dtypes="f")
 def cosh(x):
     """The hyperbolic cosine.
 

@@ -54,7 +54,6 @@ INF = math.inf
 NAN = math.nan
 MAGIC = 6755399441055744.0  # 1.5 * 2**52: a number added to it is rounded to an integer, which stands in the lowest bits
 MAGIC_BITS = 4843621399236968448
-MAGIC_F32 = 12582912.0  # the same for float32
 LOG2E = 1.4426950408889634
 LOG2E_LO = 2.0355273740931033e-17
 LOG10E = 0.4342944819032518
@@ -64,6 +63,7 @@ LN2_HI = 0.6931471805592082  # 40 bits: its product with an exponent is exact
 LN2_LO = 7.371002565167799e-13
 THIRD = 0.3333333333333333
 THIRD_LO = 1.850371707708594e-17
+SQRT_HALF = 0.7071067811865476
 SQRT_HALF_BITS = 4604544271217802189
 SMALLEST_NORMAL = 2.2250738585072014e-308
 
@@ -187,30 +187,6 @@ def hyperbolic_parts(x):
     return sinh, sinh_lo, cosh, cosh_lo
 
 
-EXP_F32 = (0.5000000099042587, 0.16666519183709588, 0.041666193962669046, 0.008368845901459514, 0.0013951214378208428)
-TANH_F32 = (-0.33333315271305886, 0.1333249909969285, -0.05384231156973437, 0.021027372864022224, -0.006207656248096138)
-LN2_HI_F32 = 0.693359375
-LN2_LO_F32 = -0.00021219444005469057
-
-
-def two_to_f32(n):
-    return float32_of(int32((bits32_of(n + float32(MAGIC_F32)) + 127) << 23))
-
-
-def nearest_f32(x):
-    return (x + float32(MAGIC_F32)) - float32(MAGIC_F32)
-
-
-def exp_f32(x):
-    x = clamped(x, float32(120.0))
-    n = nearest_f32(x * float32(LOG2E))
-    r = fma(n, float32(-LN2_LO_F32), fma(n, float32(-LN2_HI_F32), x))
-    s = float32(1.0) + r
-    v = s + fma(r * r, polynomial(EXP_F32, r), r - (s - float32(1.0)))
-    half = nearest_f32(n * float32(0.5))
-    return v * two_to_f32(half) * two_to_f32(n - half)
-
-
 def exp_f64(x):
     return exp_of_sum(x, 0.0)
 
@@ -223,15 +199,6 @@ def expm1_f64(x):
     hi, lo = expm1_parts(x)
     v = select(x > 700.0, exp_of_sum(x, 0.0), hi + lo)
     return select(abs_of(x) < 1e-17, x, v)
-
-
-def sigmoid_f32(x):
-    z = exp_f32(-abs_of(x))
-    d, d_lo = fast_two_sum(float32(1.0), z)
-    inverse = float32(1.0) / d
-    above = select(x < 0.0, z, float32(1.0))
-    q = above * inverse
-    return fma(fma(-q, d, above) - q * d_lo, inverse, q)
 
 
 def sigmoid_f64(x):
@@ -259,14 +226,6 @@ def cosh_f32(x):
 def cosh_f64(x):
     _, _, c, c_lo = hyperbolic_parts(abs_of(x))
     return 2.0 * (c + c_lo)
-
-
-def tanh_f32(x):
-    a = abs_of(x)
-    z = a * a
-    small = fma(a * z, polynomial(TANH_F32, z), a)
-    large = float32(1.0) - float32(2.0) / (exp_f32(a + a) + float32(1.0))
-    return sign_from(select(a < float32(0.55), small, large), x)
 
 
 def tanh_f64(x):
@@ -437,11 +396,6 @@ def pow_int(x, y):
 
 # the error function: polynomials of x and of -log(1 - erf x)
 
-ERF_SHORT = (
-    1.1283791669857275, 0.636619788838619, 0.1027722055614898, -0.019124779208398602, -0.00022627422058931447,
-    0.0017421532802375614, -0.0006668539272005464, 0.00010806727397901834, 8.489575851138466e-06, -7.858145211022541e-06,
-    1.509163007244949e-06, -1.0572021383213622e-07,
-)  # fmt: skip
 ERF_SMALL = (
     0.12837916709551256, -0.37612638903183354, 0.11283791670932981, -0.02686617064032407, 0.005223977571884912,
     -0.0008548323538438649, 0.00012055191335495298, -1.4921941081760146e-05, 1.639935172419315e-06, -1.569860299343837e-07,
@@ -455,13 +409,12 @@ ERFC_LOG = (
 )  # fmt: skip
 
 
-def erf_f32(x):
-    a = clamped(abs_of(float64(x)), 4.0)
-    return float32(sign_from(-expm1_short(-a * polynomial(ERF_SHORT, a)), float64(x)))
-
-
 def erf_f64(x):
     a = clamped(abs_of(x), 6.0)
     small = fma(a, polynomial(ERF_SMALL, a * a), a)
     large = 1.0 - exp_of_sum(-polynomial(ERFC_LOG, a), 0.0)
     return sign_from(select(a < 0.84, small, large), x)
+
+
+def gelu_f64(x):
+    return 0.5 * x * (1.0 + erf_f64(x * SQRT_HALF))

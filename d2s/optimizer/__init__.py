@@ -5,6 +5,12 @@
 >>> d2s.optimizer.SGD(0.1, parameters=layer.parameters()).step()
 """
 
-from d2s.optimizer.sgd import SGD
+from d2s.optimizer import lr
+from d2s.optimizer.adam import Adam, Adamax, AdamW
+from d2s.optimizer.adaptive import Adadelta, Adagrad, RMSProp
+from d2s.optimizer.descent import SGD, Momentum
+from d2s.optimizer.lamb import Lamb
+from d2s.optimizer.lbfgs import LBFGS
+from d2s.optimizer.optimizer import Optimizer
 
-__all__ = ["SGD"]
+__all__ = ["LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lamb", "Momentum", "Optimizer", "RMSProp", "lr"]

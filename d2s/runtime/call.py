@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s import memory
 from d2s.config import knob
 from d2s.errors import D2SError, MismatchError, ShapeError
 from d2s.ir.program import Node, Program
@@ -125,10 +126,16 @@ def _shape(of: Type, dims: dict[str, int]) -> tuple[int, ...]:
 def _outputs(plan: plan.Plan, frame: np.ndarray, dims: dict[str, int]) -> list[Any]:
     outputs: list[Any] = []
     for value, register in zip(plan.program.outputs, plan.outputs, strict=True):
-        outputs.append(None if value.type is STACK else np.empty(_shape(value.type, dims), value.type.dtype.numpy))
+        outputs.append(None if value.type is STACK else _output(plan.program.name, value.type, dims))
         if value.type is not STACK:
             frame[register] = outputs[-1].ctypes.data
     return outputs
+
+
+def _output(name: str, of: Type, dims: dict[str, int]) -> np.ndarray:
+    shape = _shape(of, dims)
+    memory.check(name, shape, of.dtype.numpy)
+    return memory.allocated(name, shape, of.dtype.numpy)
 
 
 def _free_space(frame: np.ndarray, arena: np.ndarray) -> None:
@@ -141,14 +148,14 @@ def _next_chunk(frame: np.ndarray, chunks: list[np.ndarray], wanted: int) -> Non
     full = next(n for n, c in enumerate(chunks) if c.ctypes.data + c.size == frame[executor.END])
     behind = [c for c in chunks[full + 1 :] if c.size >= wanted]
     if not behind:
-        chunks.append(np.empty(max(2 * chunks[-1].size, wanted), np.uint8))
+        chunks.append(memory.space(wanted if wanted < 0 else max(2 * chunks[-1].size, wanted)))
     _free_space(frame, behind[0] if behind else chunks[-1])
 
 
 def _grow(frame: np.ndarray, stack: int, wanted: int, keep: dict[int, Any]) -> None:
     """A stack's buffer twice as large; what it holds moves along, for a stack is read through its register only."""
     used = int(frame[stack + 1])
-    larger = np.empty(max(4096, 2 * (used + wanted)), np.uint8)
+    larger = memory.space(wanted if wanted < 0 else max(4096, 2 * (used + wanted)))
     if used:
         larger[:used] = keep[stack][:used]
     keep[stack] = larger

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2s import types
+from d2s import memory, types
 from d2s.codegen import cache, emit
 from d2s.errors import D2SError, PythonIntOverflow
 from d2s.ops import Op
@@ -33,7 +33,7 @@ def type_of(array: np.ndarray, python: bool = False) -> Type:
 def run(op: Op, inputs: Sequence[Type], arrays: Sequence[np.ndarray], attrs: dict[str, Any]) -> Any:
     """Runs one op whose inputs have the types given."""
     outputs, _, kernel, extents, fails = prepared(op, tuple(inputs), tuple(attrs.items()))
-    results: list[np.ndarray] = [np.empty([int(d) for d in out.shape], out.dtype.numpy) for out in outputs]
+    results = [memory.allocated(op.name, [int(d) for d in out.shape], out.dtype.numpy) for out in outputs]
     registers = [*(a.ctypes.data for a in arrays), *(a.ctypes.data for a in results), *extents, 0]
     block = (ctypes.c_int64 * len(registers))(*registers)
     kernel(block, _OPERANDS)
@@ -64,6 +64,8 @@ class Prepared(NamedTuple):
 @functools.lru_cache(maxsize=4096)
 def prepared(op: Op, inputs: tuple[Type, ...], attrs: tuple[tuple[str, Any], ...]) -> Prepared:
     outputs = op.infer(inputs, dict(attrs))
+    for out in outputs:
+        memory.check(op.name, [int(d) for d in out.shape], out.dtype.numpy)
     launch = emit.lower(op, inputs, outputs, dict(attrs))
     extents = [int(np.prod(dims, dtype=np.int64)) for dims in launch.extents]  # type: ignore[arg-type]
     address = cache.address(launch.text, launch.T)

@@ -15,7 +15,7 @@ import operator
 import os
 import threading
 
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops import random
 
 
@@ -60,7 +60,7 @@ def seed(number: int) -> None:
     except TypeError:
         raise DTypeError("D2S0001", f"seed() expects an int, got {type(number).__name__}") from None
     if not 0 <= start < 1 << 64:
-        raise ArgumentError("D2S0004", f"seed(): a seed is an int from 0 to 2**64 - 1, not {start}")
+        raise ArgumentError("D2S0004", f"seed(): a seed is an int from 0 to 2**64 - 1, not {brief(start)}")
     set_rng_state(RandomState(start))
 
 

@@ -7,7 +7,10 @@ InputSpec(shape=(None, 784), dtype=d2s.float32, name=None)
 import dataclasses
 from typing import Any
 
+import numpy as np
+
 from d2s import types
+from d2s.errors import ArgumentError, DTypeError, brief
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -19,5 +22,15 @@ class InputSpec:
     name: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", tuple(None if d in (None, -1) else d for d in self.shape))
+        if not isinstance(self.shape, list | tuple):
+            raise DTypeError("D2S0001", f"InputSpec(): 'shape' expects a list, got {type(self.shape).__name__}")
+        object.__setattr__(self, "shape", tuple(map(_extent, self.shape)))
         object.__setattr__(self, "dtype", types.dtype(self.dtype))
+
+
+def _extent(d: Any) -> int | None:
+    if d is None or (isinstance(d, int | np.integer) and d == -1):
+        return None
+    if not isinstance(d, int | np.integer) or isinstance(d, bool) or not 0 <= d < 1 << 62:
+        raise ArgumentError("D2S0004", f"InputSpec(): {brief(d)} is no extent: an int, or None for any")
+    return int(d)

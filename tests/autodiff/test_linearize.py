@@ -55,7 +55,7 @@ def by_tape(program, arrays, wanted, cotangents, started):
                 totals.put(leaf, Tensor(total))
         for out, g in zip(outputs, cotangents, strict=True):
             if g is not None and not out.stop_gradient:
-                totals.add(out, Tensor(g))
+                totals.add(tape.edge(out), Tensor(g))
         while (node := totals.latest()) is not None:
             node.pull(totals.of_nodes.pop(node), totals)
     found = [totals.get(leaf) if w else None for leaf, w in zip(leaves, wanted, strict=True)]

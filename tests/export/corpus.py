@@ -86,6 +86,22 @@ case(
 )
 
 case(
+    "products",
+    """
+    program products(x: f32[b,2,3], y: f32[3,4], v: f32[3], z: f64[2,3])
+        -> (f32[b,2,4], f32[b,2], f32[4], f32[b,3,3], f64[2]) {
+      %0: f32[b,2,4] = matmul(x, y, transpose_x=False, transpose_y=False)
+      %1: f32[b,2] = matmul(x, v, transpose_x=False, transpose_y=False)
+      %2: f32[4] = matmul(v, y, transpose_x=False, transpose_y=False)
+      %3: f32[b,3,3] = matmul(x, x, transpose_x=True, transpose_y=False)
+      %4: f64[2] = dot(z, z)
+      return %0, %1, %2, %3, %4
+    }
+    """,
+    [some(5, 2, 3), some(3, 4), some(3), some(2, 3).astype("float64")],
+)
+
+case(
     "arithmetic",
     """
     program arithmetic(x: f32[n,3], y: f32[3], s: f32[]) -> (f32[n,3], b1[n,3], b1[n,3], b1[n,3], b1[n,3], b1[n,3], b1[n,3]) {

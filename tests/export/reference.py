@@ -49,7 +49,9 @@ def _node(op: str, attrs: dict[str, Any], x: list[np.ndarray], of: Type) -> list
     if op == "cast":
         return [x[0].astype(of.dtype.numpy)]
     if op == "matmul":
-        return [np.matmul(x[0].T if attrs["transpose_x"] else x[0], x[1].T if attrs["transpose_y"] else x[1])]
+        return [np.asarray(_product(*x, attrs["transpose_x"], attrs["transpose_y"]))]
+    if op == "dot":
+        return [np.asarray((x[0] * x[1]).sum(-1))]
     if op == "sum":
         return [np.asarray(x[0].sum(axis=attrs["axis"], keepdims=attrs["keepdim"], dtype=of.dtype.numpy))]
     return [np.asarray(_NUMPY[op](*x, **attrs))]
@@ -97,6 +99,10 @@ def run_paddle(data: bytes, parameters: dict[str, np.ndarray], feeds: list[Any])
     return [array for _, array in sorted(fetched.items())]
 
 
+def _product(x: np.ndarray, y: np.ndarray, flip_x: bool, flip_y: bool) -> np.ndarray:
+    return np.matmul(*(a.swapaxes(-1, -2) if flip and a.ndim > 1 else a for a, flip in ((x, flip_x), (y, flip_y))))
+
+
 def _op(kind: str, attrs: dict[str, Any], x: dict[str, np.ndarray]) -> Any:
     match kind:
         case "clip":
@@ -110,7 +116,9 @@ def _op(kind: str, attrs: dict[str, Any], x: dict[str, np.ndarray]) -> Any:
         case "fill_constant":
             return np.full(attrs["shape"], float(attrs["str_value"])).astype(_DTYPES[attrs["dtype"]])
         case "matmul_v2":
-            return np.matmul(x["X"].T if attrs["trans_x"] else x["X"], x["Y"].T if attrs["trans_y"] else x["Y"])
+            return _product(x["X"], x["Y"], attrs["trans_x"], attrs["trans_y"])
+        case "dot":
+            return (x["X"] * x["Y"]).sum(-1)
         case "reduce_sum":
             axis = None if attrs["reduce_all"] else tuple(attrs["dim"])
             dtype = _DTYPES.get(attrs["out_dtype"], x["X"].dtype)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from d2s.errors import FormatError
-from d2s.export import load, paddle_reader, paddle_writer, protobuf, save
+from d2s.export import Model, load, paddle_reader, paddle_writer, protobuf, save
 from d2s.export.spellings import SPELLINGS
 from d2s.ir.program import Program
-from d2s.ir.text import show
+from d2s.ir.text import parse, show
 from d2s.ops import OPS
+from d2s.runtime import interpreter
 from tests.export.corpus import CASES, Case
 from tests.export.reference import run_paddle, run_program
 
@@ -75,6 +76,15 @@ def test_every_spelled_op_is_in_the_corpus():
     used = {node.op for case in CASES.values() for node in case.program().every_node()}
     assert used == set(SPELLINGS)
     assert all(OPS[op].paddle for op in SPELLINGS)
+
+
+def test_linear_is_written_as_a_product_and_a_sum(tmp_path):
+    program = parse("program f(x: f32[n,3], w: f32[3,2], b: f32[2]) -> (f32[n,2]) { %0: f32[n,2] = linear(x, w, b) return %0 }")
+    arrays = [np.random.default_rng(n).standard_normal(s).astype("float32") for n, s in enumerate([(4, 3), (3, 2), (2,)])]
+    save(Model(program, ["x", "w", "b"], {}, ["y"]), tmp_path / "net")
+    found = load(tmp_path / "net").program
+    assert [node.op for node in found.nodes] == ["matmul", "add"]
+    same(interpreter.run(found, arrays), interpreter.run(program, arrays))
 
 
 def edited(tmp_path, name: str, edit) -> Program:

@@ -947,6 +947,25 @@ def set_value_inside(x):
 
 
 @plain()
+def in_place_inside(x):
+    y = x * 2
+    y.add_(1.0).exp_()
+    return y
+
+
+@plain()
+def in_place_on_what_is_outside(x):
+    y = d2s.to_tensor([1.0, 2.0])
+    return y.multiply_(x) + y.fill_(3.0)
+
+
+@plain()
+def hook_inside(x):
+    (x * 2).retain_grads()
+    return x
+
+
+@plain()
 def to_tensor_of_numbers(x):
     return x * d2s.to_tensor(2.0), d2s.to_tensor([1.0, 2.0]) + x, d2s.to_tensor(3)
 

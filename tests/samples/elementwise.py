@@ -1,4 +1,4 @@
-"""Ops on elements, reductions, matrices, random draws and control flow: what each is tried on, and what NumPy says.
+"""Ops on elements, reductions, random draws and control flow: what each is tried on, and what NumPy says.
 
 The structural ops have no eager form: their line is a Program that uses them, its inputs and its outputs.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from d2s import types
 from d2s.types import DType
-from tests.samples.sample import AXES, FLIPS, MATRICES, ONE, THREE, TWO, Sample, Shapes, Structural
+from tests.samples.sample import AXES, ONE, THREE, TWO, Sample, Shapes, Structural
 
 
 def saturated(x: np.ndarray, dtype: DType) -> np.ndarray:
@@ -40,14 +40,6 @@ def tree_sum(x: np.ndarray, axis: Any = None, keepdim: bool = False) -> np.ndarr
         lanes = lanes[..., : lanes.shape[-1] // 2] + lanes[..., lanes.shape[-1] // 2 :]
     shape = [1 if a in axes else n for a, n in enumerate(x.shape)] if keepdim else lanes.shape[:-1]
     return lanes[..., 0].reshape(shape)
-
-
-def product(x: np.ndarray, y: np.ndarray, transpose_x: bool, transpose_y: bool) -> np.ndarray:
-    """The product in ascending k, without the fused rounding."""
-    total = np.zeros((x.shape[transpose_x], y.shape[not transpose_y]), x.dtype)
-    for k in range(x.shape[not transpose_x]):
-        total = total + np.outer(x[k] if transpose_x else x[:, k], y[:, k] if transpose_y else y[k])
-    return total
 
 
 def repeated(x: np.ndarray, like: np.ndarray, axis: Any, keepdim: bool) -> np.ndarray:
@@ -118,7 +110,6 @@ SAMPLES: dict[str, Sample | Structural] = {
     "cast": Sample(saturated, ONE[:4], attrs=[{"dtype": d} for d in types.TENSOR_DTYPES]),
     "sum": Sample(tree_sum, [*ONE[1:], ((130,),), ((3, 200),), ((70, 3),)], attrs=AXES),
     "spread": Sample(repeated, REDUCED, "f", attrs=[{"axis": None, "keepdim": False}]),
-    "matmul": Sample(product, MATRICES, "f", attrs=FLIPS, ulps=64),
     "uniform": drawn(
         "uniform(seed, counter, x, y, dtype=f32, shape=(4,))",
         "f32[] f32[] f32[4]",

@@ -31,10 +31,6 @@ THREE: tuple[Shapes, ...] = (
     ((), (2, 1), (2, 3)),
     ((1, 3), (2, 1), (0, 1, 1)),
 )
-MATRICES: tuple[Shapes, ...] = tuple(
-    ((n, k), (k, m)) for n, k, m in [(1, 1, 1), (2, 3, 4), (1, 5, 1), (0, 3, 2), (3, 0, 2), (17, 70, 9)]
-)
-FLIPS = tuple({"transpose_x": x, "transpose_y": y} for x in (False, True) for y in (False, True))
 AXES = ({}, {"axis": None, "keepdim": True}, {"axis": 0}, {"axis": -1, "keepdim": True}, {"axis": (0, -1)}, {"axis": ()})
 
 

@@ -1,0 +1,72 @@
+"""Which values a gradient really reads: an `add` needs none, a `sum` only the extents of its input.
+
+In: a Program, or an op with the types it is used on. Out: the values whose elements are read.
+
+>>> from d2s.ops import OPS
+>>> from d2s.types import float32
+>>> two = (Type(float32, (2,)),) * 2
+>>> [sorted(of_gradient(OPS[name], two, (), (True, True))) for name in ("add", "multiply", "divide")]
+[[], [0, 1], [1, 2]]
+"""
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from d2s.autodiff.sweep import pull
+from d2s.codegen import emit
+from d2s.ir.program import Node, Program, Value
+from d2s.ops import OPS, Op
+from d2s.ops.dispatch import handling
+from d2s.ops.recording import Recorder, Symbolic
+from d2s.types import Type
+
+
+@functools.lru_cache(maxsize=4096)
+def of_gradient(op: Op, inputs: tuple[Type, ...], attrs: tuple[tuple[str, Any], ...], wanted: tuple[bool, ...]) -> set[int]:
+    """What the op's gradient reads where these inputs want one: inputs by position, and behind them the results."""
+    recorder = Recorder(f"{op.name}_grad")
+    outputs = op.infer(inputs, dict(attrs))
+    saved = [recorder.input(t, f"saved_{k}") for k, t in enumerate((*inputs, *outputs))]
+    results = saved[len(inputs) :]
+    found: list[Symbolic] = []
+    with handling(recorder):
+        g, out = recorder.input(outputs[0], "g"), results[0] if len(results) == 1 else tuple(results)
+        pull(op, dict(attrs), g, out, saved[: len(inputs)], wanted, lambda _, contribution: found.append(contribution))
+    read = of_program(recorder.builder.finish([s.value for s in found]))
+    return {k for k, s in enumerate(saved) if s.value in read}
+
+
+def of_program(program: Program) -> set[Value]:
+    """The values something is computed from, or that are handed out."""
+    found = set(program.outputs)
+    for node in reversed(program.nodes):
+        if node.regions() or not found.isdisjoint(node.outputs):
+            found.update(_read(node))
+    return found
+
+
+def _read(node: Node) -> Iterator[Value]:
+    if not node.regions():
+        elements = _elements(OPS[node.op], tuple(v.type for v in node.inputs), tuple(v.type for v in node.outputs), _key(node))
+        yield from (v for k, v in enumerate(node.inputs) if k in elements)
+        return
+    bound = node.inputs[node.op == "cond" :]
+    yield from node.inputs[: node.op == "cond"]
+    for region in node.regions().values():
+        inside = of_program(region)
+        yield from (v for v, p in zip(bound, region.inputs, strict=True) if p in inside)
+
+
+def _key(node: Node) -> tuple[tuple[str, Any], ...]:
+    return tuple(node.attrs.items())
+
+
+@functools.lru_cache(maxsize=4096)
+def _elements(op: Op, inputs: tuple[Type, ...], outputs: tuple[Type, ...], attrs: tuple[tuple[str, Any], ...]) -> set[int]:
+    """The inputs whose elements the op's kernel reads: their names stand in it more often than where they are defined."""
+    if not (op.scalar or op.has("scalar") or op.has("kernel")):
+        return set(range(len(inputs)))
+    _, _, kernel = emit.lower(op, inputs, outputs, dict(attrs)).text.partition("def kernel(")
+    return {k for k, name in enumerate(op.names(len(inputs))) if len(re.findall(rf"\b{name}\b", kernel)) > 1}

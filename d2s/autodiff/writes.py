@@ -1,0 +1,89 @@
+"""Which memory was changed in place, when, and at which line of the user's: what a gradient asks before it reads saved values.
+
+In: an array that was just written to. Out: its latest `Write`, while the memory lives. Time is the tape's clock, which also
+numbers its nodes.
+
+>>> import numpy as np
+>>> a, before = np.zeros(2), now()
+>>> noted(a)
+>>> after(before), of(a[:1]).order > before, of(np.zeros(2)) is None
+(True, True, True)
+"""
+
+import dataclasses
+import itertools
+import weakref
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from d2s.runtime import user_lines
+
+clock = itertools.count()
+
+
+@dataclasses.dataclass(slots=True)
+class Write:
+    """The latest change of some memory, and how many there were."""
+
+    order: int
+    place: tuple[CodeType | None, int]
+    count: int
+    owner: "weakref.ref[np.ndarray]"
+
+    @property
+    def line(self) -> str:
+        return user_lines.spelled(*self.place)
+
+
+_writes: dict[int, Write] = {}  # by address
+_latest = [-1]
+
+
+def now() -> int:
+    """The next tick of the clock."""
+    return next(clock)
+
+
+def after(order: int) -> bool:
+    """Whether anything at all was written after a time."""
+    return _latest[0] > order
+
+
+def of(array: np.ndarray) -> Write | None:
+    """The latest write to the memory of an array."""
+    return _writes.get(_address(array))
+
+
+def noted(array: np.ndarray) -> None:
+    """Notes that the memory of an array has other values from now on."""
+    address, order, place = _address(array), now(), user_lines.here()
+    known = _writes.get(address)
+    if known is None or known.owner() is None:
+        _writes[address] = Write(order, place, 1, weakref.ref(_owner(array), _Forget(address)))
+    else:
+        known.order, known.place, known.count = order, place, known.count + 1
+    _latest[0] = order
+
+
+def _address(array: np.ndarray) -> int:
+    return array.ctypes.data
+
+
+def _owner(array: np.ndarray) -> np.ndarray:
+    """The array that keeps the memory: it lives as long as any view of it."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+@dataclasses.dataclass(slots=True)
+class _Forget:
+    """Drops the write to memory that is gone."""
+
+    address: int
+
+    def __call__(self, owner: Any) -> None:
+        if self.address in _writes and _writes[self.address].owner is owner:
+            del _writes[self.address]

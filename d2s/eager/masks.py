@@ -1,0 +1,44 @@
+"""Places and values that a mask selects: how many there are only the values tell, so no graph holds these functions.
+
+In: a tensor, a mask. Out: tensors whose first extent is how often the mask holds.
+
+>>> masked_select(d2s.to_tensor([1.0, 2.0]), d2s.to_tensor([False, True])).numpy().tolist()
+[2.0]
+"""
+
+from typing import Any
+
+import numpy as np
+
+from d2s.eager.indexing import known_now
+from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError, DTypeError
+from d2s.ops.expand import broadcast_tensors
+from d2s.ops.shapes import tensor_type
+
+
+def nonzero(x: Any, as_tuple: bool = False) -> Any:
+    """The places of all values that are not zero, a row for each; or one tensor for each axis.
+
+    >>> d2s.nonzero(d2s.to_tensor([[0, 5], [7, 0]])).numpy().tolist()
+    [[0, 1], [1, 0]]
+    """
+    if not tensor_type(x, "nonzero", "x").shape:
+        raise ArgumentError("D2S0002", "nonzero(): 'x' is 0-D, expected one axis at least")
+    known_now("how many values are not zero")
+    found = np.nonzero(x.array)
+    return tuple(map(Tensor, found)) if as_tuple else Tensor(np.stack(found, axis=1))
+
+
+def masked_select(x: Any, mask: Any) -> Any:
+    """The values where a mask holds, as one row; the two are brought to one shape first.
+
+    >>> d2s.masked_select(d2s.to_tensor([[1, 2], [3, 4]]), d2s.to_tensor([[True, False], [True, True]])).numpy().tolist()
+    [1, 3, 4]
+    """
+    tensor_type(x, "masked_select", "x")
+    if tensor_type(mask, "masked_select", "mask").dtype.kind != "b":
+        raise DTypeError("D2S0003", "masked_select(): 'mask' expects bools")
+    known_now("how often a mask holds")
+    values, where = broadcast_tensors([x, mask])
+    return values[where]

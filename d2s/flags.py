@@ -1,0 +1,61 @@
+"""Paddle's flags: programs may set the ones that only steer how Paddle does its work; here they change nothing.
+
+A flag that would have to change what a program does is refused. The knobs of d2s itself are in `config`.
+
+>>> set_flags({"FLAGS_cudnn_deterministic": True})
+>>> get_flags("FLAGS_cudnn_deterministic")
+{'FLAGS_cudnn_deterministic': True}
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from d2s.errors import ArgumentError, DTypeError, brief
+
+_flags: dict[str, Any] = {  # with the values that are Paddle's defaults
+    "FLAGS_allocator_strategy": "auto_growth",
+    "FLAGS_benchmark": False,
+    "FLAGS_check_nan_inf": False,
+    "FLAGS_conv_workspace_size_limit": 512,
+    "FLAGS_cudnn_deterministic": False,
+    "FLAGS_cudnn_exhaustive_search": False,
+    "FLAGS_eager_delete_tensor_gb": 0.0,
+    "FLAGS_embedding_deterministic": 0,
+    "FLAGS_fraction_of_cpu_memory_to_use": 1.0,
+    "FLAGS_fraction_of_gpu_memory_to_use": 0.92,
+    "FLAGS_paddle_num_threads": 1,
+    "FLAGS_use_mkldnn": False,
+}
+_FIXED = {"FLAGS_check_nan_inf"}  # it would have to do something
+
+
+def set_flags(flags: Mapping[str, Any]) -> None:
+    """Sets flags by name. They are remembered, and nothing reads them: d2s is deterministic and has no GPU.
+
+    >>> d2s.set_flags({"FLAGS_benchmark": False})
+    """
+    if not isinstance(flags, Mapping):
+        raise DTypeError("D2S0001", f"set_flags(): 'flags' expects a dict, got {type(flags).__name__}")
+    for name, value in flags.items():
+        if not isinstance(value, bool | int | float | str):
+            raise DTypeError("D2S0001", f"set_flags(): {_known(name)} expects a number or a string, got {type(value).__name__}")
+        if _known(name) in _FIXED and value != _flags[name]:
+            raise ArgumentError("D2S0004", f"set_flags(): {name} is always {_flags[name]} in d2s")
+    _flags.update(flags)
+
+
+def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
+    """The values of one flag, or of several.
+
+    >>> d2s.get_flags(["FLAGS_benchmark"])
+    {'FLAGS_benchmark': False}
+    """
+    if not isinstance(flags, str | list | tuple):
+        raise DTypeError("D2S0001", f"get_flags(): 'flags' expects a name or a list of names, got {type(flags).__name__}")
+    return {_known(name): _flags[name] for name in ([flags] if isinstance(flags, str) else flags)}
+
+
+def _known(name: Any) -> str:
+    if not isinstance(name, str) or name not in _flags:
+        raise ArgumentError("D2S0004", f"{brief(name)} is not a flag", hint=f"one of {', '.join(_flags)}")
+    return name

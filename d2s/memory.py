@@ -1,0 +1,51 @@
+"""Memory for arrays. What does not fit into the machine is refused before anything is allocated, in the user's words.
+
+>>> allocated("full", (2, 3), np.dtype("float32")).shape
+(2, 3)
+"""
+
+import contextlib
+import functools
+import math
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from d2s.errors import ArgumentError, brief
+
+
+@functools.cache
+def available() -> int:
+    """The bytes of memory there are."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 40
+
+
+def check(name: str, shape: Sequence[int], dtype: np.dtype) -> None:
+    """Refuses a result that no memory holds; a system may promise such memory and end the process that uses it."""
+    if math.prod(shape) * dtype.itemsize > available():
+        raise _no_room(name, shape, dtype)
+
+
+def allocated(name: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """A new array of any values, for a result of `name` whose size was checked."""
+    try:
+        return np.empty(shape, dtype)
+    except (MemoryError, ValueError):
+        raise _no_room(name, shape, dtype) from None
+
+
+def space(size: int) -> np.ndarray:
+    """So many bytes for values that are on their way; a size that left 64 bits is below 0."""
+    if 0 <= size <= available():
+        with contextlib.suppress(MemoryError):
+            return np.empty(size, np.uint8)
+    said = f"{size} bytes" if size >= 0 else "more than 2**63 bytes"
+    raise ArgumentError("D2S0004", f"a graph's values on their way take {said}: they do not fit into memory")
+
+
+def _no_room(name: str, shape: Sequence[int], dtype: np.dtype) -> ArgumentError:
+    return ArgumentError("D2S0004", f"{name}(): a {dtype} tensor of shape {brief(list(shape))} does not fit into memory")

@@ -1,0 +1,167 @@
+"""The kernel text of a convolution's gradient with respect to its weight, in tiles.
+
+An element (channel of g, channel of x, tap) is the sum over all places (image, place of g) in ascending order, one fma each.
+Rows of a tile are (channel of x, tap), its vectors channels of g; both are read place by place: x where it lies, or from
+a copy with its padding around it, and g from a panel of places x channels. A piece of work is one group, some rows, and at
+most WIDTH channels. Its sums stay in a buffer until the last image, and are turned into their order at the end.
+
+In: nothing. Out: the kernel's body, the functions above it, how many pieces of work there are.
+
+>>> CALL.startswith("weights_summed(lo, hi, r[o[0]], r[o[1]], r[o[2]], n0"), PIECES
+(True, 'weight_pieces(n1, n2 * n10 * n11 * n12, n3)')
+"""
+
+from d2s.ops.conv_text import COPIED, EXTENTS, function
+
+_PLACES = "1024"  # of g that are summed before the next rows of a tile come
+
+_TOGETHER = '''\
+@native
+def rows_together(rows, groups, channels):
+    """All, or so few that there are some pieces of work."""
+    cuts = 1
+    while groups * ((channels + WIDTH - 1) // WIDTH) * cuts < 4 and rows > 12 * cuts:
+        cuts += 1
+    return (rows + cuts - 1) // cuts
+
+
+@native
+def weight_pieces(groups, rows, channels):
+    each = rows_together(rows, groups, channels)
+    return groups * ((channels + WIDTH - 1) // WIDTH) * ((rows + each - 1) // each) if each > 0 else 0
+
+
+@native
+def panel_turned(panel, g, in_result, channels, places):
+    """places x channels of what lies as channels x places."""
+    for c in range(0, channels, LANES):
+        for p in range(0, places, LANES):
+            read = g + (c * in_result + p) * SIZE
+            turn(panel + (p * WIDTH + c) * SIZE, WIDTH, read, in_result, min_of(LANES, channels - c), min_of(LANES, places - p))
+
+
+@native
+def columns_met(rows, count, table, a, a_rows, b, c, c_rows, flat, vectors, begun):
+    """All rows of a against a panel of so many vectors."""
+    for i in range(0, rows, 6):
+        if vectors == 1:
+            column1(count, table, a, a_rows + i * 8, b, flat, c, c_rows + i * 8, flat, begun, 0)
+        elif vectors == 2:
+            column2(count, table, a, a_rows + i * 8, b, flat, c, c_rows + i * 8, flat, begun, 0)
+        elif vectors == 3:
+            column3(count, table, a, a_rows + i * 8, b, flat, c, c_rows + i * 8, flat, begun, 0)
+        elif vectors == 4:
+            column4(count, table, a, a_rows + i * 8, b, flat, c, c_rows + i * 8, flat, begun, 0)
+
+
+'''
+
+_PLAIN = """\
+for piece in range(lo, hi):
+    o_0, row_0, group = piece % o_cuts * WIDTH, piece // o_cuts % cuts * each, piece // o_cuts // cuts
+    for c in range(o_0, min_of(o_0 + WIDTH, D)):
+        for i in range(row_0, min_of(row_0 + each, all_rows)):
+            total, s, k = T(0), i // taps, i % taps
+            for m in range(N):
+                for place in range(in_result):
+                    d = place // o_w // o_h * s_d + k // k_w // k_h * t_d - p_d
+                    h = place // o_w % o_h * s_h + k // k_w % k_h * t_h - p_h
+                    w = place % o_w * s_w + k % k_w * t_w - p_w
+                    inside = d >= 0 and d < i_d and h >= 0 and h < i_h and w >= 0 and w < i_w
+                    number = floats(source)[(((m * G + group) * S + s) * i_d + d) * i_h * i_w + h * i_w + w] if inside else T(0)
+                    total = fma(number, floats(cotangent)[((m * G + group) * D + c) * in_result + place], total)
+            floats(result)[(group * D + c) * all_rows + i] = total
+return
+"""
+
+_BODY = """\
+taps = k_d * k_h * k_w
+all_rows, in_image, in_result = S * taps, i_d * i_h * i_w, o_d * o_h * o_w
+each = rows_together(all_rows, G, D)
+cuts, o_cuts = (all_rows + each - 1) // each, (D + WIDTH - 1) // WIDTH
+together = min_of(N, PLACES // in_result) if in_result > 0 and in_result < PLACES else 1
+remainders = read_w
+padded_row = remainders * ((l_w + remainders - 1) // remainders)
+lies = least_d == 0 and least_h == 0 and least_w == 0 and l_d <= i_d and l_h <= i_h and l_w <= i_w
+lies = lies and step_d == 1 and step_h == 1 and step_w == 1 and remainders == 1
+padded = l_d * l_h * padded_row
+channels = min_of(S, each // taps + 2)
+words = 2 * PLACES + 2 * (each + 6) + 64
+memory = new_memory(words * 8 + SIZE * ((PLACES + each + 8) * WIDTH + together * channels * padded + 64 + 4 * WIDTH))
+if memory == 0:
+    PLAIN
+table_at = memory
+a_rows_at = table_at + 16 * PLACES
+c_rows_at = a_rows_at + 8 * (each + 6)
+flat_at = c_rows_at + 8 * (each + 6)
+panel_at = (flat_at + 64 + 63) // 64 * 64
+sums_at = panel_at + SIZE * PLACES * WIDTH
+image_at = sums_at + SIZE * (each + 6) * WIDTH
+table, a_rows, c_rows, flat = i64(table_at), i64(a_rows_at), i64(c_rows_at), i64(flat_at)
+sums = floats(sums_at)
+for v in range(VECTORS):
+    flat[v] = v * LANES
+row, plane, channel, image = i_w, i_h * i_w, in_image, G * S * in_image
+if not lies:
+    row, plane, channel, image = padded_row, l_h * padded_row, padded, channels * padded
+part = row // remainders
+listed = -1
+for piece in range(lo, hi):
+    o_0, row_0, group = piece % o_cuts * WIDTH, piece // o_cuts % cuts * each, piece // o_cuts // cuts
+    rows, width = min_of(each, all_rows - row_0), min_of(WIDTH, D - o_0)
+    s_0, s_1 = row_0 // taps, (row_0 + rows - 1) // taps + 1
+    for i in range(rows + 5):
+        at = min_of(i, rows - 1)
+        k = (row_0 + at) % taps
+        e_d, e_h, e_w = k // k_w // k_h * t_d, k // k_w % k_h * t_h, k % k_w * t_w
+        a_rows[i] = ((row_0 + at) // taps - s_0) * channel + e_d * plane + e_h * row + e_w % remainders * part + e_w // remainders
+        c_rows[i] = at * WIDTH
+    for i in range(rows * WIDTH):
+        sums[i] = T(0)
+    for first in range(0, N, together):
+        images = min_of(together, N - first)
+        b = source + SIZE * ((first * G + group) * S + s_0) * in_image
+        if not lies:
+            for m in range(images):
+                for s in range(s_1 - s_0):
+                    to = image_at + SIZE * (m * image + s * channel)
+                    read = b + SIZE * (m * G * S + s) * in_image
+                    step = remainders if remainders > 1 else step_w
+                    long = padded_row // remainders
+                    channel_copied(to, read, i_d, i_h, i_w, least_d, least_h, least_w, l_d, l_h, long, step_d, step_h, step, remainders)
+            b = image_at
+        for start in range(0, images * in_result, PLACES):
+            count = min_of(PLACES, images * in_result - start)
+            if listed != start * (N + 1) + images:
+                listed = start * (N + 1) + images
+                m, d, h, w = start // in_result, start % in_result // o_w // o_h, start // o_w % o_h, start % o_w
+                for p in range(count):
+                    table[2 * p] = m * image + d * read_d * plane + h * read_h * row + w
+                    table[2 * p + 1] = p * WIDTH
+                    w += 1
+                    if w == o_w:
+                        w, h = 0, h + 1
+                    if h == o_h:
+                        h, d = 0, d + 1
+                    if d == o_d:
+                        d, m = 0, m + 1
+            at = 0
+            while at < count:
+                m, place = first + (start + at) // in_result, (start + at) % in_result
+                run = min_of(count - at, in_result - place)
+                read = cotangent + SIZE * (((m * G + group) * D + o_0) * in_result + place)
+                panel_turned(panel_at + SIZE * at * WIDTH, read, in_result, width, run)
+                at += run
+            vectors = (width + LANES - 1) // LANES
+            columns_met(rows, count, table_at, b, a_rows_at, panel_at, sums_at, c_rows_at, flat_at, vectors, 1)
+    for i in range(0, rows, LANES):
+        for c in range(0, width, LANES):
+            to = result + SIZE * ((group * D + o_0 + c) * all_rows + row_0 + i)
+            read = sums_at + SIZE * (i * WIDTH + c)
+            turn(to, all_rows, read, WIDTH, min_of(LANES, rows - i), min_of(LANES, width - c))
+free_memory(memory)
+"""
+
+ABOVE = COPIED + _TOGETHER + function("weights_summed", "source, cotangent, result", _BODY.replace("PLACES", _PLACES), _PLAIN, "transposed = 0\n")
+CALL = f"weights_summed(lo, hi, r[o[0]], r[o[1]], r[o[2]], {EXTENTS})\n"
+PIECES = "weight_pieces(n1, n2 * n10 * n11 * n12, n3)"

@@ -1,0 +1,166 @@
+"""Several tensors as one: behind each other, or on top of each other along a new axis.
+
+>>> from d2s.types import float32
+>>> concat_.infer([Type(float32, ("n", 2)), Type(float32, ("n", 3))], {"axis": 1})
+(f32[n,5],)
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from d2s.errors import ArgumentError, DTypeError, ShapeError
+from d2s.ops.dispatch import current
+from d2s.ops.movement import CHUNK, Kernel, Product, Registers, body, indented
+from d2s.ops.op import Share, op
+from d2s.ops.shapes import fitting, one_axis, tensor_type, unnamed, whole_number
+from d2s.ops.slicing import Stretch, part, select
+from d2s.types import Dim, Shape, Type
+
+
+def _joined(inputs: Sequence[Any], name: str) -> list[Any]:
+    """The tensors of a list."""
+    listed = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+    if not listed:
+        raise ArgumentError("D2S0004", f"{name}(): 'x' holds no tensor")
+    for one in listed:
+        tensor_type(one, name, "x")
+    return listed
+
+
+def _one_dtype(name: str, xs: Sequence[Type]) -> None:
+    found = sorted({x.dtype.name for x in xs})
+    if len(found) > 1:
+        raise DTypeError("D2S0003", f"{name}(): 'x' holds tensors of {' and '.join(found)}", hint="x.astype(...) some of them")
+
+
+def concat(x: Any, axis: Any = 0) -> Any:
+    """Tensors behind each other along an axis.
+
+    >>> d2s.concat([d2s.to_tensor([1, 2]), d2s.to_tensor([3])]).numpy().tolist()
+    [1, 2, 3]
+    """
+    return concat_(*_joined(x, "concat"), axis=whole_number(axis, "concat", "axis"))
+
+
+@op(paddle="concat", onnx="Concat")
+def concat_(*xs, axis: int = 0):
+    """`concat` of its inputs.
+
+    >>> d2s.ops.join.concat_(d2s.to_tensor([1]), d2s.to_tensor([2])).numpy().tolist()
+    [1, 2]
+    """
+
+
+@concat_.rule("canonical")
+def _(*xs, axis):
+    return {"axis": one_axis(axis, len(xs[0].shape), "concat")}
+
+
+def _around(shape: Shape, axis: int) -> Shape:
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+@concat_.rule("infer")
+def _(*xs, axis):
+    _one_dtype("concat", xs)
+    for x in xs[1:]:
+        if len(x.shape) != len(xs[0].shape):
+            raise ShapeError("D2S0002", f"concat(): 'x' holds shapes {list(xs[0].shape)} and {list(x.shape)}")
+        fitting("concat", "x", _around(x.shape, axis), _around(xs[0].shape, axis))
+    shape = xs[0].shape
+    return Type(xs[0].dtype, (*shape[:axis], _total([x.shape[axis] for x in xs]), *shape[axis + 1 :]))
+
+
+def _total(dims: Sequence[Dim]) -> Dim:
+    """The sum of extents: one of them may be a name if the others are 0."""
+    named, number = [d for d in dims if isinstance(d, str)], sum(d for d in dims if isinstance(d, int))
+    if len(named) > 1 or (named and number):
+        raise unnamed("concat", f"the sum of {', '.join(map(str, dims))}")
+    return named[0] if named else number
+
+
+@concat_.rule("requires")
+def _(*xs, axis):
+    wanted = _around(xs[0].shape, axis)
+    return [pair for x in xs[1:] for pair in fitting("concat", "x", _around(x.shape, axis), wanted)]
+
+
+@concat_.rule("kernel")
+def _(*xs_and_out, axis):
+    *xs, out = xs_and_out
+    return behind_each_other([x.shape[axis:] for x in xs], out.shape)
+
+
+def behind_each_other(runs: Sequence[Product], whole: Product) -> Kernel:
+    """Each row of the output is a run of each input in turn; threads take stretches of the output, whatever the rows are."""
+    r = Registers()
+    total, counts = r(whole), [r(run) for run in runs]
+    lines = [f"n = {' + '.join(counts)}", "for row in range(lo // n if n > 0 else 0, (hi + n - 1) // n if n > 0 else 0):"]
+    inside = ["at = row * n"]
+    for k, count in enumerate(counts):
+        inside += [f"begin, end = (at if at > lo else lo), (at + {count} if at + {count} < hi else hi)"]
+        inside += [
+            f"back = at - row * {count}",
+            "for i in range(begin, end):",
+            f"    out[i] = xs{k}[i - back]",
+            f"at += {count}",
+        ]
+    return r.extents, body([*lines, *indented(inside)]), Share(total, str(CHUNK))
+
+
+@concat_.rule("vjp")
+def _(g, out, *xs, axis):
+    dims = [current().type_of(x).shape[axis] for x in xs]
+    ends = [_total(dims[: k + 1]) for k in range(len(dims))]
+    return tuple(lambda s=s, d=d: _part(g, axis, s, d) for s, d in zip([0, *ends], dims, strict=False))
+
+
+def _part(g: Any, axis: int, start: Dim, count: Dim) -> Any:
+    return part(g, current().type_of(g).shape, {axis: Stretch(start if count else 0, count)})
+
+
+def stack(x: Any, axis: int = 0) -> Any:
+    """Tensors of one shape along a new axis.
+
+    >>> d2s.stack([d2s.to_tensor([1, 2]), d2s.to_tensor([3, 4])], axis=1).numpy().tolist()
+    [[1, 3], [2, 4]]
+    """
+    return stacked(*_joined(x, "stack"), axis=axis)
+
+
+@op(paddle="stack")
+def stacked(*xs, axis: int = 0):
+    """`stack` of its inputs.
+
+    >>> d2s.ops.join.stacked(d2s.to_tensor(1), d2s.to_tensor(2)).numpy().tolist()
+    [1, 2]
+    """
+
+
+@stacked.rule("canonical")
+def _(*xs, axis):
+    return {"axis": one_axis(axis, len(xs[0].shape) + 1, "stack")}
+
+
+@stacked.rule("infer")
+def _(*xs, axis):
+    _one_dtype("stack", xs)
+    for x in xs[1:]:
+        fitting("stack", "x", x.shape, xs[0].shape)
+    return Type(xs[0].dtype, (*xs[0].shape[:axis], len(xs), *xs[0].shape[axis:]))
+
+
+@stacked.rule("requires")
+def _(*xs, axis):
+    return [pair for x in xs[1:] for pair in fitting("stack", "x", x.shape, xs[0].shape)]
+
+
+@stacked.rule("kernel")
+def _(*xs_and_out, axis):
+    *xs, out = xs_and_out
+    return behind_each_other([x.shape[axis:] for x in xs], out.shape)
+
+
+@stacked.rule("vjp")
+def _(g, out, *xs, axis):
+    return tuple(lambda k=k: select(g, axis, k) for k in range(len(xs)))

@@ -1,0 +1,195 @@
+"""Values put around a tensor: a number, or the tensor's own.
+
+>>> from d2s.types import float32
+>>> pad_with.infer([Type(float32, ("n", 2)), Type(float32)], {"lows": (0, 1), "highs": (0, 2)})
+(f32[n,5],)
+"""
+
+from typing import Any
+
+from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
+from d2s.ops.create import number_of
+from d2s.ops.dispatch import current
+from d2s.ops.movement import CHUNK, Product, Registers, body, indented, joined
+from d2s.ops.op import Share, op
+from d2s.ops.shapes import fitting, tensor_type, unnamed, whole_numbers
+from d2s.ops.slicing import Stretch, filled_around, part
+from d2s.types import Dim, Shape, Type
+
+Ints = tuple[int, ...]
+_SOURCES = {  # where the value at s comes from, on an axis of n values
+    "reflect": ["if s < 0:", "    s = -s", "if s >= {n}:", "    s = 2 * {n} - 2 - s"],
+    "replicate": ["if s < 0:", "    s = 0", "if s >= {n}:", "    s = {n} - 1"],
+    "circular": ["s = s % {n}"],
+}
+_SPATIAL = {"NCL": 1, "NLC": 1, "NCHW": 2, "NHWC": 2, "NCDHW": 3, "NDHWC": 3}
+
+
+def pad(x: Any, pad: Any, mode: str = "constant", value: Any = 0.0, data_format: str = "NCHW") -> Any:
+    """x with values around it: `value`, or by `mode` its own (reflect, replicate, circular).
+
+    `pad` holds two numbers for each axis of x, or two for each spatial axis, the last one first.
+
+    >>> d2s.ops.pad.pad(d2s.to_tensor([[1, 2]]), [0, 0, 1, 2]).numpy().tolist()
+    [[0, 1, 2, 0, 0]]
+    """
+    have, given = tensor_type(x, "pad", "x"), whole_numbers(pad, "pad", "pad")
+    if any(n < 0 for n in given):
+        raise ArgumentError("D2S0004", f"pad(): 'pad' is {list(given)}, expected numbers from 0")
+    lows, highs = _widths(len(have.shape), given, data_format)
+    if mode == "constant":
+        return pad_with(x, number_of(value, have.dtype), lows, highs)
+    if mode not in _SOURCES:
+        raise ArgumentError("D2S0004", f"pad(): 'mode' is {brief(mode)}, expected constant, {', '.join(_SOURCES)}")
+    return pad_own(x, lows, highs, mode)
+
+
+def _widths(rank: int, given: Ints, data_format: str) -> tuple[Ints, Ints]:
+    """What goes before and behind each axis."""
+    if len(given) == 2 * rank:
+        return given[::2], given[1::2]
+    spatial = rank - 2
+    if _SPATIAL.get(data_format, 0) not in (spatial, 2) or not 0 < len(given) <= 2 * spatial or len(given) % 2:
+        message = f"pad(): 'pad' is {list(given)}, 'x' has {rank} axes, 'data_format' is {brief(data_format)}"
+        raise ArgumentError("D2S0004", message, hint="two numbers for each axis, or for each spatial one")
+    last = rank - 2 if data_format in _SPATIAL and data_format.endswith("C") else rank - 1
+    lows, highs = [0] * rank, [0] * rank
+    for k in range(len(given) // 2):
+        lows[last - k], highs[last - k] = given[2 * k], given[2 * k + 1]
+    return tuple(lows), tuple(highs)
+
+
+def _padded(name: str, x: Shape, lows: Ints, highs: Ints) -> Shape:
+    return tuple(_wider(name, d, low + high) for d, low, high in zip(x, lows, highs, strict=True))
+
+
+def _wider(name: str, dim: Dim, by: int) -> Dim:
+    if isinstance(dim, str) and by:
+        raise unnamed(name, f"the extent {dim} + {by}")
+    return dim if isinstance(dim, str) else dim + by
+
+
+@op(paddle=None, onnx="Pad")
+def pad_with(x, value, lows: Any, highs: Any):
+    """x with a single value around it.
+
+    >>> d2s.ops.pad.pad_with(d2s.to_tensor([1, 2]), d2s.to_tensor(7), (1,), (0,)).numpy().tolist()
+    [7, 1, 2]
+    """
+
+
+@pad_with.rule("infer")
+def _(x, value, lows, highs):
+    if value.shape or value.dtype is not x.dtype:
+        raise DTypeError("D2S0003", f"pad(): 'value' is {value}, 'x' is {x}")
+    return Type(x.dtype, _padded("pad", x.shape, lows, highs))
+
+
+def _inside(x: Shape, lows: Ints, highs: Ints) -> dict[int, Stretch]:
+    """Where x is in the result."""
+    return {k: Stretch(low, d) for k, (d, low, high) in enumerate(zip(x, lows, highs, strict=True)) if low or high}
+
+
+@pad_with.rule("kernel")
+def _(x, value, out, lows, highs):
+    return filled_around(out.shape, "value[0]", "x[at]", _inside(x.shape, lows, highs))
+
+
+@pad_with.rule("vjp")
+def _(g, out, x, value, lows, highs):
+    have = current().type_of(x).shape
+    return lambda: part(g, current().type_of(g).shape, _inside(have, lows, highs)), lambda: _around(g, have, lows, highs)
+
+
+def _around(g: Any, have: Shape, lows: Ints, highs: Ints) -> Any:
+    """The sum of what is around: of all but where x was."""
+    inside = part(g, current().type_of(g).shape, _inside(have, lows, highs))
+    return g.sum() - inside.sum()
+
+
+@op(paddle=None, onnx="Pad")
+def pad_own(x, lows: Any, highs: Any, mode: str):
+    """x with its own values around it.
+
+    >>> d2s.ops.pad.pad_own(d2s.to_tensor([1, 2, 3]), (2,), (1,), "reflect").numpy().tolist()
+    [3, 2, 1, 2, 3, 2]
+    """
+
+
+@pad_own.rule("infer")
+def _(x, lows, highs, mode):
+    for k, (d, low, high) in enumerate(zip(x.shape, lows, highs, strict=True)):
+        most = d - 1 if isinstance(d, int) and mode == "reflect" else None
+        if (low or high) and (d == 0 or (most is not None and max(low, high) > most)):
+            raise ShapeError("D2S0002", f"pad(): axis {k} of {d} values cannot be padded by {low} and {high}: mode is {mode}")
+    return Type(x.dtype, _padded("pad", x.shape, lows, highs))
+
+
+def _groups(x: Shape, lows: Ints, highs: Ints) -> list[tuple[Product, int, int]]:
+    """Neighbouring axes that are not padded as one, and each axis that is: extent, what goes before and behind it."""
+    groups: list[tuple[Product, int, int]] = []
+    for d, low, high in zip(x, lows, highs, strict=True):
+        if groups and not low and not high and groups[-1][1:] == (0, 0):
+            groups[-1] = ((*groups[-1][0], d), 0, 0)
+        else:
+            groups.append(((d,), low, high))
+    return groups or [((), 0, 0)]
+
+
+def _rounds(groups: list[tuple[Product, int, int]], mode: str, r: Registers, line: str) -> tuple[list[str], str]:
+    """Loops over the result, each with the place its value has in x, and the count of the outermost."""
+    lines, at, to, counts = list[str](), "0", "0", list[str]()
+    for k, (extent, low, high) in enumerate(groups):
+        n, wide = r(extent), r((_wider("pad", extent[0], low + high),) if low or high else extent)
+        lines += indented([f"for i{k} in range({wide if k else 'lo, hi'}):"], k)
+        if low or high:
+            source = [f"s = i{k} - {r((low,))}", *(text.format(n=n) for text in _SOURCES[mode]), f"s{k} = s"]
+            lines += indented(source, k + 1)
+        at, to = f"({at}) * {n} + {f's{k}' if low or high else f'i{k}'}", f"({to}) * {wide} + i{k}"
+        counts.append(wide)
+    return [*lines, *indented([line.format(at=at, to=to)], len(groups))], counts[0]
+
+
+@pad_own.rule("kernel")
+def _(x, out, lows, highs, mode):
+    r = Registers()
+    lines, count = _rounds(_groups(x.shape, lows, highs), mode, r, "out[{to}] = x[{at}]")
+    return r.extents, body(lines), Share(count, f"1 + {CHUNK} * {count} // (1 + {r(out.shape)})")
+
+
+@pad_own.rule("vjp")
+def _(g, out, x, lows, highs, mode):
+    return lambda: unpad_own(g, x, lows, highs, mode)
+
+
+@op(paddle=None)
+def unpad_own(x, like, lows: Any, highs: Any, mode: str):
+    """The transpose of `pad_own`: zeros in the shape of `like`, with each value of x added where it came from, in order.
+
+    >>> x, like = d2s.to_tensor([1.0, 2.0, 3.0]), d2s.to_tensor([0.0, 0.0])
+    >>> d2s.ops.pad.unpad_own(x, like, (1,), (0,), "replicate").numpy().tolist()
+    [3.0, 3.0]
+    """
+
+
+@unpad_own.rule("infer")
+def _(x, like, lows, highs, mode):
+    fitting("pad", "x", x.shape, _padded("pad", like.shape, lows, highs))
+    return Type(x.dtype, like.shape)
+
+
+@unpad_own.rule("kernel")
+def _(x, like, out, lows, highs, mode):
+    r, groups = Registers(), _groups(like.shape, lows, highs)
+    lines, count = _rounds(groups, mode, r, "out[{at}] += x[{to}]")
+    if any(groups[0][1:]):  # several rounds add to one value: they are all one piece
+        inside = [f"for i in range({r(like.shape)}):", "    out[i] = T(0)", lines[0].replace("lo, hi", count), *lines[1:]]
+        return r.extents, body(["for whole in range(lo, hi):", *indented(inside)]), Share("1", "1")
+    block = r(joined([extent for extent, _, _ in groups[1:]]))
+    clear = [f"for i in range(lo * {block}, hi * {block}):", "    out[i] = T(0)"]
+    return r.extents, body([*clear, *lines]), Share(count, f"1 + {CHUNK} // (1 + {block})")
+
+
+@unpad_own.rule("vjp")
+def _(g, out, x, like, lows, highs, mode):
+    return lambda: pad_own(g, lows, highs, mode), None

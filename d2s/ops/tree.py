@@ -1,0 +1,196 @@
+"""The law of sums as text: a fixed tree of 64 lanes over the logical reduced index, whatever the layout and the threads.
+
+Element e goes to lane e mod 64, in ascending e, and the lanes are halved six times, the upper half onto the lower one. What is
+longer than CHUNK elements is done in chunks of so many; a chunk's result counts as one element of the same rule. Products,
+maxima and minima go the same way. A `Join` says what stands in an empty lane: joined to anything, it changes nothing.
+
+In: a join and the text of the element at flat index k. Out: the text of functions that join elements, for kernels to call:
+of one run of memory, of several runs one after the other, or of columns side by side. `given` names what else they are handed.
+
+>>> print(over_a_run("total", "x", "x[k]", SUM).splitlines()[-11])
+def total(x, at, count):
+"""
+
+from typing import NamedTuple
+
+from d2s.types import DType
+
+CHUNK = 65536
+WIDTH = 64  # columns that are joined side by side
+
+
+class Join(NamedTuple):
+    """How two values become one: its name among the functions of lanes, its text, and what changes nothing."""
+
+    name: str
+    text: str
+    start: str
+
+
+SUM = Join("add", "{a} + {b}", "T(0)")
+PRODUCT = Join("mul", "{a} * {b}", "T(1)")
+
+
+def extreme(name: str, of: DType) -> Join:
+    """The join of a maximum or a minimum; nan wins."""
+    sign = {"max": ">=", "min": "<="}[name]
+    kept = f"({{a}} {sign} {{b}}) | ({{a}} != {{a}})" if of.kind == "f" else f"{{a}} {sign} {{b}}"
+    return Join(name, f"select({kept}, {{a}}, {{b}})", f"T({_least(name, of)})")
+
+
+def _least(name: str, of: DType) -> str:
+    if of.kind == "f":
+        return "-math.inf" if name == "max" else "math.inf"
+    bits, unsigned = 8 * of.size, of.name == "uint8"
+    return str((0 if unsigned else -(1 << bits - 1)) if name == "max" else (1 << bits - (not unsigned)) - 1)
+
+
+def over_a_run(name: str, given: str, element: str, join: Join) -> str:
+    """`name(given, at, count)`: elements at ... at + count - 1 joined.
+
+    Whole blocks and the rest have buffers of their own: LLVM keeps the first in registers only while nothing masks it.
+    """
+    joined = join.text.format(a="chunks[place]", b=f"{name}_chunk({given}, at + start, length)")
+    return f"""\
+@inlined
+def {name}_chunk({given}, at, count):
+    buffer, last = local64(), local64()
+    lanes = lanes_of({join.start})
+    for block in range(count >> 6):
+        for lane in range(64):
+            k = at + (block << 6) + lane
+            buffer[lane] = {element}
+        lanes = lanes_{join.name}(lanes, lanes_at(buffer, 0))
+    rest = count & 63
+    if rest > 0:
+        for lane in range(64):
+            v = {join.start}
+            if lane < rest:
+                k = at + count - rest + lane
+                v = {element}
+            last[lane] = v
+        lanes = lanes_{join.name}(lanes, lanes_at(last, 0))
+    return fold_{join.name}(lanes)
+
+@inlined
+def {name}({given}, at, count):
+    if count <= {CHUNK}:
+        return {name}_chunk({given}, at, count)
+    chunks = local64()
+    for lane in range(64):
+        chunks[lane] = {join.start}
+    for part in range((count + {CHUNK - 1}) >> 16):
+        start, place = part << 16, part & 63
+        length = select(count - start < {CHUNK}, count - start, {CHUNK})
+        chunks[place] = {joined}
+    return fold_{join.name}(lanes_at(chunks, 0))
+
+"""
+
+
+def over_runs(name: str, given: str, element: str, join: Join) -> str:
+    """`name(given, e, at, count, lanes, chunks)`: run after run; e elements were joined before this one.
+
+    `lanes` and `chunks` are arrays of 64 that start as `{name}_start` leaves them; `{name}_end` gives the result.
+    """
+    one = join.text.format(a="lanes[lane]", b=element)
+    folded = join.text.format(a="chunks[place]", b=f"fold_{join.name}(lanes_at(lanes, 0))")
+    return f"""\
+@inlined
+def {name}_start(lanes, chunks):
+    for lane in range(64):
+        lanes[lane] = {join.start}
+        chunks[lane] = {join.start}
+
+@inlined
+def {name}_flush(e, lanes, chunks):
+    place = ((e - 1) >> 16) & 63
+    chunks[place] = {folded}
+    for lane in range(64):
+        lanes[lane] = {join.start}
+
+@inlined
+def {name}({given}, e, at, count, lanes, chunks):
+    buffer = local64()
+    end = e + count
+    while e < end:
+        if (e & 63) == 0 and end - e > 63:
+            blocks, free = (end - e) >> 6, ({CHUNK} - (e & {CHUNK - 1})) >> 6
+            blocks = select(blocks < free, blocks, free)
+            held = lanes_at(lanes, 0)
+            for block in range(blocks):
+                for lane in range(64):
+                    k = at + (block << 6) + lane
+                    buffer[lane] = {element}
+                held = lanes_{join.name}(held, lanes_at(buffer, 0))
+            lanes_put(lanes, 0, held)
+            e += blocks << 6
+            at += blocks << 6
+        else:
+            last = select(end <= (e | 63), end, (e | 63) + 1)
+            for lane in range(e & 63, (e & 63) + last - e):
+                k = at + lane - (e & 63)
+                lanes[lane] = {one}
+            at += last - e
+            e = last
+        if (e & {CHUNK - 1}) == 0:
+            {name}_flush(e, lanes, chunks)
+
+@inlined
+def {name}_end(e, lanes, chunks):
+    if (e & {CHUNK - 1}) != 0:
+        {name}_flush(e, lanes, chunks)
+    return fold_{join.name}(lanes_at(chunks, 0))
+
+"""
+
+
+def over_columns(name: str, given: str, element: str, join: Join, plain: bool, address: list[str]) -> str:
+    """`name(given, total, step, width, lanes, chunks)`: `width` columns of `total` rows side by side, `step` apart.
+
+    `lanes` and `chunks` are arrays of 64 rows of 64; the results are chunks[:width]. `address` are the lines that set `at` to
+    the flat index of row e of the first column, and `even` to how many rows from there on are `step` apart.
+    A plain element depends on k only, another one also on its row e or on its column j.
+    """
+    one = join.text.format(a="lanes[to + j]", b=element)
+    pair = join.text.format(a="rows[j]", b="rows[half * width + j]")
+    first = join.text.format(a="chunks[place + j]", b="lanes[j]")
+    several = "select(stop - e < 64 - lane, stop - e, 64 - lane) if width == step else 1"
+    return f"""\
+@inlined
+def {name}_fold(count, width, rows):
+    half = 32
+    while half > 0:
+        for j in range(select(count - half < half, count - half, half) * width):
+            rows[j] = {pair}
+        half >>= 1
+
+@inlined
+def {name}({given}, total, step, width, lanes, chunks):
+    parts = (total + {CHUNK - 1}) >> 16
+    for j in range(select(parts < 63, parts + 1, 64) * width):
+        chunks[j] = {join.start}
+    for part in range(parts):
+        e = part << 16
+        end = select(total - e < {CHUNK}, total, e + {CHUNK})
+        held = select(end - e < 64, end - e, 64)
+        for j in range(held * width):
+            lanes[j] = {join.start}
+        while e < end:
+{chr(10).join("            " + line for line in address)}
+            stop = select(end - e < even, end, e + even)
+            while e < stop:
+                lane = e & 63
+                to, rows = lane * width, {several if plain else "1"}
+                for j in range(rows * width):
+                    k = at + j
+                    lanes[to + j] = {one}
+                at += rows * step
+                e += rows
+        {name}_fold(held, width, lanes)
+        place = (part & 63) * width
+        for j in range(width):
+            chunks[place + j] = {first}
+    {name}_fold(select(parts < 64, parts, 64), width, chunks)
+
+"""

@@ -1,0 +1,349 @@
+"""`Optimizer`: parameters in groups, what is known of each of them between steps, and the step.
+
+In: parameters with gradients. Out: parameters with new values, written where they lie. A gradient is limited (`grad_clip`),
+then decayed (`weight_decay`), then used: all of it in the one kernel of the parameter.
+
+>>> layer = d2s.nn.Linear(2, 1)
+>>> adam = d2s.optimizer.Adam(0.1, parameters=layer.parameters())
+>>> layer(d2s.to_tensor([[1.0, 1.0]])).sum().backward()
+>>> adam.step()
+>>> sorted(adam.state_dict())[0].endswith(".b_0_beta1_pow_acc_0")
+True
+"""
+
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from d2s import unique_name
+from d2s.arguments import number
+from d2s.autodiff import writes
+from d2s.autodiff.tape import no_grad
+from d2s.eager.history import acts
+from d2s.eager.tensor import Tensor, to_tensor
+from d2s.errors import ArgumentError, DTypeError, ShapeError
+from d2s.nn.clip import ClipGradBase
+from d2s.optimizer.lr import LRScheduler
+from d2s.optimizer.update import Rule, Update
+from d2s.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
+from d2s.types import NUMBERS
+
+_DECAYS = {L2Decay: "g = g + decay * p\n", L1Decay: "g = g + decay * select(p > 0, T(1), select(p < 0, T(-1), T(0)))\n"}
+_OF_GROUPS = ("params", "learning_rate", "weight_decay", "grad_clip")  # what a group of any optimizer may hold
+
+
+class Slot:
+    """A parameter, its state, and the update bound to the memory of both, made again when that is another."""
+
+    def __init__(self, parameter: Any) -> None:
+        self.parameter, self.state = parameter, dict[str, Tensor]()
+        self.bound: dict[Rule, Update] = {}
+
+    def __getstate__(self) -> Any:
+        return {"parameter": self.parameter, "state": self.state, "bound": {}}
+
+    def update(self, rule: Rule) -> Update:
+        arrays = (self.parameter.array, *(self.state[name].array for name in rule.state))
+        found = self.bound.get(rule)
+        if found is None or any(a is not b for a, b in zip(arrays, found.arrays, strict=True)):
+            if not arrays[0].flags.writeable:
+                raise ArgumentError("D2S0004", f"the memory of parameter '{self.parameter.name}' is read-only")
+            found = self.bound[rule] = Update(rule, arrays)
+        return found
+
+
+class Group:
+    """Parameters that are trained alike: `settings` are the optimizer's, but for those the group has of its own."""
+
+    def __init__(self, parameters: Sequence[Any], settings: dict[str, Any], decay: Any, clip: Any, rate: float | None) -> None:
+        self.slots = [Slot(p) for p in parameters]
+        self.settings, self.decay, self.clip, self.rate = settings, decay, clip, rate
+
+
+class Optimizer:
+    """The base of optimizers. A subclass says its `rule`, the numbers a step needs, and which `settings` groups may set.
+
+    `powers` are state of one number: they begin as a setting and are multiplied by it at each step.
+    """
+
+    rule: Rule
+    powers: ClassVar[dict[str, str]] = {}
+    begins: float = 0.0  # what state begins as
+
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: ClipGradBase | None = None,
+        name: str | None = None,
+        settings: dict[str, Any] | None = None,
+    ) -> None:
+        if type(self) is Optimizer:
+            raise NotImplementedError("Optimizer is the base of optimizers: use one of them, such as Adam")
+        self._learning_rate = _checked_rate(type(self).__name__, learning_rate)
+        self._grad_clip, self._name, self.settings = _checked_clip(grad_clip), name, settings or {}
+        self.regularization = self._decay(weight_decay)
+        self._groups = self._grouped(parameters)
+        self._check_apart()
+
+    # --- groups
+
+    def _grouped(self, parameters: Any) -> list[Group]:
+        if parameters is None:
+            raise ArgumentError("D2S0004", f"{type(self).__name__}(): 'parameters' is missing", hint="model.parameters()")
+        if isinstance(parameters, Tensor | dict | str) or not isinstance(parameters, Iterable):
+            got = type(parameters).__name__
+            message = f"{type(self).__name__}(): 'parameters' expects a list of Tensors, or of dicts that are groups, got {got}"
+            raise DTypeError("D2S0001", message)
+        given = list(parameters)
+        if given and isinstance(given[0], dict):
+            return [self._group(group) for group in given]
+        return [self._group({"params": given})]
+
+    def _group(self, given: Any) -> Group:
+        if not isinstance(given, dict) or "params" not in given:
+            raise ArgumentError("D2S0004", "a group of parameters is a dict with 'params'; all groups are, or none")
+        own = {
+            key: value for key, value in given.items() if key not in ("params", "learning_rate", "weight_decay", "grad_clip")
+        }
+        unknown = sorted(own.keys() - self.settings.keys())
+        if unknown:
+            known = ", ".join(dict.fromkeys([*_OF_GROUPS, *self.settings]))
+            raise ArgumentError("D2S0004", f"a group of {type(self).__name__} has no {unknown[0]!r}", hint=f"one of {known}")
+        listed = given["params"]
+        parameters = [listed] if isinstance(listed, Tensor) else list(listed)
+        for p in parameters:
+            self._check_parameter(p)
+        clip = _checked_clip(given["grad_clip"]) if "grad_clip" in given else self._grad_clip
+        decays = "weight_decay" in given and "weight_decay" not in self.settings
+        decay = self._decay(given["weight_decay"]) if decays else self.regularization
+        rate = float(given["learning_rate"]) if "learning_rate" in given else None
+        return Group(parameters, self.settings | own, decay, clip, rate)
+
+    def _check_parameter(self, parameter: Any) -> None:
+        if not isinstance(parameter, Tensor):
+            got = type(parameter).__name__
+            raise DTypeError("D2S0001", f"{type(self).__name__}(): 'parameters' expects Tensors, and holds a {got}")
+        if parameter.dtype.kind != "f":
+            raise DTypeError("D2S0003", f"{type(self).__name__}(): {parameter.dtype.name} is not learnt; floats are")
+        parameter.name = parameter.name or unique_name.generate("generated_tensor")
+
+    def _check_apart(self) -> None:
+        """State is kept by name: each parameter stands once, under a name of its own."""
+        seen: dict[str, Any] = {}
+        for p in self._parameter_list:
+            if p.name in seen:
+                what = "the parameter" if seen[p.name] is p else "the name of a parameter,"
+                raise ArgumentError("D2S0004", f"{type(self).__name__}(): {what} '{p.name}' is listed twice")
+            seen[p.name] = p
+
+    def _decay(self, given: Any) -> WeightDecayRegularizer | None:
+        """A decay of gradients; a number is that of an L2Decay."""
+        if isinstance(given, NUMBERS) and not isinstance(given, bool):
+            return L2Decay(float(given)) if given else None
+        if not isinstance(given, WeightDecayRegularizer | None):
+            got = type(given).__name__
+            raise DTypeError(
+                "D2S0001", f"{type(self).__name__}(): 'weight_decay' expects a number, L1Decay or L2Decay, got {got}"
+            )
+        return given
+
+    @property
+    def _slots(self) -> list[Slot]:
+        return [slot for group in self._groups for slot in group.slots]
+
+    @property
+    def _parameter_list(self) -> list[Any]:
+        return [slot.parameter for slot in self._slots]
+
+    # --- the step
+
+    @acts
+    def step(self) -> None:
+        """Changes every parameter that has a gradient.
+
+        >>> p = d2s.nn.Parameter(np.ones(1, "float32"), stop_gradient=False)
+        >>> (p * 2.0).sum().backward()
+        >>> d2s.optimizer.SGD(0.25, parameters=[p]).step()
+        >>> p.tolist()
+        [0.5]
+        """
+        rate = self.get_lr()
+        with no_grad():
+            for group in self._groups:
+                self._step_of(group, rate)
+
+    def _step_of(self, group: Group, rate: float) -> None:
+        slots = [slot for slot in group.slots if slot.parameter.grad is not None and not slot.parameter.stop_gradient]
+        pairs = [(slot.parameter, slot.parameter.grad) for slot in slots]
+        limits: list[Any] = [None] * len(pairs)
+        if group.clip is not None and type(group.clip)._dygraph_clip is not ClipGradBase._dygraph_clip:
+            pairs = list(group.clip(pairs))  # the user's own
+        elif group.clip is not None:
+            limits = group.clip.limits(pairs)
+        for slot, (_, gradient), limit in zip(slots, pairs, limits, strict=True):
+            self._change(slot, group, gradient.array, rate, limit)
+            writes.noted(slot.parameter.array)
+
+    def _change(self, slot: Slot, group: Group, gradient: np.ndarray, rate: float, limit: Any) -> None:
+        """A step of one parameter."""
+        self._begin(slot, group)
+        decay = getattr(slot.parameter, "regularizer", None) or group.decay
+        rule = _composed(self.rule_of(slot.parameter, group), decay.__class__, None if limit is None else group.clip.__class__)
+        numbers = self.numbers(slot, group, self._rate_of(slot, group, rate))
+        slot.update(rule).run(gradient, [*numbers, *([decay.coeff] if decay else ()), *(limit or ())])
+        for name, setting in self.powers.items():
+            power = slot.state[name].array
+            power *= power.dtype.type(group.settings[setting])
+
+    def _rate_of(self, slot: Slot, group: Group, rate: float) -> float:
+        own = getattr(slot.parameter, "optimize_attr", {"learning_rate": 1.0})["learning_rate"]
+        return rate * (own if group.rate is None else group.rate)
+
+    def rule_of(self, parameter: Any, group: Group) -> Rule:
+        """The rule of a parameter."""
+        return self.rule
+
+    def numbers(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
+        """What `rule.numbers` are at this step."""
+        raise NotImplementedError
+
+    def _begin(self, slot: Slot, group: Group) -> None:
+        """The state of a parameter that has none yet."""
+        p = slot.parameter
+        for name in self._state_names(p, group):
+            if name not in slot.state:
+                shape, value = ([1], group.settings[self.powers[name]]) if name in self.powers else (p.shape, self.begins)
+                slot.state[name] = Tensor(np.full(shape, value, p.dtype.numpy))
+
+    def _state_names(self, parameter: Any, group: Group) -> tuple[str, ...]:
+        return (*self.rule_of(parameter, group).state, *self.powers)
+
+    @acts
+    def minimize(
+        self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> tuple[list[Any], list[tuple[Any, Any]]]:
+        """A step with the gradients there are: call `loss.backward()` first.
+
+        >>> layer = d2s.nn.Linear(1, 1)
+        >>> sgd = d2s.optimizer.SGD(0.1, parameters=layer.parameters())
+        >>> loss = layer(d2s.to_tensor([[1.0]])).sum()
+        >>> loss.backward()
+        >>> len(sgd.minimize(loss)[1])
+        2
+        """
+        pairs = [(p, p.grad) for p in self._parameter_list if p.grad is not None and not p.stop_gradient]
+        self.step()
+        return [], pairs
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Sets the gradients of all parameters to 0, or takes them away."""
+        for p in self._parameter_list:
+            if not p.stop_gradient:
+                p.clear_gradient(set_to_zero)
+
+    clear_gradients = clear_grad
+
+    # --- the learning rate
+
+    def get_lr(self) -> float:
+        """The learning rate of the next step.
+
+        >>> d2s.optimizer.SGD(0.5, parameters=d2s.nn.Linear(1, 1).parameters()).get_lr()
+        0.5
+        """
+        rate = self._learning_rate
+        return float(rate() if isinstance(rate, LRScheduler) else rate)
+
+    def set_lr(self, value: float) -> None:
+        """Sets the learning rate, where no scheduler does."""
+        if isinstance(self._learning_rate, LRScheduler):
+            raise ArgumentError("D2S0004", "set_lr() of an optimizer whose learning rate is a scheduler's")
+        self._learning_rate = number("set_lr", "value", value)
+
+    def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
+        """Leaves the learning rate to a scheduler."""
+        if not isinstance(scheduler, LRScheduler):
+            raise DTypeError("D2S0001", f"set_lr_scheduler(): expects an LRScheduler, got {type(scheduler).__name__}")
+        self._learning_rate = scheduler
+
+    # --- state
+
+    def state_dict(self) -> dict[str, Any]:
+        """All state by the names Paddle gives it, such as 'linear_0.w_0_moment1_0', and that of the scheduler."""
+        kept = [
+            (slot, self._state_names(slot.parameter, group)) for group in self._groups for slot in group.slots if slot.state
+        ]
+        order = dict.fromkeys(name for _, names in kept for name in names)
+        found: dict[str, Any] = {
+            f"{slot.parameter.name}_{name}_0": slot.state[name] for name in order for slot, names in kept if name in names
+        }
+        if isinstance(self._learning_rate, LRScheduler):
+            found["LR_Scheduler"] = self._learning_rate.state_dict()
+        return found
+
+    @acts
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Goes on where `state_dict` was taken.
+
+        >>> layer = d2s.nn.Linear(1, 1)
+        >>> first, second = (d2s.optimizer.Adam(parameters=layer.parameters()) for _ in range(2))
+        >>> layer(d2s.to_tensor([[1.0]])).sum().backward()
+        >>> first.step()
+        >>> second.set_state_dict(first.state_dict())
+        >>> second.state_dict().keys() == first.state_dict().keys()
+        True
+        """
+        if not isinstance(state_dict, dict):
+            raise DTypeError("D2S0001", f"set_state_dict(): 'state_dict' expects a dict, got {type(state_dict).__name__}")
+        if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
+            self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
+        for group in self._groups:
+            for slot in group.slots:
+                self._take(slot, self._state_names(slot.parameter, group), state_dict)
+
+    set_dict = load_state_dict = set_state_dict
+
+    def _take(self, slot: Slot, names: tuple[str, ...], state: dict[str, Any]) -> None:
+        """The state of one parameter, if it is there; a name's number is that of Paddle's count."""
+        keys = {
+            name: next((k for n in range(10) if (k := f"{slot.parameter.name}_{name}_{n}") in state), None) for name in names
+        }
+        missing = [name for name, key in keys.items() if key is None]
+        if len(missing) == len(keys):
+            return
+        if missing:
+            raise ArgumentError("D2S0004", f"set_state_dict(): '{slot.parameter.name}_{missing[0]}_0' is missing")
+        for name, key in ((name, str(key)) for name, key in keys.items()):
+            expected = [1] if name in self.powers else slot.parameter.shape
+            new = to_tensor(state[key], slot.parameter.dtype)
+            if new.shape != expected and not (name in self.powers and new.size == 1):
+                raise ShapeError("D2S0002", f"set_state_dict(): '{key}' has shape {new.shape}, expected {expected}")
+            slot.state[name] = Tensor(new.array.reshape(expected))
+
+
+@functools.cache
+def _composed(rule: Rule, decay: type, clip: type[ClipGradBase] | None) -> Rule:
+    """A rule behind what is done to the gradient first."""
+    for kind, text in _DECAYS.items():
+        if issubclass(decay, kind):
+            rule = rule.behind(("decay",), text)
+    return rule if clip is None else rule.behind(clip.numbers, clip.element)
+
+
+def _checked_rate(function: str, rate: Any) -> Any:
+    if isinstance(rate, LRScheduler):
+        return rate
+    if not isinstance(rate, NUMBERS) or isinstance(rate, bool):
+        got = type(rate).__name__
+        raise DTypeError("D2S0001", f"{function}(): 'learning_rate' expects a number or an LRScheduler, got {got}")
+    return number(function, "learning_rate", rate)
+
+
+def _checked_clip(clip: Any) -> ClipGradBase | None:
+    if not isinstance(clip, ClipGradBase | None):
+        raise DTypeError("D2S0001", f"'grad_clip' expects a ClipGradByValue, -Norm or -GlobalNorm, got {type(clip).__name__}")
+    return clip

@@ -1,0 +1,64 @@
+"""Names no two things share: the scopes of layers (`linear_0`), parameters (`linear_0.w_0`), tensors without a name.
+
+In: what a thing is. Out: that, and a number counted up for each kind of thing.
+
+>>> with guard():
+...     generate("linear"), generate("linear"), generate("conv2d")
+('linear_0', 'linear_1', 'conv2d_0')
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+
+from d2s.errors import DTypeError
+
+
+class UniqueNames:
+    """Counts the names of each kind, behind a prefix that all of them get."""
+
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix, self.counts, self.lock = prefix, dict[str, int](), threading.Lock()
+
+    def __call__(self, key: str) -> str:
+        with self.lock:
+            number = self.counts.get(key, 0)
+            self.counts[key] = number + 1
+        return f"{self.prefix}{key}_{number}"
+
+
+_current = [UniqueNames()]
+
+
+def generate(key: str) -> str:
+    """The next name of a kind.
+
+    >>> with d2s.utils.unique_name.guard():
+    ...     d2s.utils.unique_name.generate("fc")
+    'fc_0'
+    """
+    return _current[0](key)
+
+
+def switch(new_generator: UniqueNames | None = None) -> UniqueNames:
+    """Counts with `new_generator` from now on, or from 0; returns what counted before."""
+    before, _current[0] = _current[0], new_generator or UniqueNames()
+    return before
+
+
+@contextlib.contextmanager
+def guard(new_generator: str | UniqueNames | None = None) -> Iterator[None]:
+    """Counts anew inside a `with` block; a string becomes the prefix of the names in it.
+
+    >>> with d2s.utils.unique_name.guard("A_"):
+    ...     d2s.utils.unique_name.generate("fc")
+    'A_fc_0'
+    """
+    if not isinstance(new_generator, str | UniqueNames | None):
+        kind = type(new_generator).__name__
+        raise DTypeError("D2S0001", f"unique_name.guard(): 'new_generator' expects a str or what switch() returned, got {kind}")
+    before = switch(UniqueNames(new_generator) if isinstance(new_generator, str) else new_generator)
+    try:
+        yield
+    finally:
+        switch(before)

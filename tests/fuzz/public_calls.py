@@ -1,0 +1,398 @@
+"""Every public call, on arguments that nobody should give: wrong types, ranks, dtypes, sizes, and objects that raise.
+
+In: a seed and a first case. Out, on stdout: a JSON line per finding - an exception that is no coded error and not what Python
+itself says of a wrong call. What the process is about to do is written to a file first, so that whoever started it can tell
+which call ended it. `python tests/fuzz/public_calls.py SEED CASE` does one case and shows everything.
+"""
+
+import contextlib
+import copy
+import faulthandler
+import inspect
+import io
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+
+import numpy as np
+
+import d2s
+from d2s.errors import D2SError, InternalError
+
+PATIENCE = 20.0  # seconds a call may take, compiling included; what takes longer hangs
+MEMORY = 3 << 30  # bytes of address space the process may add
+PARTS = ["", "nn", "jit", "optimizer", "static", "utils", "utils.dlpack", "autograd", "version"]
+PARTS += ["nn.functional", "nn.initializer", "optimizer.lr", "regularizer"]
+SKIPPED = {  # not called, and why
+    "Tensor.__class__": "Python's own",
+    "Tensor.__init_subclass__": "Python's own",
+    "Tensor.__subclasshook__": "Python's own",
+    "Tensor.__getattribute__": "Python's own",
+    "Tensor.__getstate__": "Python's own",
+    "Tensor.__dir__": "Python's own",
+    "Tensor.__sizeof__": "Python's own",
+    "Tensor.__setattr__": "sets what kernels count on: not a call of the API",
+    "Tensor.__delattr__": "the same",
+    "Tensor.__init__": "makes a tensor of a tensor",
+    "Tensor.__deepcopy__": "called by copy only",
+    "Tensor.__reduce_ex__": "called by pickle only",
+    "Tensor.__reduce__": "called by pickle only",
+    "jit.TranslatedLayer": "made by load()",
+    "jit.StaticFunction": "made by to_static()",
+    "Tensor.__new__": "leaves a tensor without values",
+}
+
+
+OWN = {"node"}  # parameters that d2s itself gives
+
+
+class Boom(Exception):
+    """What hostile objects raise: the user's own exception, which is to come through or to be told."""
+
+
+def _boom(*_, **__):
+    raise Boom
+
+
+DUNDERS = (
+    *("array", "bool", "call", "contains", "eq", "float", "format", "getitem", "hash", "index", "int", "iter", "len", "lt"),
+    *("add", "radd", "mul", "rmul", "neg", "str", "repr", "enter", "exit", "dlpack", "dlpack_device", "array_interface"),
+    *("fspath", "complex", "next", "reduce_ex", "deepcopy", "getattr"),
+)
+Raising = type("Raising", (), {f"__{name}__": _boom for name in DUNDERS} | {"__slots__": ()})
+
+
+class Liar:
+    """Says it is what it is not."""
+
+    shape, dtype, ndim, stop_gradient, node, position = [3], "float32", -1, False, None, 0
+
+    def __len__(self):
+        return 1 << 40
+
+    def __index__(self):
+        return 1 << 70
+
+    def __float__(self):
+        return float("nan")
+
+    def __getitem__(self, at):
+        return self
+
+
+class Endless(list):
+    def __iter__(self):
+        raise Boom
+
+    def __len__(self):
+        return 3
+
+
+def _nested(depth):
+    found = [1.0]
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+def _circular():
+    found = [1, 2]
+    found.append(found)
+    return found
+
+
+def _circular_dict():
+    found = {}
+    found["self"] = found
+    return found
+
+
+TENSORS = {
+    "float32 vector": lambda: d2s.to_tensor([1.0, -2.0, 3.0]),
+    "float32 matrix": lambda: d2s.to_tensor(np.arange(6, dtype="float32").reshape(2, 3)),
+    "float32 scalar": lambda: d2s.to_tensor(2.5),
+    "int64 vector": lambda: d2s.to_tensor([2, 0, -7]),
+    "int64 scalar": lambda: d2s.to_tensor(3),
+    "bool vector": lambda: d2s.to_tensor([True, False, True]),
+    "empty": lambda: d2s.to_tensor(np.zeros((0, 3), "float32")),
+    "not finite": lambda: d2s.to_tensor([float("nan"), float("inf"), -0.0]),
+    "leaf": lambda: d2s.to_tensor([1.0, 2.0, 3.0], stop_gradient=False),
+    "result": lambda: d2s.to_tensor([1.0, 2.0, 3.0], stop_gradient=False) * 2.0,
+}
+RARE_TENSORS = {
+    "float64": lambda: d2s.to_tensor(np.zeros((3, 1))),
+    "uint8": lambda: d2s.to_tensor(np.array([255, 0], "uint8")),
+    "int32": lambda: d2s.to_tensor(np.array([[-(2**31)]], "int32")),
+    "rank 32": lambda: d2s.to_tensor(np.zeros((1,) * 32, "float32")),
+    "four axes": lambda: d2s.to_tensor(np.ones((2, 1, 3, 2), "float32")),
+    "int64 extremes": lambda: d2s.to_tensor([-(2**63), 2**63 - 1]),
+}
+PLAIN = [
+    *(None, True, False, 0, 1, -1, 2, 5, 31, 64, -(10**6), 2**31, 2**62, -(2**63), 2**63, 2**64, 10**30, 10**5000),
+    *(0.5, -0.0, 1e308, 1e-320, float("nan"), float("inf"), float("-inf"), 2j, ..., NotImplemented, slice(None), range(3)),
+    *(
+        "",
+        "x",
+        "float32",
+        "int64",
+        "bool",
+        "sum",
+        "cpu",
+        "gpu:0",
+        "folder/x",
+        "\0",
+        "é" * 50,
+        b"",
+        b"x",
+        {"x": 1},
+        {1: 2},
+        {"shape": [3]},
+    ),
+    *((), (0,), (-1,), (2, 3), (1, 0), (1 << 40, 1 << 40), (10**12,), (1 << 62,), (3.5,), ("a",), (None,), {}, set(), {1}),
+    *([], [0], [1.5], [-1, -1], [10**12], [2**62], [2**31, 2**31, 2**31], [1] * 40, [[1], [2, 3]], frozenset(), range(10**12)),
+    *(int, float, object, np.float32, d2s.float32, d2s.Tensor, callable, np.add, d2s.add),
+]
+HOSTILE = {
+    **{f"tensor: {name}": make for name, make in (TENSORS | RARE_TENSORS).items()},
+    **{f"plain {n}: {type(v).__name__}": lambda v=v: copy.copy(v) for n, v in enumerate(PLAIN)},
+    "circular list": _circular,
+    "circular dict": _circular_dict,
+    "deep list": lambda: _nested(100_000),
+    "list of 40 levels": lambda: _nested(40),
+    "uneven list": lambda: [[1, 2], [3, [4]]],
+    "generator": lambda: (x for x in range(3)),
+    "raising object": Raising,
+    "raising list": lambda: Endless([1, 2, 3]),
+    "liar": Liar,
+    "lambda": lambda: lambda x: x * 2,
+    "raising function": lambda: _boom,
+    "object": object,
+    "list with a tensor": lambda: [d2s.to_tensor([1.0]), 2],
+    "tuple of tensors": lambda: (d2s.to_tensor([1.0]), d2s.to_tensor([[2.0]])),
+    "list of raising objects": lambda: [Raising(), Raising()],
+    "class": lambda: Raising,
+    "layer": lambda: d2s.nn.Linear(3, 2),
+    "NumPy float64": lambda: np.ones((2, 3)),
+    "NumPy of no axis": lambda: np.array(3.0, "float32"),
+    "NumPy objects": lambda: np.array([None, "x"], object),
+    "NumPy text": lambda: np.array(["a", "b"]),
+    "NumPy dates": lambda: np.array(["2020-01-01"], "M8[D]"),
+    "NumPy records": lambda: np.zeros(2, [("a", "f4"), ("b", "i8")]),
+    "NumPy complex": lambda: np.zeros(2, "complex64"),
+    "NumPy float16": lambda: np.zeros(2, "float16"),
+    "NumPy uint64": lambda: np.array([2**64 - 1], "uint64"),
+    "NumPy big-endian": lambda: np.arange(3, dtype=">i4"),
+    "NumPy int64": lambda: np.int64(3),
+    "NumPy bool": lambda: np.bool_(True),
+    "masked": lambda: np.ma.masked_array([1.0, 2.0], [True, False]),
+    "large broadcast": lambda: np.broadcast_to(np.float32(1), (1 << 20, 1 << 20)),
+}
+SENSIBLE = {  # by the name of a parameter
+    "axis": lambda r: r.choice([0, -1, 1, None, [0, 1], (0,)]),
+    "axes": lambda r: r.choice([0, [0, 1]]),
+    "shape": lambda r: r.choice([[3], [2, 3], [], [0], (1, 3), [-1], [3, 1]]),
+    "dtype": lambda r: r.choice(["float32", "int64", "bool", "float64", None]),
+    "keepdim": lambda r: r.choice([True, False]),
+    "other": lambda r: r.choice([2, 1.5, *[t() for t in TENSORS.values()]]),
+    "n": lambda r: r.choice([0, 1, 3]),
+    "seed": lambda r: r.choice([0, 7]),
+    "path": lambda r: r.choice(["net", "folder/net", "missing/net"]),
+    "parameters": lambda r: list(d2s.nn.Linear(3, 2).parameters()),
+    "input_spec": lambda r: [d2s.static.InputSpec([None, 3], "float32")],
+    "function": lambda r: r.choice([lambda x: x + 1, lambda x, y: x if x.sum() > 0 else y]),
+    "layer": lambda r: r.choice([d2s.nn.Linear(3, 2), lambda x: x * 2]),
+    "spec": lambda r: r.choice(["", ".3f", "d", ">10"]),
+    "learning_rate": lambda r: 0.1,
+    "stop_gradient": lambda r: r.choice([True, False]),
+}
+
+
+def _methods(kind, of, *, dunders):
+    for name in dir(of):
+        if (name[0] != "_" or (dunders and name.startswith("__"))) and callable(getattr(of, name)):
+            yield f"{kind}.{name}", getattr(of, name)
+
+
+def public():
+    """Every public callable by name, and whether its first argument is to be a tensor, a layer or an optimizer."""
+    found = {}
+    for part in PARTS:
+        holder = d2s
+        for name in part.split(".") if part else []:
+            holder = getattr(holder, name, None)
+        for name, value in vars(holder).items() if holder else ():
+            own = inspect.ismodule(holder) and not hasattr(
+                holder, "__path__"
+            )  # a plain module: what it defines, not what it reads
+            if name[0] != "_" and callable(value) and (not own or value.__module__ == holder.__name__):
+                found.setdefault(f"{part}.{name}".lstrip("."), value)
+    found |= _methods("Tensor", d2s.Tensor, dunders=True)
+    found |= _methods("nn.Layer", d2s.nn.Layer, dunders=False)
+    found |= _methods("optimizer.SGD", d2s.optimizer.SGD, dunders=False)
+    return {name: value for name, value in sorted(found.items()) if name not in SKIPPED}
+
+
+def receiver(name, rng):
+    """What a method is called on."""
+    if name.startswith("Tensor."):
+        return [("self", rng.choice(list(TENSORS.items() if rng.random() < 0.8 else RARE_TENSORS.items())))]
+    if name.startswith("nn.Layer."):
+        return [("self", ("a layer", lambda: d2s.nn.Linear(3, 2)))]
+    if name.startswith("optimizer.SGD."):
+        return [("self", ("an optimizer", lambda: d2s.optimizer.SGD(parameters=d2s.nn.Linear(3, 2).parameters())))]
+    return []
+
+
+def _parameters(function):
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)]
+
+
+def _value(name, rng):
+    """A value for a parameter, with words for it: as it should be, or anything."""
+    if rng.random() < 0.5:
+        return rng.choice(list(HOSTILE.items()))
+    if name in SENSIBLE:
+        return "sensible", lambda: SENSIBLE[name](rng)
+    return rng.choice(list(TENSORS.items()))
+
+
+def case(rng, number, calls):
+    """A call: its name, the function, and makers of positional and keyword arguments, with words for them."""
+    name = list(calls)[number % len(calls)]
+    function, given = calls[name], receiver(name, rng)
+    parameters = [p for p in _parameters(function)[len(given) :] if p.name not in OWN]
+    plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        plain += ["args"] * rng.randrange(4)
+    count = len(plain) if rng.random() < 0.6 else rng.randrange(len(plain) + 2)
+    given += [(n, _value(n, rng)) for n in [*plain, "one too many"][:count]]
+    rest = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL and p.name not in [n for n, _ in given]]
+    named = {n: _value(n, rng) for n in rest if rng.random() < 0.3 and p_kind(parameters, n)}
+    return name, function, given, named
+
+
+def p_kind(parameters, name):
+    return next(p for p in parameters if p.name == name).kind in (
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.KEYWORD_ONLY,
+    )
+
+
+def _captured(function):
+    """The same call inside of a captured function."""
+
+    def call(*args):
+        return function(*args)
+
+    return d2s.to_static(call)
+
+
+def _used(result, rng):
+    """Does something with what a call returned."""
+    if isinstance(result, d2s.Tensor):
+        repr(result)
+        if not result.stop_gradient:
+            result.sum().backward()
+    elif isinstance(result, d2s.nn.Layer):
+        result(rng.choice(list(TENSORS.values()))())
+    elif isinstance(result, d2s.optimizer.SGD):
+        result.step()
+    elif isinstance(result, d2s.jit.StaticFunction):
+        result(rng.choice(list(HOSTILE.values()))())
+    elif hasattr(result, "__next__"):
+        next(result, None)
+
+
+SAID_OF_ARRAYS = ("truth value of an array", "iteration over a 0-d array")  # by NumPy, of its arrays: Python's own words
+STANDING_IN = ("/d2s/convert/loads.py", "/d2s/convert/calls.py")  # they do what the user's own text says
+CALLED_WRONGLY = re.compile(r"\w+\(\) (missing \d+ required|takes .* argument|got an unexpected keyword|got multiple values)")
+
+
+def fault(error):
+    """Why an exception is a finding, or nothing."""
+    frames = list(traceback.extract_tb(error.__traceback__))
+    while frames[-1].filename.endswith(STANDING_IN):
+        frames.pop()
+    where = next((f"{f.filename.rpartition('/d2s/')[2]}:{f.lineno}" for f in reversed(frames) if "/d2s/" in f.filename), "")
+    if isinstance(error, InternalError):
+        return f"{error} at {where}"
+    if isinstance(error, (D2SError, Boom, NotImplementedError)) or frames[-1].filename == __file__:
+        return None  # told with a code; or raised by a user's own function, or by Python, which found the call wrong
+    if CALLED_WRONGLY.search(str(error)) or any(words in str(error) for words in SAID_OF_ARRAYS):
+        return None
+    return f"{type(error).__name__}: {error!s:.200} at {where}"
+
+
+def attempt(seed, number, calls, note):
+    """One case; a finding as a dict, or None."""
+    rng = random.Random(f"{seed}:{number}")
+    name, function, given, named = case(rng, number, calls)
+    through = rng.random() < 0.1 and isinstance(function, d2s.ops.Op)
+    words = ", ".join([f"{n} = {w}" for n, (w, _) in given] + [f"{n}={w}" for n, (w, _) in named.items()])
+    text = f"{'to_static of ' if through else ''}{name}({words:.300})"
+    note(f"{number} {text}")
+    np.random.seed(0)
+    try:
+        args, kwargs = [make() for _, (_, make) in given], {n: make() for n, (_, make) in named.items()}
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if through:
+                _captured(function)(*args)
+            else:
+                _used(function(*args, **kwargs), rng)
+    except BaseException as error:
+        why = fault(error)
+        if why:
+            return {"case": number, "call": text, "why": why, "trace": "".join(traceback.format_exception(error)[-12:])[-3000:]}
+    finally:
+        d2s.set_default_dtype("float32")
+        d2s.set_printoptions(8, 1000, 3, False, 80)
+    return None
+
+
+def limit():
+    used = (
+        int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if os.path.exists("/proc") else 0
+    )
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main(seed, first, seconds, notes, calls, patience=PATIENCE):
+    """Cases from `first` on, for so many seconds; longer where kernels are compiled first, until half of the calls were made."""
+    faulthandler.enable()
+    d2s.add(d2s.to_tensor([1.0]), 1)
+    limit()
+    until, number, least = time.monotonic() + seconds, first, first + len(calls) // 2
+    with open(notes, "w", buffering=1) as file:
+        while (now := time.monotonic()) < until or (number <= least and now < until + 3 * seconds):
+            faulthandler.dump_traceback_later(patience, exit=True)
+            found = attempt(seed, number, calls, lambda text: file.write(text + "\n"))
+            faulthandler.cancel_dump_traceback_later()
+            if found:
+                print(json.dumps(found), flush=True)
+            number += 1
+    print(json.dumps({"done": number - first}))
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        notes = pathlib.Path(sys.argv[4]).resolve() if len(sys.argv) > 4 else None
+        os.chdir(folder)
+        if notes:
+            main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), notes, public())
+        else:
+            limit()
+            found = attempt(sys.argv[1], int(sys.argv[2]), public(), print)
+            print(found["trace"] if found else "no finding")

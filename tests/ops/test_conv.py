@@ -1,0 +1,194 @@
+"""Convolutions of random forms: against sums written out in NumPy, their gradients as adjoints, the same bits on every path."""
+
+import ctypes
+import itertools
+
+import numpy as np
+import pytest
+
+import d2s
+from d2s.codegen import cache, emit
+from d2s.ops import OPS
+from d2s.ops.conv import conv_, conv_transpose_, conv_weight_grad
+from d2s.runtime import launch
+from d2s.runtime.call import same_bits
+
+FORMS = range(60)
+
+
+def form(seed):
+    """Shapes and attributes: small ones, and some whose rows are whole vectors."""
+    rng = np.random.default_rng(seed)
+    rank = int(rng.choice([1, 2, 2, 2, 3]))
+    groups = int(rng.choice([1, 1, 2, 3]))
+    channels, filters = groups * int(rng.integers(1, 5)), groups * int(rng.integers(1, 9))
+    kernel, stride, dilation = (tuple(int(n) for n in rng.integers(1, top, rank)) for top in (4, 4, 3))
+    padding = tuple(int(n) for n in rng.integers(0, 3, 2 * rank))
+    if seed % 5 == 0:
+        stride, padding = (1,) * rank, (0,) * 2 * rank
+    least = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+    size = [int(n + rng.integers(0, 9)) for n in least]
+    if seed % 3 == 0:
+        size[-1] = (32 + int(rng.integers(0, 9))) * stride[-1]
+    attrs = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    x = rng.standard_normal((int(rng.integers(1, 6)), channels, *size))
+    return x, rng.standard_normal((filters, channels // groups, *kernel)), attrs
+
+
+def windows(x, kernel, stride, padding, dilation):
+    """[batch, channels, *places, *taps] of a padded array."""
+    x = np.pad(x, [(0, 0), (0, 0), *zip(padding[::2], padding[1::2], strict=True)])
+    reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+    axes = tuple(range(2, x.ndim))
+    seen = np.lib.stride_tricks.sliding_window_view(x, reach, axes)
+    places, taps = (tuple(slice(None, None, s) for s in steps) for steps in (stride, dilation))
+    return seen[(slice(None), slice(None), *places, *taps)]
+
+
+def written_out(x, weight, stride, padding, dilation, groups):
+    rank, parts = x.ndim - 2, []
+    for xs, ws in zip(np.split(x, groups, 1), np.split(weight, groups, 0), strict=True):
+        seen = windows(xs, weight.shape[2:], stride, padding, dilation)
+        summed = np.tensordot(seen, ws, ([1, *range(2 + rank, 2 + 2 * rank)], [1, *range(2, 2 + rank)]))
+        parts.append(np.moveaxis(summed, -1, 1))
+    return np.concatenate(parts, 1)
+
+
+def tensors(*arrays, dtype="float64"):
+    return [d2s.to_tensor(a.astype(dtype)) for a in arrays]
+
+
+@pytest.mark.parametrize("seed", FORMS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_values(seed, dtype):
+    x, weight, attrs = form(seed)
+    bias = np.random.default_rng(seed).standard_normal(len(weight))
+    expected = written_out(x, weight, **attrs) + bias.reshape(-1, *[1] * (x.ndim - 2))
+    found = conv_(*tensors(x, weight, bias, dtype=dtype), **attrs).numpy()
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 if dtype == "float64" else 2e-5)
+
+
+@pytest.mark.parametrize("seed", FORMS)
+def test_gradients_are_adjoints(seed):
+    x, weight, attrs = form(seed)
+    y = written_out(x, weight, **attrs)
+    g = np.random.default_rng(seed).standard_normal(y.shape)
+    of_x = conv_transpose_(*tensors(g, weight), **attrs, size=x.shape[2:]).numpy()
+    of_weight = conv_weight_grad(*tensors(x, g), **attrs, kernel=weight.shape[2:]).numpy()
+    other_x, other_weight = (np.random.default_rng(seed + 1).standard_normal(a.shape) for a in (x, weight))
+    for found, at, changed in (
+        (of_x, other_x, written_out(other_x, weight, **attrs)),
+        (of_weight, other_weight, written_out(x, other_weight, **attrs)),
+    ):
+        assert found.shape == at.shape
+        assert (found * at).sum() == pytest.approx((changed * g).sum(), rel=1e-10, abs=1e-9)
+
+
+def on_the_plain_path(op, arrays, attrs):
+    """The result of an op's kernel where no memory is to be had."""
+    types = [launch.type_of(a) for a in arrays]
+    attrs = op.canonical(types, {**op.attributes, **attrs})
+    outputs, _, _, extents, _ = launch.prepared(op, tuple(types), tuple(attrs.items()))
+    made = emit.lower(op, types, outputs, attrs)
+    text = made.text.replace("memory = new_memory(", "memory = 0 * max_of(0, ")
+    assert text != made.text
+    found = np.empty(outputs[0].shape, outputs[0].dtype.numpy)
+    registers = [*(a.ctypes.data for a in (*arrays, found)), *extents]
+    kernel = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(cache.address(text, made.T))
+    kernel((ctypes.c_int64 * len(registers))(*registers), (ctypes.c_int32 * len(registers))(*range(len(registers))))
+    return found
+
+
+@pytest.mark.parametrize("seed", FORMS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_one_sum_in_ascending_order_on_every_path(seed, dtype):
+    x, weight, attrs = form(seed)
+    y = written_out(x, weight, **attrs)
+    g, bias = (np.random.default_rng(seed).standard_normal(shape) for shape in (y.shape, y.shape[1]))
+    x, weight, g, bias = (a.astype(dtype) for a in (x, weight, g, bias))
+    weight.flat[0], x.flat[0], g.flat[0] = np.inf, -0.0, 0.0
+    cases = (
+        (conv_, (x, weight, bias), {}),
+        (conv_transpose_, (g, weight), {"size": x.shape[2:]}),
+        (conv_weight_grad, (x, g), {"kernel": weight.shape[2:]}),
+    )
+    for op, arrays, more in cases:
+        with np.errstate(all="ignore"):
+            fast = op(*map(d2s.to_tensor, arrays), **attrs, **more).numpy()
+        assert same_bits(fast, on_the_plain_path(op, arrays, attrs | more)), op.name
+
+
+def test_every_sum_is_one_chain_of_fused_steps():
+    """Terms that cancel tell in which order they are added, and that no product is rounded."""
+    x = np.array([1e8, 1.0, -1e8, 1.0 + 2.0**-23], np.float32)
+    weight = np.array([1.0, 1.0, 1.0, 1.0 - 2.0**-23], np.float32)
+    total = np.float32(0)
+    for a, b in zip(x, weight, strict=True):
+        total = np.float32(np.longdouble(a) * np.longdouble(b) + np.longdouble(total))
+    assert conv_(*map(d2s.to_tensor, (x.reshape(1, 1, 4), weight.reshape(1, 1, 4)))).item() == total
+    assert conv_(*map(d2s.to_tensor, (x.reshape(1, 4, 1), weight.reshape(1, 4, 1)))).item() == total
+
+
+def test_padding_takes_part_with_zeros():
+    weight = np.zeros((1, 1, 3), np.float32)
+    weight[0, 0, 0] = np.inf
+    found = d2s.nn.functional.conv1d(*map(d2s.to_tensor, (np.ones((1, 1, 4), np.float32), weight)), padding=1)
+    assert np.isnan(found.numpy()).tolist() == [[[True, False, False, False]]]
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 7))
+def test_second_order(seed):
+    """The gradient of a gradient, by finite differences."""
+    x, weight, attrs = form(seed)
+    rng = np.random.default_rng(seed)
+    given = [x, weight]
+    along = [rng.standard_normal(a.shape) for a in given]
+    w_y = rng.standard_normal(written_out(x, weight, **attrs).shape)
+
+    def slope(arrays):
+        held = [d2s.to_tensor(a, stop_gradient=False) for a in arrays]
+        y = conv_(*held, **attrs)
+        found = d2s.grad([(y * y * d2s.to_tensor(w_y)).sum()], held, create_graph=True)
+        total = (found[0] * d2s.to_tensor(along[0])).sum() + (found[1] * d2s.to_tensor(along[1])).sum()
+        return held, total
+
+    held, total = slope(given)
+    total.backward()
+    step = 1e-5
+    for n in range(2):
+        moved = [[a + s * step * along[n] if k == n else a for k, a in enumerate(given)] for s in (1, -1)]
+        expected = (slope(moved[0])[1].item() - slope(moved[1])[1].item()) / (2 * step)
+        assert (held[n].grad.numpy() * along[n]).sum() == pytest.approx(expected, rel=1e-5, abs=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(0, 2, 5, 5), (2, 2, 5, 5)])
+def test_an_empty_batch(shape):
+    x, weight = d2s.zeros(list(shape)), d2s.ones([4, 2, 3, 3])
+    x.stop_gradient = weight.stop_gradient = False
+    y = d2s.nn.functional.conv2d(x, weight)
+    assert y.shape == [shape[0], 4, 3, 3]
+    y.sum().backward()
+    assert x.grad.shape == list(shape)
+    assert weight.grad.numpy().tolist() == np.zeros((4, 2, 3, 3)).tolist()
+
+
+def test_results_do_not_depend_on_threads():
+    rng = np.random.default_rng(3)
+    x, weight = rng.standard_normal((5, 12, 17, 16)).astype("f4"), rng.standard_normal((40, 12, 3, 3)).astype("f4")
+    before, found = d2s.get_num_threads(), []
+    try:
+        for threads in (1, 2, 5):
+            d2s.set_num_threads(threads)
+            y = conv_(*map(d2s.to_tensor, (x, weight)), padding=1)
+            grads = conv_transpose_(y, d2s.to_tensor(weight), padding=1, size=(17, 16)), conv_weight_grad(
+                d2s.to_tensor(x), y, 1, 1, 1, 1, (3, 3)
+            )
+            found.append([t.numpy() for t in (y, *grads)])
+    finally:
+        d2s.set_num_threads(before)
+    for a, b in itertools.pairwise(found):
+        assert all(same_bits(p, q) for p, q in zip(a, b, strict=True))
+
+
+assert OPS["conv"] is conv_

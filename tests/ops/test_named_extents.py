@@ -1,0 +1,71 @@
+"""Ops that move values where extents are names: one Program for all sizes says what eager code says, or is refused by name."""
+
+import pytest
+
+import d2s
+from d2s import types
+from d2s.errors import CaptureError, IndexRangeError
+from d2s.ir.program import Builder, Value
+from d2s.ops import OPS
+from d2s.runtime.call import Call, same_bits
+from d2s.types import Type
+from tests.ops.test_listed import cases, results
+from tests.samples import places, shape
+
+NAMES = sorted({**shape.SAMPLES, **places.SAMPLES})
+
+
+def named(array, axes):
+    """The type of an array whose extents on some axes (from the first, or the last) are known by name."""
+    extents = tuple(f"n{d}" if d != 1 and keep else d for d, keep in zip(array.shape, axes(array.ndim), strict=True))
+    return Type(types.dtype(array.dtype), extents)
+
+
+def first(rank):
+    return [k == 0 for k in range(rank)]
+
+
+def last(rank):
+    return [k == rank - 1 for k in range(rank)]
+
+
+def every(rank):
+    return [True] * rank
+
+
+def program_of(name, arrays, attrs, axes):
+    """The Program, or None where the result has an extent without a name."""
+    op, inputs = OPS[name], [Value(named(a, axes), f"x{n}") for n, a in enumerate(arrays)]
+    try:
+        full = op.canonical([v.type for v in inputs], {**op.attributes, **attrs})
+        builder = Builder("f", list(inputs))
+        return builder.finish(builder.add(name, inputs, op.infer([v.type for v in inputs], full), full, ""))
+    except CaptureError as error:
+        assert error.code == "D2S1001"  # noqa: PT017 - where there is no error the Program is compared
+        return None
+
+
+@pytest.mark.parametrize("axes", [first, last, every], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("name", NAMES)
+def test_one_program_for_all_sizes(name, axes):
+    for arrays, attrs in cases(name, types.float64):
+        program = program_of(name, arrays, attrs, axes)
+        if program is None:
+            continue
+        eager = [t.numpy() for t in results(OPS[name](*map(d2s.to_tensor, arrays), **attrs))]
+        assert all(same_bits(a, b) for a, b in zip(eager, Call(program)(arrays), strict=True)), f"{name} {attrs}"
+
+
+def test_most_ops_take_names():
+    taken = {n for n in NAMES for arrays, attrs in cases(n, types.float64) if arrays[0].ndim and program_of(n, arrays, attrs, first)}
+    assert taken >= set(NAMES) - {"ramp", "tile", "diagonal", "set_diagonal", "embedding", "reshape_like"}
+
+
+def test_a_place_beyond_a_named_extent_is_reported_by_the_run():
+    x = Value(Type(types.float32, ("n", 2)), "x")
+    where = {"axes": (0,), "starts": (-3,), "counts": (1,), "steps": (1,), "dropped": (0,)}
+    builder = Builder("f", [x])
+    call = Call(builder.finish(builder.add("sliced", [x], OPS["sliced"].infer([x.type], where), where, "")))
+    assert call([d2s.ones([3, 2]).numpy()])[0].tolist() == [1.0, 1.0]
+    with pytest.raises(IndexRangeError, match="D2S0007.*-3.*axis 0"):
+        call([d2s.ones([2, 2]).numpy()])
