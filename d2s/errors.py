@@ -7,6 +7,7 @@ D2S0002` prints the page of a code.
 "[D2S0002] 'x' has 3 columns, 'w' has 4 rows\\n  way out: transpose 'w'"
 """
 
+import copy
 import linecache
 from typing import NamedTuple
 
@@ -81,6 +82,15 @@ y.backward()
 """,
         "backward() frees what it has read: call the first one with retain_graph=True, or compute y again. Where the message\n"
         "says that nothing wants a gradient, make the leaf with stop_gradient=False, outside of no_grad.",
+    ),
+    "D2S0007": Page(
+        "an index beyond the values there are",
+        """
+import d2s
+d2s.to_tensor([1.0, 2.0])[2]
+""",
+        "An axis of n values has the places 0 to n - 1, and -1 to -n counted from its end. Print the shape before the line\n"
+        "named, and the smallest and largest of the indices.",
     ),
     "D2S1001": Page(
         "Python needs to know a value that only a run will tell",
@@ -200,6 +210,26 @@ save(Model(program, ["x"], {}, ["y"]), "net")
 """,
         "The message names the operation and your line. Express it by others, or save another format.",
     ),
+    "D2S3003": Page(
+        "memory that cannot be shared with another library",
+        """
+import d2s
+d2s.from_dlpack("not a tensor")
+""",
+        "Hand over detached tensors (x.detach()), and take objects with __dlpack__ on the CPU, or fresh capsules: one is\n"
+        "used up by the first who takes it. What cannot be shared goes by way of NumPy: d2s.to_tensor(np.asarray(x)).",
+    ),
+    "D2S3004": Page(
+        "a file or folder that cannot be read or written",
+        """
+import d2s
+import os
+
+with d2s.config(DUMP=os.path.join(os.__file__, "folder")):  # a file is in the way
+    d2s.to_static(lambda x: x + 1)(d2s.to_tensor([1.0]))
+""",
+        "The message says the path and what the system said: look at the folder's existence, its owner and the room left.",
+    ),
     "D2S9001": Page(
         "an invariant of d2s itself is broken: please report it",
         """
@@ -253,6 +283,10 @@ class PythonIntOverflow(D2SError, OverflowError):
     """A Python integer left 64 bits inside a captured function."""
 
 
+class IndexRangeError(D2SError, IndexError):
+    """An index, or the form of one, that a tensor does not have."""
+
+
 class GradientError(D2SError, RuntimeError):
     """A gradient that cannot be computed."""
 
@@ -269,5 +303,31 @@ class FormatError(D2SError, ValueError):
     """A file that is damaged or foreign."""
 
 
+class ExchangeError(D2SError, BufferError):
+    """Memory that cannot be handed over to another library, or taken from it."""
+
+
+class FileError(D2SError, OSError):
+    """A file or folder that the system refuses."""
+
+
 class InternalError(D2SError, RuntimeError):
     """An invariant of d2s itself is broken."""
+
+
+class Raised:
+    """An exception that a run raises where it comes to a certain place; as text it can only be read."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __repr__(self) -> str:
+        return repr(f"{type(self.error).__name__}: {self.error}")
+
+    def again(self) -> Exception:
+        """The exception, as if raised for the first time."""
+        try:
+            error: Exception = copy.copy(self.error)
+        except Exception:
+            error = self.error  # its class cannot make a second one
+        return error.with_traceback(None)

@@ -8,17 +8,28 @@ import d2s
 from d2s.ops import OPS
 from tests.samples import SAMPLES
 
-STRUCTURAL = {"cond", "while_loop", "constant", "stack", "push", "pop"}
-INTERNAL = STRUCTURAL | {"spread"}  # not for users: no public name, the example is optional
+STRUCTURAL = {"cond", "while_loop", "constant", "hole", "fail", "stack", "push", "pop"}
+INTERNAL = STRUCTURAL | {"spread", "row", "in_row", "extent"}  # not for users: no public name, the example is optional
 NO_GRADIENT = {
     "cond": "swept region by region (autodiff.program)",
     "while_loop": "swept as a loop of its own (autodiff.loop)",
     "constant": "has no inputs",
+    "fail": "has no inputs",
     "stack": "has no inputs",
     "push": "written by gradients, read by gradients; never swept",
     "pop": "written by gradients, read by gradients; never swept",
 }
-NO_PADDLE = {"spread", "stack", "push", "pop"}  # no operator of Paddle's files is one of these
+NO_PADDLE = {
+    "spread",
+    "hole",
+    "fail",
+    "row",
+    "in_row",
+    "extent",
+    "stack",
+    "push",
+    "pop",
+}  # no operator of Paddle's files is one of these
 every_op = pytest.mark.parametrize("name", list(OPS))
 
 

@@ -11,7 +11,7 @@ In: a function. Out: the same, asking the runtime for each of these.
 ...     return y''', transform)
 def f(x):
     y = _d2s.Undefined('y')
-    for i in _d2s.iterate(_d2s.attribute(x, 'rows')):
+    for i in _d2s.attribute(x, 'rows'):
         y = _d2s.item(i, (0, slice(1, None, None)))
         y = _d2s.load(y, 'y')
         y += _d2s.operand(y, i)
@@ -64,6 +64,8 @@ class _Loads(Rewriter):
         return [*check, node]
 
     def visit_Attribute(self, node: gast.Attribute) -> gast.expr:
+        if isinstance(node.value, gast.Name) and node.value.id == "_d2s":
+            return node
         self.generic_visit(node)
         name = _constant(mangled(node.attr, self.function.class_name), node)
         return quote_expression("_d2s.attribute(x, name)", node, x=node.value, name=name)
@@ -77,12 +79,10 @@ class _Loads(Rewriter):
         parts = {name: getattr(node, name) or _constant(None, node) for name in ("lower", "upper", "step")}
         return quote_expression("slice(lower, upper, step)", node, slice=self.function.fresh("slice"), **parts)
 
-    def visit_For(self, node: gast.For | gast.comprehension) -> gast.AST:
+    def visit_comprehension(self, node: gast.comprehension) -> gast.AST:
         self.generic_visit(node)
         node.iter = quote_expression("_d2s.iterate(x)", node.iter, x=node.iter)
         return node
-
-    visit_comprehension = visit_For
 
     def visit_ListComp(self, node: gast.expr) -> gast.expr:
         first = node.generators[0]

@@ -160,7 +160,9 @@ def _cell(rows: np.ndarray, row: int | None, column: int | None) -> str:
 
 
 def _row(label: str, cells: Any, tag: str) -> str:
-    return "<tr>" + "".join(itertools.chain([f"<th>{label}</th>"], (f"<{tag}>{html.escape(c)}</{tag}>" for c in cells))) + "</tr>"
+    return (
+        "<tr>" + "".join(itertools.chain([f"<th>{label}</th>"], (f"<{tag}>{html.escape(c)}</{tag}>" for c in cells))) + "</tr>"
+    )
 
 
 class Shown:
