@@ -27,6 +27,7 @@ from d2s.ast_transforms import (
     logical,
     returns,
     source,
+    stores,
     while_loop,
 )
 from d2s.ast_transforms.function import Function
@@ -38,6 +39,7 @@ PIPELINE = (
     annotations,  # before `if_else`: a nonlocal name may not be annotated
     asserts,  # before `returns`: it makes `if` statements
     exits,  # before `returns`: a `return` in a loop becomes one behind it
+    stores,  # before `loads`: what is read of a store's target is a load
     returns,  # before `loads`: it moves statements, and the analysis of names wants their last order
     loads,  # before `calls`, `logical`: a read inside a lambda is still seen where it stands
     calls,  # before `logical`: only the user's calls are there to wrap

@@ -16,14 +16,16 @@ In: a condition of run time and what to record where it holds or does not. Out: 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from d2s.capture.forms import Chosen, Form, OneOf, Union, among, decode, encode, form_of, holes, join, slots
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library
+from d2s.capture.forms import Chosen, Form, OneOf, Union, among, decode, described, encode, form_of, holes, join, slots
+from d2s.capture.heap import Changes, contents
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse
+from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError, Raised
 from d2s.ops import OPS
 from d2s.ops.dispatch import handling
 
 Arm = Callable[[], list[Any]]
-_STAND_INS = (SymbolicTensor.__name__, OneOf.__name__, "Recipe")
+_STAND_INS = (OneOf.__name__, "Recipe")
 
 
 class Ended(BaseException):
@@ -34,10 +36,17 @@ def branch(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[An
     """What `arms[0]` (where the test holds) or `arms[1]` makes, joined value by value."""
     ends: list[list[Any] | None] = []
     regions: list[Tracer] = []
+    changes: list[Changes] = []
     for name, arm in zip(("then", "otherwise"), arms, strict=True):
         regions.append(tracer.region(name))  # type: ignore[arg-type]
         regions[-1].facts = tracer.consequences(test.value, name == "then")
-        ends.append(recorded(regions[-1], arm))
+        with tracer.root.heap.path() as found:
+            ends.append(recorded(regions[-1], arm))
+        changes.append(found)
+    containers = {key: container for found in changes for key, (container, _) in found.items()}
+    for end, found in zip(ends, changes, strict=True):
+        if end is not None:
+            end += [found[k][1] if k in found else contents(c) for k, c in containers.items()]
     forms = [join(form_of(a, tracer), form_of(b, tracer)) for a, b in _pairs(ends)]
     outputs = [_outputs(region, end, forms) for region, end in zip(regions, ends, strict=True)]
     reads, (then, otherwise) = tracer.adopt(regions, outputs)
@@ -50,7 +59,18 @@ def branch(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[An
     values = [decode(form, symbols) for form in forms]
     for pair, value, form in zip(_pairs(ends), values, forms, strict=True):
         _note(tracer, test, pair, value, form)
-    return values
+    count = len(values) - len(containers)
+    for container, held in zip(containers.values(), values[count:], strict=True):
+        put_back(tracer, container, held)
+    return values[:count]
+
+
+def put_back(tracer: Tracer, container: Any, held: Any) -> None:
+    """Gives a container what it holds after paths have joined."""
+    if isinstance(held, OneOf):
+        message = f"a {type(container).__name__} would hold {described(held)}, by the path a run takes"
+        refuse("D2S1002", message, "give it as many items, or the same keys, on every path")
+    tracer.root.heap.set(container, held)
 
 
 def _note(tracer: Tracer, test: SymbolicTensor, ends: tuple[Any, Any], value: Any, form: Form) -> None:
@@ -77,8 +97,15 @@ def recorded(region: Tracer, arm: Arm) -> list[Any] | None:
             raise
         refuse_stand_in(error)
         region.where = _line_of(error) or region.where
-        region.add("fail", [], [], {"error": Raised(error)})
+        region.add("fail", [], [], {"error": Raised(_as_eager(error))})
     return None
+
+
+def _as_eager(error: Exception) -> Exception:
+    """The exception as eager code would word it."""
+    if type(error) is TypeError and SymbolicTensor.__name__ in str(error):
+        return TypeError(str(error).replace(SymbolicTensor.__name__, Tensor.__name__))
+    return error
 
 
 def refuse_stand_in(error: Exception) -> None:

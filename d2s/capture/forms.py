@@ -50,6 +50,7 @@ class Tree:
 
     skeleton: Any
     parts: "tuple[Form, ...]"
+    origin: Any = dataclasses.field(default=None, compare=False)  # the one object it is, if it is one
 
     def __repr__(self) -> str:
         return f"a {self.skeleton[0].__name__} of {len(self.parts)}"
@@ -99,7 +100,11 @@ def form_of(value: Any, tracer: Tracer) -> Form:
     if isinstance(value, SymbolicTensor):
         return Slot(value.value.type)
     parts = _parts(value, tracer)
-    return Fixed(value) if parts is None else Tree(parts[1], tuple(form_of(part, tracer) for part in parts[0]))
+    return (
+        Fixed(value)
+        if parts is None
+        else Tree(parts[1], tuple(form_of(p, tracer) for p in parts[0]), None if isinstance(value, tuple) else value)
+    )
 
 
 def _parts(value: Any, tracer: Tracer) -> tuple[list[Any], Any] | None:
@@ -156,12 +161,20 @@ def _united(alternatives: Sequence[Form]) -> Form:
 
 def _merged(a: Form, b: Form) -> Form | None:
     """One form without a tag for both, if there is one."""
+    if _is_object(a, b):
+        return Fixed(_object(a))
     if alike(a, b):
         return a
     if isinstance(a, Tree) and isinstance(b, Tree):
         return Tree(a.skeleton, tuple(map(join, a.parts, b.parts))) if a.skeleton == b.skeleton else None
     held = _held(a)
     return Slot(held) if held is not None and held == _held(b) else None
+
+
+def _object(form: Form) -> Any:
+    """The container that a form is, on every path."""
+    found = form.origin if isinstance(form, Tree) else form.value if isinstance(form, Fixed) else None
+    return found if isinstance(found, list | dict | set) else None
 
 
 def _held(form: Form) -> Type | None:
@@ -226,7 +239,11 @@ def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[Symbo
 def among(form: Union, own: Form) -> frozenset[int]:
     """Which alternatives of a form hold values of another one."""
     pairs = ((n, f, part) for part in _alternatives(own) for n, f in enumerate(form.alternatives))
-    return frozenset(n for n, f, part in pairs if (m := _merged(f, part)) is not None and alike(m, f))
+    return frozenset(n for n, f, part in pairs if (m := _merged(f, part)) is not None and (alike(m, f) or _is_object(m, f)))
+
+
+def _is_object(a: Form, b: Form) -> bool:
+    return _object(a) is not None and _object(a) is _object(b)
 
 
 def holes(tracer: Tracer, form: Form) -> list[SymbolicTensor]:

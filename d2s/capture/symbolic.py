@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from d2s import types
 from d2s.capture.guards import Guard
+from d2s.capture.heap import Heap
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 from d2s.ir.program import Value
@@ -86,6 +87,8 @@ class SymbolicTensor(Symbolic):
     numpy, item, tolist, backward = map(_unknown, ("numpy()", "item()", "tolist()", "backward()"))
     __getitem__, __setitem__, set_value, detach = map(_unknown, ("indexing", "assignment", "set_value()", "detach()"))
 
+    __lshift__, __rlshift__, __rshift__, __rrshift__ = map(_unknown, ("<<", "<<", ">>", ">>"))
+
     @property
     def ndim(self) -> int:
         return len(self.value.type.shape)
@@ -139,6 +142,7 @@ class Tracer(Recorder):
         self.joined: set[Any] = set()  # values that are one of several, by the path taken
         self.reached: set[int] = set()  # tensors met otherwise than as the symbols of arguments
         self.guards: dict[Any, Guard] = {}
+        self.heap = Heap()
         self.given: set[int] = set()  # lists and dicts that were there before the capture
         self.facts: list[Fact] = []  # what is known in this region and was not outside of it
         self._told: dict[tuple[int, bool], list[Fact]] = {}  # what follows from a condition

@@ -23,6 +23,7 @@ from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined, load
 from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_names, refuse_consumption
 from d2s.convert.recipes import enumerate_, range_, reversed_, zip_
+from d2s.convert.stores import CHANGING, changing
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import Op
 from d2s.ops.operators import Operators
@@ -71,6 +72,9 @@ def call(function: Any) -> Callable[..., Any]:
         return call(captured_as(function))
     if isinstance(function, functools.partial):
         return functools.partial(call(function.func), *function.args, **function.keywords)
+    changes = getattr(function, "__self__", None)
+    if isinstance(changes, list | dict | set) and function.__name__ in CHANGING and tracer.root.heap.has(changes):
+        return functools.partial(_change, tracer, function)
     if isinstance(function, types.MethodType):
         return functools.partial(call(function.__func__), function.__self__)
     seeing = next((special for known, special in _SEEING if known is function), None)
@@ -147,6 +151,17 @@ def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> An
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
     return function(*(call(value) if _acts(value) else value for value in args), **kwargs)
+
+
+def _change(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Of a container this capture has made; what it is given is read to the end now."""
+    for value in args:
+        guard_content(tracer, value)
+        refuse_consumption(tracer, value)
+        if function.__name__ not in ("append", "insert", "setdefault") and isinstance(value, SymbolicTensor | Tensor | OneOf):
+            refuse("D2S1003", f"'{function.__name__}' of a {type(function.__self__).__name__} with a tensor", "use append")
+    changing(tracer, function.__self__)
+    return function(*args, **kwargs)
 
 
 def _acts(value: Any) -> bool:

@@ -123,7 +123,7 @@ def item(owner: Any, key: Any) -> Any:
         )
     value = owner[key]
     guard_content(tracer, owner)
-    if tracer and not isinstance(owner, list | tuple | str):
+    if tracer and not isinstance(owner, list | tuple | str) and not tracer.root.heap.has(owner):
         tracer.guard((id(owner), "item", repr(key)), f"[{key!r}]", lambda: owner[key])
     return value
 
@@ -179,7 +179,7 @@ def refuse_consumption(tracer: Tracer, value: Any) -> None:
 
 def guard_content(tracer: Tracer | None, value: Any) -> None:
     """A container's content becomes part of what the capture depends on."""
-    if tracer and type(value) in (list, dict, set):
+    if tracer and type(value) in (list, dict, set) and not tracer.root.heap.has(value):
         tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: value)
 
 

@@ -12,8 +12,9 @@ several. Which variables are carried, and as what, is found by capturing the bod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from d2s.capture.branch import encoded, recorded
+from d2s.capture.branch import encoded, put_back, recorded
 from d2s.capture.forms import Form, OneOf, alike, decode, form_of, join, same, slots
+from d2s.capture.heap import Changes, contents, restore
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.convert.if_else import Get, Set, refuse_truth, truth, truth_of
 from d2s.eager.tensor import Tensor
@@ -61,17 +62,23 @@ def _becomes_symbolic(tracer: Tracer, test: Test, body: Body, before: Sequence[A
         body()
         return [test()]
 
-    ends = recorded(region, trip)
+    with tracer.root.heap.path():
+        ends = recorded(region, trip)
     set(tuple(before))
     return ends is not None and isinstance(ends[0], SymbolicTensor | Tensor | OneOf)
 
 
 def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequence[str]) -> None:
-    """Records the loop, and sets the variables as it leaves them."""
+    """Records the loop, and sets the variables as it leaves them; containers it changes are variables, too."""
+    state = _State(tracer, get, set, names)
+    get, set, names = state.get, state.set, state.names
     before = get()
     forms: dict[int, Form] = {}
     for _ in range(ROUNDS):
-        inside, entered, ends = _trip(tracer, body, before, forms, get, set, names)
+        inside, entered, ends, found = _trip(tracer, body, before, forms, get, set, names)
+        if state.takes_in(found):
+            before = get()
+            continue
         changed = _changed(inside, before, entered, ends or entered, forms)
         if not changed:
             break
@@ -94,7 +101,38 @@ def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequ
     tracer.root.joined.update(s.value for s in results)
     symbols = iter(results)
     after = {k: decode(form, symbols) for k, form in forms.items()}
-    set(tuple(after.get(k, value) for k, value in enumerate(before)))
+    state.leave([after.get(k, value) for k, value in enumerate(before)])
+
+
+class _State:
+    """The variables of a loop, and behind them the contents of the containers it changes."""
+
+    def __init__(self, tracer: Tracer, get: Get, set: Set, names: Sequence[str]) -> None:
+        self.tracer, self._get, self._set = tracer, get, set
+        self.names, self.containers = list(names), list[Any]()
+
+    def get(self) -> tuple[Any, ...]:
+        return *self._get(), *map(contents, self.containers)
+
+    def set(self, values: tuple[Any, ...]) -> None:
+        count = len(values) - len(self.containers)
+        self._set(values[:count])
+        for container, held in zip(self.containers, values[count:], strict=True):
+            restore(container, held)
+
+    def takes_in(self, found: Changes) -> bool:
+        """Whether a trip changed containers that are not known to be changed."""
+        new = [c for c, _ in found.values() if not any(c is known for known in self.containers)]
+        self.containers += new
+        self.names += ["items"] * len(new)
+        return bool(new)
+
+    def leave(self, values: Sequence[Any]) -> None:
+        """Sets all as the loop leaves it."""
+        count = len(values) - len(self.containers)
+        self._set(tuple(values[:count]))
+        for container, held in zip(self.containers, values[count:], strict=True):
+            put_back(self.tracer, container, held)
 
 
 def _answer(tracer: Any, test: Test) -> SymbolicTensor:
@@ -104,8 +142,9 @@ def _answer(tracer: Any, test: Test) -> SymbolicTensor:
 
 def _trip(
     tracer: Tracer, body: Body, before: Sequence[Any], forms: dict[int, Form], get: Get, set: Set, names: Sequence[str]
-) -> tuple[Any, Sequence[Any], Sequence[Any] | None]:
-    """One trip, recorded: how it finds the variables and how it leaves them; None if it never comes to its end."""
+) -> tuple[Any, Sequence[Any], Sequence[Any] | None, Changes]:
+    """One trip, recorded: how it finds the variables and how it leaves them (None: it never comes to its end); and the
+    containers it changes."""
     region: Any = tracer.region("body")
     _enter(region, before, forms, set, names)
     entered = get()
@@ -114,9 +153,10 @@ def _trip(
         body()
         return list(get())
 
-    ends = recorded(region, run)
+    with tracer.root.heap.path() as found:
+        ends = recorded(region, run)
     set(tuple(before))
-    return region, entered, ends
+    return region, entered, ends, found
 
 
 def _changed(

@@ -72,6 +72,23 @@ def is_not(x, y):
     return x is not y
 
 
+def made(container):
+    return container
+
+
+def changed(value, by, sign):
+    scope = {"x": value, "y": by}
+    exec(f"x {sign}= y", scope)
+    return scope["x"]
+
+
+def set_item(value, owner, key):
+    owner[key] = value
+
+
+set_attribute = lambda value, owner, name: setattr(owner, name, value)  # noqa: E731
+
+
 def in_(x, container):
     return x in container
 
