@@ -9,12 +9,35 @@ import d2s
 from d2s.ops import OPS
 from tests.samples import SAMPLES
 
-STRUCTURAL = {"cond", "while_loop", "constant", "stack", "push", "pop"}
-INTERNAL = STRUCTURAL | {"spread", "matmul_rows", "linear", "dropped"}  # not for users: no public name, the example is optional
+STRUCTURAL = {"cond", "while_loop", "constant", "hole", "fail", "stack", "push", "pop"}
+INTERNAL = STRUCTURAL | {
+    "spread",
+    "row",
+    "in_row",
+    "extent",
+    "matmul_rows",
+    "linear",
+    "dropped",
+}  # not for users: no public name, the example is optional
 MOVING = {"reshape_like", "sliced", "unsliced", "set_slice", "take_at", "collect", "put_at", "add_at", "looked_up", "positions"}
-MOVING |= {"collect_along", "put_along", "set_diagonal", "pad_with", "pad_own", "unpad_own", "ramp"}  # what functions are made of
+MOVING |= {
+    "collect_along",
+    "put_along",
+    "set_diagonal",
+    "pad_with",
+    "pad_own",
+    "unpad_own",
+    "ramp",
+}  # what functions are made of
 INTERNAL |= MOVING | {"concat", "stacked", "rotate", "take_along", "embedding", "one_hot"}
-WINDOWS = {"conv", "conv_transpose", "conv_weight_grad"} | {"max_pool", "max_pool_with_index", "max_pool_grad", "max_pool_pick", "avg_pool", "avg_pool_grad"}
+WINDOWS = {"conv", "conv_transpose", "conv_weight_grad"} | {
+    "max_pool",
+    "max_pool_with_index",
+    "max_pool_grad",
+    "max_pool_pick",
+    "avg_pool",
+    "avg_pool_grad",
+}
 INTERNAL |= WINDOWS
 NO_GRADIENT = {
     "ramp": "made of numbers",
@@ -22,23 +45,54 @@ NO_GRADIENT = {
     "cond": "swept region by region (autodiff.program)",
     "while_loop": "swept as a loop of its own (autodiff.loop)",
     "constant": "has no inputs",
+    "fail": "has no inputs",
     "stack": "has no inputs",
     "push": "written by gradients, read by gradients; never swept",
     "pop": "written by gradients, read by gradients; never swept",
 }
-NO_PADDLE = {"spread", "matmul_rows", "linear", "stack", "push", "pop"}  # no operator of Paddle's files is one of these
+NO_PADDLE = {
+    "spread",
+    "hole",
+    "fail",
+    "row",
+    "in_row",
+    "extent",
+    "matmul_rows",
+    "linear",
+    "stack",
+    "push",
+    "pop",
+}  # no operator of Paddle's files is one of these
 NO_PADDLE |= MOVING | {"unflatten"} | WINDOWS
 IN_GRADIENTS = ["spread", "stack", "push", "pop", "unsliced", "collect", "looked_up", "collect_along", "unpad_own"]
-IN_GRADIENTS += ["per_element", "where_met", "conv_weight_grad", "softmax_grad", "log_softmax_grad", "class_entropy_grad", "place_class"]
+IN_GRADIENTS += [
+    "per_element",
+    "where_met",
+    "conv_weight_grad",
+    "softmax_grad",
+    "log_softmax_grad",
+    "class_entropy_grad",
+    "place_class",
+]
 IN_GRADIENTS += [f"{norm}_norm_{kind}" for norm in ("layer", "group") for kind in ("grad", "affine")] + ["batch_norm_grad"]
 NO_ONNX = dict.fromkeys(IN_GRADIENTS, "stands in gradients only, and a file holds none") | {
     "randint": "ONNX draws no integers",
     "randperm": "ONNX draws no orders",
     "poisson": "ONNX draws none of these",
 }
-ONNX_OPEN = {"set_slice", "positions", "rotate", "diagonal", "set_diagonal", "stacked", "pick_class", "group_norm"}  # until spelled
+ONNX_OPEN = {
+    "set_slice",
+    "positions",
+    "rotate",
+    "diagonal",
+    "set_diagonal",
+    "stacked",
+    "pick_class",
+    "group_norm",
+}  # until spelled
 INTERNAL |= {"gelu", "silu", "softplus", "leaky_relu", "elu", "selu", "relu6", "hardswish", "hardsigmoid", "hardtanh"}
 INTERNAL |= {"mish", "softsign", "log_sigmoid"}  # of nn.functional alone
+ONNX_OPEN |= {"hole", "fail", "row", "in_row", "extent"}
 ONNX_OPEN |= {"gelu"}  # as operators that depend on an attribute
 every_op = pytest.mark.parametrize("name", list(OPS))
 

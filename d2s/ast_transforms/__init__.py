@@ -14,7 +14,22 @@ import dataclasses
 import functools
 import types
 
-from d2s.ast_transforms import annotations, calls, fence, if_else, load, loads, logical, returns, source, while_loop
+from d2s.ast_transforms import (
+    annotations,
+    asserts,
+    calls,
+    exits,
+    fence,
+    for_loop,
+    if_else,
+    load,
+    loads,
+    logical,
+    returns,
+    source,
+    stores,
+    while_loop,
+)
 from d2s.ast_transforms.function import Function
 from d2s.errors import CaptureError
 from d2s.stages import stage
@@ -22,12 +37,16 @@ from d2s.stages import stage
 PIPELINE = (
     fence,  # first: refuse before any work, in the user's own text
     annotations,  # before `if_else`: a nonlocal name may not be annotated
+    asserts,  # before `returns`: it makes `if` statements
+    exits,  # before `returns`: a `return` in a loop becomes one behind it
+    stores,  # before `loads`: what is read of a store's target is a load
     returns,  # before `loads`: it moves statements, and the analysis of names wants their last order
     loads,  # before `calls`, `logical`: a read inside a lambda is still seen where it stands
     calls,  # before `logical`: only the user's calls are there to wrap
     logical,  # before `if_else`: tests are part of the statement
     if_else,  # inner before outer, by the analysis made for `loads`
-    while_loop,  # last: its bodies hold the functions of `if_else`
+    while_loop,  # its bodies hold the functions of `if_else`
+    for_loop,  # last: its bodies hold the functions of both
 )
 
 

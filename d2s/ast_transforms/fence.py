@@ -18,6 +18,7 @@ import gast
 
 from d2s.ast_transforms.function import Function
 from d2s.ast_transforms.scopes import own_nodes
+from d2s.ast_transforms.stores import stored
 from d2s.errors import CaptureError
 
 _OUTSIDE = "return the new value and store it outside the captured function"
@@ -41,8 +42,8 @@ _REFUSED = {
     "ClassDef": ("class definition", "the class would be made at capture only", "define the class outside"),
     "Match": ("`match`", "patterns cannot ask a graph yet", "write it as `if` and `elif`"),
     "TypeAlias": ("`type` statement", "it would run at capture only", "move it to the top of the file"),
-    "Attribute": ("store to an attribute", "a graph cannot change objects yet", _OUTSIDE),
-    "Subscript": ("store to an item", "a graph cannot change objects yet", _OUTSIDE),
+    "Attribute": ("store to an attribute", "only an assignment may store there", "assign to a variable first"),
+    "Subscript": ("store to an item", "only an assignment may store there", "assign to a variable first"),
     "Call": ("look at its own frame", "its variables are spread over several functions", "name the variables you need"),
     "Name": ("variable '_d2s'", "rewritten code uses that name", "rename the variable"),
     "comprehension": _ASYNC,
@@ -59,9 +60,12 @@ _HARMLESS = {
 
 def transform(function: Function) -> None:
     """Raises for the first statement or expression of `function` that is beyond the fence."""
+    assigned: set[gast.AST] = set()
     for node in itertools.chain([function.tree], *map(own_nodes, function.tree.body)):
         kind = type(node).__name__
-        if kind in _REFUSED and not (kind in _HARMLESS and _HARMLESS[kind](node)):
+        if kind in ("Assign", "AugAssign"):
+            assigned.update(part for t in (node.targets if kind == "Assign" else [node.target]) for part in stored(t))
+        if kind in _REFUSED and node not in assigned and not (kind in _HARMLESS and _HARMLESS[kind](node)):
             what, why, way_out = _REFUSED[kind]
             where = function.where(node.target if isinstance(node, gast.comprehension) else node)
             message = f"'{function.tree.name}' holds a {what}: {why}"

@@ -11,7 +11,7 @@ In: a function. Out: the same, asking the runtime for each of these.
 ...     return y''', transform)
 def f(x):
     y = _d2s.Undefined('y')
-    for i in _d2s.iterate(_d2s.attribute(x, 'rows')):
+    for i in _d2s.attribute(x, 'rows'):
         y = _d2s.item(i, (0, slice(1, None, None)))
         y = _d2s.load(y, 'y')
         y += _d2s.operand(y, i)
@@ -22,9 +22,10 @@ from typing import Any
 
 import gast
 
-from d2s.ast_transforms.function import Function, Rewriter, mangled
+from d2s.ast_transforms.function import Function, mangled
 from d2s.ast_transforms.quote import quote, quote_expression
 from d2s.ast_transforms.scopes import targets
+from d2s.ast_transforms.stores import Slices
 
 
 def transform(function: Function) -> None:
@@ -43,7 +44,7 @@ def _constant(value: str | None, at: gast.AST) -> gast.expr:
     return gast.copy_location(gast.Constant(value, None), at)
 
 
-class _Loads(Rewriter):
+class _Loads(Slices):
     def __init__(self, function: Function) -> None:
         super().__init__(function)
         self.checked = function.scopes.checked
@@ -64,6 +65,8 @@ class _Loads(Rewriter):
         return [*check, node]
 
     def visit_Attribute(self, node: gast.Attribute) -> gast.expr:
+        if isinstance(node.value, gast.Name) and node.value.id == "_d2s":
+            return node
         self.generic_visit(node)
         name = _constant(mangled(node.attr, self.function.class_name), node)
         return quote_expression("_d2s.attribute(x, name)", node, x=node.value, name=name)
@@ -72,17 +75,17 @@ class _Loads(Rewriter):
         self.generic_visit(node)
         return quote_expression("_d2s.item(x, key)", node, x=node.value, key=node.slice)
 
-    def visit_Slice(self, node: gast.Slice) -> gast.expr:
+    def visit_List(self, node: gast.expr) -> gast.expr:
         self.generic_visit(node)
-        parts = {name: getattr(node, name) or _constant(None, node) for name in ("lower", "upper", "step")}
-        return quote_expression("slice(lower, upper, step)", node, slice=self.function.fresh("slice"), **parts)
+        stored = isinstance(getattr(node, "ctx", None), gast.Store)
+        return node if stored else quote_expression("_d2s.made(x)", node, x=node)
 
-    def visit_For(self, node: gast.For | gast.comprehension) -> gast.AST:
+    visit_Dict = visit_Set = visit_List
+
+    def visit_comprehension(self, node: gast.comprehension) -> gast.AST:
         self.generic_visit(node)
         node.iter = quote_expression("_d2s.iterate(x)", node.iter, x=node.iter)
         return node
-
-    visit_comprehension = visit_For
 
     def visit_ListComp(self, node: gast.expr) -> gast.expr:
         first = node.generators[0]
@@ -90,6 +93,6 @@ class _Loads(Rewriter):
         self.checked, first.iter = outer - targets(node), _constant(None, node)
         self.generic_visit(node)
         self.checked, first.iter.args = outer, [iterable]
-        return node
+        return node if isinstance(node, gast.GeneratorExp) else quote_expression("_d2s.made(x)", node, x=node)
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp

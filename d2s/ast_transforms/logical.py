@@ -51,6 +51,9 @@ def _lazy(name: str, at: gast.expr, operands: list[gast.expr]) -> gast.expr:
     return call
 
 
+_NAMED = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "not_in"}
+
+
 class _Logical(Rewriter):
     def __init__(self, function: Function) -> None:
         super().__init__(function)
@@ -86,16 +89,15 @@ class _Logical(Rewriter):
 
     def visit_Compare(self, node: gast.Compare) -> gast.expr:
         self.generic_visit(node)
-        if isinstance(node.ops[0], (gast.Is, gast.IsNot)):
+        if type(node.ops[0]) in _NAMED:
             return self._identity(node)
         return node if len(node.ops) == 1 or _binds(node) else self._chain(node, node.left, node.ops, node.comparators)
 
     def _identity(self, node: gast.Compare) -> gast.expr:
-        """Whether two names are one object may differ from path to path."""
+        """Whether two names are one object, and what a container holds, may differ from path to path."""
         if len(node.ops) > 1:
             return node
-        name = "is_" if isinstance(node.ops[0], gast.Is) else "is_not"
-        return quote_expression(f"_d2s.{name}(x, y)", node, x=node.left, y=node.comparators[0])
+        return quote_expression(f"_d2s.{_NAMED[type(node.ops[0])]}(x, y)", node, x=node.left, y=node.comparators[0])
 
     def _chain(self, at: gast.Compare, left: gast.expr, ops: list[gast.cmpop], rights: list[gast.expr]) -> gast.expr:
         if len(ops) == 1 or isinstance(rights[0], (gast.Name, gast.Constant)):

@@ -1,6 +1,6 @@
 """The one analysis of names: which a statement reads and modifies, which are live after it, which may be unbound.
 
-In: the tree of a function. Out: `Scopes`: its regions (the `if` and `while` statements that can become functions), each
+In: the tree of a function. Out: `Scopes`: its regions (the `if`, `while` and `for` statements that can become functions), each
 with the names it has to hand over; the names some load of which may find them unbound; and the names that need a value
 from the start, because such a load or a region may meet them unbound.
 
@@ -22,6 +22,7 @@ read if it is live where the function begins.
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import gast
 
@@ -64,14 +65,28 @@ def analyse(tree: gast.FunctionDef) -> Scopes:
     modified = {node: tuple(dict.fromkeys([*bound(itertools.chain(*_arms(node))), *rebound])) for node in flows}
     carried = {node: flow.carried.intersection(modified[node]) for node, flow in flows.items()}
     needed = _Liveness(tree, NONE, carried).at_start - parameters
-    regions = {node: _region(node, flow, modified[node], needed) for node, flow in flows.items()}
+    regions: dict[gast.stmt, Region] = {}
+    for node, around in _outer_first(tree, flows):
+        handed = NONE.union(*(regions[outer].names for outer in around))
+        regions[node] = _region(node, flows[node], modified[node], needed, handed)
     checked = (_Liveness(tree, NONE).at_start - parameters).intersection(variables)
     return Scopes(regions, checked, tuple(name for name in variables if name in needed))
 
 
-def _region(node: gast.stmt, flow: "_Flow", modified: tuple[str, ...], needed: Names) -> Region:
-    early = flow.inside & needed.union(bound([node.test]))  # a default argument would miss what the test does to them
-    names = tuple(name for name in modified if name in flow.carried | early)
+def _outer_first(node: gast.AST, flows: "dict[gast.stmt, _Flow]", around: tuple[gast.stmt, ...] = ()) -> Iterator[Any]:
+    """The regions, each with those it stands in."""
+    if node in flows:
+        yield node, around
+        around = (*around, node)
+    for child in gast.iter_child_nodes(node):
+        yield from _outer_first(child, flows, around)
+
+
+def _region(node: gast.stmt, flow: "_Flow", modified: tuple[str, ...], needed: Names, handed: Names) -> Region:
+    """`handed`: what the regions around it hand over; what it does to these is seen at their ends."""
+    asked = [] if isinstance(node, gast.For) else [node.test]
+    early = flow.inside & needed.union(bound(asked))  # a default argument would miss what the test does to them
+    names = tuple(name for name in modified if name in flow.carried | early | handed)
     arms = [bound(arm) for arm in _arms(node)]
     shared = tuple(tuple(name for name in arm if name in needed.union(names)) for arm in arms)
     own = tuple(tuple(name for name in arm if name in flow.inside - needed.union(names)) for arm in arms)
@@ -154,11 +169,15 @@ def _free(node: gast.AST) -> Names:
 
 
 def _arms(node: gast.stmt) -> list[list[gast.AST]]:
-    return [node.body, node.orelse] if isinstance(node, gast.If) else [[node.test], node.body]
+    if isinstance(node, gast.If):
+        return [node.body, node.orelse]
+    if isinstance(node, gast.For):
+        return [[], [node.target, *(node.body[:-1] if hasattr(node, "stop") else node.body)]]  # not the flag at the end
+    return [[node.test], node.body]
 
 
 def _is_region(node: gast.stmt) -> bool:
-    has_else = isinstance(node, gast.While) and node.orelse
+    has_else = not isinstance(node, gast.If) and node.orelse
     return not has_else and not any(_escapes(part) for arm in _arms(node) for part in arm)
 
 
@@ -219,8 +238,10 @@ class _Liveness:
         return head
 
     def For(self, node: gast.For, live: Names) -> Names:
-        own = bound([node.target])
-        return self.simple(node.iter, self._fixpoint(node, live, lambda body, after: body.difference(own) | after)[0])
+        own, stop = bound([node.target]), NONE.union([node.stop] if hasattr(node, "stop") else ())
+        head, body = self._fixpoint(node, live, lambda body, after: body.difference(own) | after | stop)
+        self.flows[node] = _Flow(live | head, live | head | body)
+        return self.simple(node.iter, head)
 
     def _fixpoint(self, node: gast.stmt, live: Names, join: Callable[[Names, Names], Names]) -> tuple[Names, Names]:
         after, before, head = self.block(node.orelse, live), None, self.always

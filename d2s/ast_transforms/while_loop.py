@@ -1,7 +1,7 @@
 """`while` statements become calls: test and body a function each, and the variables they change handed over by name.
 
-In: a function. Out: the same, asking the runtime to run each loop. A `while` that holds a `break`, `continue` or `return`
-of its own, or has an `else`, stays as it is.
+In: a function whose loops are left at their heads only. Out: the same, asking the runtime to run each loop, and telling it
+whether a flag in the test ends it early.
 
 >>> from d2s.ast_transforms.function import shown
 >>> shown('''
@@ -24,13 +24,14 @@ def f(x):
     def set_3(values):
         nonlocal x
         x, = values
-    _d2s.while_loop(test_3, body_3, get_3, set_3, ('x',))
+    _d2s.while_loop(test_3, body_3, get_3, set_3, ('x',), False)
     return x
 """
 
 import gast
 
 from d2s.ast_transforms.function import Function, Rewriter
+from d2s.ast_transforms.quote import quote_expression
 
 _TEMPLATE = """
 def test():
@@ -40,7 +41,7 @@ def body():
     nonlocal shared_1
     statements
 STATE
-_d2s.while_loop(test, body, get, set, names)
+_d2s.while_loop(test, body, get, set, names, leaves)
 """
 
 
@@ -56,4 +57,5 @@ class _WhileLoop(Rewriter):
         self.generic_visit(node)
         if node not in self.function.scopes.regions:
             return node
-        return self.function.region(_TEMPLATE, node, "test", "body", statements=node.body)
+        leaves = quote_expression(repr(hasattr(node, "stop")), node)
+        return self.function.region(_TEMPLATE, node, "test", "body", statements=node.body, leaves=leaves)

@@ -14,6 +14,8 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from d2s.capture.forms import OneOf
+
 Leaf = tuple[str, Any]
 
 
@@ -23,10 +25,18 @@ class Made:
 
     kind: type
     keys: tuple[Any, ...]
-    parts: "list[Made | Leaf]"
+    parts: "list[Made | Choice | Leaf]"
 
 
-Recipe = Made | Leaf
+@dataclasses.dataclass(eq=False, slots=True)
+class Choice:
+    """One of several, by a number that a run computes."""
+
+    tag: Leaf
+    parts: "list[Made | Choice | Leaf]"
+
+
+Recipe = Made | Choice | Leaf
 
 
 def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf]) -> Recipe:
@@ -35,6 +45,8 @@ def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf]) 
 
 
 def _describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], seen: dict[int, Made]) -> Recipe:
+    if isinstance(value, OneOf):
+        return Choice(leaf(value.tag), [_describe(part, leaf, outside, seen) for part in value.alternatives])
     kind = type(value)
     if kind not in (list, dict, tuple) and not (isinstance(value, tuple) and hasattr(value, "_fields")):
         return leaf(value)
@@ -49,7 +61,9 @@ def _describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf],
 
 def leaves(recipe: Recipe) -> Iterator[Leaf]:
     """The leaves, in order."""
-    if isinstance(recipe, Made):
+    if isinstance(recipe, Choice):
+        yield recipe.tag
+    if isinstance(recipe, Made | Choice):
         for part in recipe.parts:
             yield from leaves(part)
     else:
@@ -62,6 +76,8 @@ def build(recipe: Recipe, leaf: Callable[[str, Any], Any]) -> Any:
 
 
 def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]) -> Any:
+    if isinstance(recipe, Choice):
+        return _build(recipe.parts[leaf(*recipe.tag)], leaf, done)
     if not isinstance(recipe, Made):
         return leaf(*recipe)
     if id(recipe) in done:

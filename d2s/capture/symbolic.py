@@ -17,13 +17,15 @@ import math
 import os
 import sys
 import sysconfig
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from d2s import types
 from d2s.capture.guards import Guard
+from d2s.capture.heap import Heap
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
+from d2s.ir.program import Value
 from d2s.ops import Op
 from d2s.ops.dispatch import current
 from d2s.ops.recording import Recorder, Symbolic
@@ -85,6 +87,8 @@ class SymbolicTensor(Symbolic):
     numpy, item, tolist, backward = map(_unknown, ("numpy()", "item()", "tolist()", "backward()"))
     __getitem__, __setitem__, set_value, detach = map(_unknown, ("indexing", "assignment", "set_value()", "detach()"))
 
+    __lshift__, __rlshift__, __rshift__, __rrshift__ = map(_unknown, ("<<", "<<", ">>", ">>"))
+
     @property
     def ndim(self) -> int:
         return len(self.value.type.shape)
@@ -117,6 +121,13 @@ class SymbolicTensor(Symbolic):
     grad = property(_unknown("the gradient"))
 
 
+class Fact(NamedTuple):
+    """The tag with this number is one of these."""
+
+    tag: int
+    among: frozenset[int]
+
+
 class Tracer(Recorder):
     """The recorder of a capture. Eager tensors it meets become inputs; their identity is what later calls read again."""
 
@@ -131,6 +142,50 @@ class Tracer(Recorder):
         self.joined: set[Any] = set()  # values that are one of several, by the path taken
         self.reached: set[int] = set()  # tensors met otherwise than as the symbols of arguments
         self.guards: dict[Any, Guard] = {}
+        self.heap = Heap()
+        self.given: set[int] = set()  # lists and dicts that were there before the capture
+        self.facts: list[Fact] = []  # what is known in this region and was not outside of it
+        self._told: dict[tuple[int, bool], list[Fact]] = {}  # what follows from a condition
+        self._numbers: dict[Any, int] = {}  # equal computations have one number
+
+    def number(self, value: Value) -> int:
+        """A number that values have in common which are computed alike from the same."""
+        numbers = self.root._numbers
+        return numbers.setdefault(value, len(numbers))
+
+    def add(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
+        made = super().add(op, inputs, types, attrs)
+        if op not in ("cond", "while_loop", "hole", "fail"):
+            key = op, tuple(map(self.number, inputs)), repr(attrs)
+            for n, symbol in enumerate(made):
+                self.root._numbers[symbol.value] = self.root._numbers.setdefault((n, key), len(self.root._numbers))
+        return made
+
+    def resolve(self, symbol: Symbolic) -> Value:
+        found = super().resolve(symbol)
+        if found is not symbol.value:
+            self.root._numbers[found] = self.number(symbol.value)
+        return found
+
+    def imply(self, test: Value, when: bool, tag: Value, among: frozenset[int]) -> None:
+        """Notes that where a condition is `when`, a value that is one of several is one of these."""
+        self.root._told.setdefault((self.number(test), when), []).append(Fact(self.number(tag), among))
+
+    def imply_all(self, test: Value, when: bool, other: Value, then: bool) -> None:
+        """Notes that where a condition is `when`, another one is `then`."""
+        self.root._told.setdefault((self.number(test), when), []).extend(self.consequences(other, then))
+
+    def consequences(self, test: Value, truth: bool) -> "list[Fact]":
+        return list(self.root._told.get((self.number(test), truth), []))
+
+    def known(self, tag: Value, among: frozenset[int]) -> frozenset[int]:
+        """Those of `among` that a tag can be on this path."""
+        number, region = self.number(tag), self
+        while region is not None:
+            for fact in region.facts:
+                among &= fact.among if fact.tag == number else among
+            region = region.parent  # type: ignore[assignment]
+        return among
 
     def type_of(self, value: Any) -> Type | None:
         return launch.type_of(value.array) if isinstance(value, Tensor) else super().type_of(value)
@@ -169,6 +224,8 @@ class Tracer(Recorder):
         """Notes that the capture depends on something outside."""
         if key not in self.root.guards:
             self.root.guards[key] = Guard(described, read, where or user_line())
+            if isinstance(self.root.guards[key].kept, list | dict):
+                self.root.given.add(id(self.root.guards[key].kept))
             name = described.rpartition(".")[2].strip("'")
             if isinstance(self.root.guards[key].kept, Tensor) and name.isidentifier():
                 self.root.called.setdefault(id(self.root.guards[key].kept), name)

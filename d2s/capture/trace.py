@@ -13,11 +13,12 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from d2s.capture.branch import Ended, refuse_stand_in
 from d2s.capture.guards import Guard
 from d2s.capture.result import Leaf, Recipe, describe
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.tree import Skeleton, containers, flatten, rebuild
-from d2s.capture.undefined import Undefined, load
+from d2s.capture.undefined import Undefined
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 from d2s.ir.program import Program, Value
@@ -55,8 +56,9 @@ def trace(
     for n, first in same.items():
         inside[n] = inside[first]
     structure = rebuild(skeleton, inside)
+    tracer.given.update(id(c) for c in containers(structure) if type(c) is not tuple)
     with handling(tracer):
-        outcome = function(structure)
+        outcome = _outcome(tracer, function, structure)
         results = _Results(tracer, {inside[n].value: n for n in symbols}, leaves)
         outside: dict[int, Leaf] = {
             id(c): ("container", n) for n, c in enumerate(containers(structure)) if type(c) is not tuple
@@ -73,6 +75,17 @@ def trace(
             message = f"reading {guard.described} gives another object each time"
             raise CaptureError("D2S1003", message, where=guard.where, hint="read it outside of the captured function")
     return Captured(program, list(symbols), lifted, aliases, guards, recipe)
+
+
+def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> Any:
+    """What the function returns; where every run raises, nothing."""
+    try:
+        return function(structure)
+    except Ended:
+        return None
+    except TypeError as error:
+        refuse_stand_in(error)
+        raise
 
 
 def _found_outside(tracer: Tracer) -> list[Any]:
@@ -98,7 +111,7 @@ class _Results:
                 return "copy", value
             value = self.tracer.lift(value)
         if isinstance(value, Undefined):
-            load(value, "the result", value.where)
+            return "outside", None  # no run comes here: what reads it raises
         if not isinstance(value, SymbolicTensor):
             if type(value) not in _VALUES and id(value) not in self.outside:
                 message = f"a {type(value).__name__} is returned that was made at capture: every call would return the same one"

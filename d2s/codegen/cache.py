@@ -35,7 +35,15 @@ _libraries: list[object] = []  # loaded code is never unloaded
 _tries = itertools.count()  # a library's name is taken even if it could not be loaded
 SHARED = "def kernel(r, o, lo, hi):"
 _provided: dict[str, Callable[[], int]] = {}
-_NOT_COMPILING = {"__init__.py", "cache.py", "store.py", "emit.py", "threads.py", "threads_text.py", "cores.py"}  # of this folder: they shape no code but by its text
+_NOT_COMPILING = {
+    "__init__.py",
+    "cache.py",
+    "store.py",
+    "emit.py",
+    "threads.py",
+    "threads_text.py",
+    "cores.py",
+}  # of this folder: they shape no code but by its text
 
 
 def address(text: str, T: str, name: str = "kernel") -> int:

@@ -243,7 +243,9 @@ class _Function:
             return self.truth(first)
         others = ast.BoolOp(node.op, rest)
         whole = isinstance(node.op, ast.And)
-        return self.either(self.truth(first), lambda: self.truth(others) if whole else I1(1), lambda: I1(0) if whole else self.truth(others))
+        return self.either(
+            self.truth(first), lambda: self.truth(others) if whole else I1(1), lambda: I1(0) if whole else self.truth(others)
+        )
 
     def of_IfExp(self, node: ast.IfExp) -> Any:
         return self.either(self.truth(node.test), lambda: self.int(node.body), lambda: self.int(node.orelse))

@@ -1,10 +1,13 @@
 """What rewritten code calls, as `_d2s`: each decides at run time between Python and the graph being captured."""
 
-from d2s.capture.undefined import Undefined, load
+from d2s.capture import numbers as numbers  # how symbols divide
+from d2s.capture.undefined import Undefined
 from d2s.convert.calls import call, converted
+from d2s.convert.for_loop import for_loop
 from d2s.convert.if_else import if_else
-from d2s.convert.loads import attribute, is_, is_not, item, iterate, operand
-from d2s.convert.logical import and_, both, either, if_exp, not_, or_
+from d2s.convert.loads import attribute, defined, is_, item, iterate, load, operand
+from d2s.convert.logical import and_, both, either, if_exp, in_, is_not, not_, not_in, or_
+from d2s.convert.stores import changed, made, set_attribute, set_item
 from d2s.convert.while_loop import while_loop
 
 __all__ = [
@@ -23,4 +26,17 @@ __all__ = [
     "not_",
     "or_",
 ]
-__all__ += ["is_", "is_not", "operand", "while_loop"]
+__all__ += [
+    "changed",
+    "defined",
+    "for_loop",
+    "in_",
+    "is_",
+    "is_not",
+    "made",
+    "not_in",
+    "operand",
+    "set_attribute",
+    "set_item",
+    "while_loop",
+]

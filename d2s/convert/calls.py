@@ -14,18 +14,23 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from d2s.ast_transforms import Converted, convert_function
+from d2s.capture.alternatives import each, table
+from d2s.capture.branch import possible
+from d2s.capture.forms import OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
 from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined, load
 from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_names, items_of, refuse_consumption
+from d2s.convert.recipes import enumerate_, range_, reversed_, zip_
+from d2s.convert.stores import CHANGING, changing
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import Op
 from d2s.ops.operators import Operators
 from d2s.runtime import launch
 from d2s.types import DType
 
-_PURE = {len, abs, sum, range, enumerate, zip, reversed, any, all, round, divmod, pow, iter, hash, slice}
+_PURE = {len, abs, sum, any, all, round, divmod, pow, iter, hash, slice}
 _PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass, callable}
 _PURE |= {value for value in vars(math).values() if callable(value)}
 _HIGHER = (map, filter, sorted, min, max)
@@ -57,14 +62,19 @@ def call(function: Any) -> Callable[..., Any]:
     tracer = capturing()
     if tracer is None:
         return function  # type: ignore[no-any-return]
+    if isinstance(function, OneOf):
+        return lambda *args, **kwargs: each(function, lambda one: call(one)(*args, **kwargs))
     if isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators):
-        return function  # type: ignore[no-any-return]
+        return functools.partial(_of_each, function)
     captured_as = getattr(type(function), "captured_as", None)  # layers, and functions made static
     if captured_as:
         tracer.guard((id(function), "captured"), type(function).__name__, lambda: captured_as(function))
         return call(captured_as(function))
     if isinstance(function, functools.partial):
         return functools.partial(call(function.func), *function.args, **function.keywords)
+    changes = getattr(function, "__self__", None)
+    if isinstance(changes, list | dict | set) and function.__name__ in CHANGING and tracer.root.heap.has(changes):
+        return functools.partial(_change, tracer, function)
     if isinstance(function, types.MethodType):
         return functools.partial(call(function.__func__), function.__self__)
     seeing = next((special for known, special in _SEEING if known is function), None)
@@ -112,6 +122,10 @@ def _is_pure(function: Any) -> bool:
         return reading or isinstance(owner, _IMMUTABLE)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return True
+    if isinstance(function, type) and issubclass(function, BaseException):
+        return not any(
+            isinstance(vars(kind).get(n), types.FunctionType) for kind in function.__mro__ for n in ("__init__", "__new__")
+        )
     try:
         return function in _PURE
     except TypeError:
@@ -119,6 +133,8 @@ def _is_pure(function: Any) -> bool:
 
 
 def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    if _several(args, kwargs):
+        return _of_each(functools.partial(_call_pure, tracer, function), *args, **kwargs)
     guard_content(tracer, getattr(function, "__self__", None))
     args = tuple(items_of(tracer, value) for value in args)
     for value in (*args, *kwargs.values()):
@@ -138,17 +154,48 @@ def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> An
     return function(*(call(value) if _acts(value) else value for value in args), **kwargs)
 
 
+def _change(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Of a container this capture has made; what it is given is read to the end now."""
+    for value in args:
+        guard_content(tracer, value)
+        refuse_consumption(tracer, value)
+        if function.__name__ not in ("append", "insert", "setdefault") and isinstance(value, SymbolicTensor | Tensor | OneOf):
+            refuse("D2S1003", f"'{function.__name__}' of a {type(function.__self__).__name__} with a tensor", "use append")
+    changing(tracer, function.__self__)
+    return function(*args, **kwargs)
+
+
 def _acts(value: Any) -> bool:
     """Whether a pure function that calls this would do more than it shows."""
     return callable(value) and not isinstance(value, type) and not _is_pure(value) and not isinstance(value, Operators)
 
 
-def _isinstance(tracer: Tracer, value: Any, kind: Any) -> bool:
+def _several(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return any(isinstance(v, OneOf) for v in (*args, *kwargs.values()))
+
+
+def _of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The call for each alternative of arguments that are one of several."""
+    place = next((n for n, value in enumerate(args) if isinstance(value, OneOf)), None)
+    if place is not None:
+        before, after = args[:place], args[place + 1 :]
+        return each(args[place], lambda one: _of_each(function, *before, one, *after, **kwargs))
+    name = next((name for name, value in kwargs.items() if isinstance(value, OneOf)), None)
+    if name is not None:
+        return each(kwargs[name], lambda one: _of_each(function, *args, **kwargs | {name: one}))
+    return function(*args, **kwargs)
+
+
+def _isinstance(tracer: Tracer, value: Any, kind: Any) -> Any:
+    if isinstance(value, OneOf):
+        return table(tracer, value, {k: _isinstance(tracer, value.alternatives[k], kind) for k in possible(tracer, value)})
     return issubclass(_type(tracer, value), kind)
 
 
 def _type(tracer: Tracer, value: Any) -> Any:
     """The class the user's code would see eagerly."""
+    if isinstance(value, OneOf):
+        return each(value, lambda one: _type(tracer, one))
     if isinstance(value, Undefined):
         load(value, value.name)
     if not isinstance(value, SymbolicTensor):
@@ -187,4 +234,14 @@ def _to_tensor(tracer: Tracer, data: Any, dtype: Any = None, stop_gradient: bool
     return tensor
 
 
-_SEEING = ((isinstance, _isinstance), (type, _type), (getattr, _getattr), (hasattr, _hasattr), (to_tensor, _to_tensor))
+_SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
+    (isinstance, _isinstance),
+    (type, _type),
+    (getattr, _getattr),
+    (hasattr, _hasattr),
+    (to_tensor, _to_tensor),
+    (range, range_),
+    (enumerate, enumerate_),
+    (zip, zip_),
+    (reversed, reversed_),
+)

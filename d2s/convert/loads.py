@@ -11,12 +11,16 @@ import types
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from d2s.capture import undefined
+from d2s.capture.alternatives import each, table
+from d2s.capture.branch import branch, possible, switch
+from d2s.capture.forms import OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse, user_line
-from d2s.capture.undefined import Undefined, load
+from d2s.capture.undefined import Undefined
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
-from d2s.ops import Op
+from d2s.ops import OPS, Op
 
 _ITERATORS: tuple[type, ...] = (
     types.GeneratorType,
@@ -37,8 +41,26 @@ _IN_PLACE = tuple(f"__i{name}__" for name in _NAMES)
 _OPERATORS = ("__eq__", "__contains__", *(f"__{sign}{name}__" for name in _NAMES for sign in ("", "r")))
 
 
+def load(value: Any, name: str) -> Any:
+    """A variable that may have no value here."""
+    if isinstance(value, OneOf):
+        return each(value, lambda one: undefined.load(one, name))
+    return undefined.load(value, name)
+
+
+def defined(value: Any) -> Any:
+    """Whether a variable has a value here."""
+    if isinstance(value, OneOf):
+        tracer = capturing()
+        assert tracer is not None
+        return table(tracer, value, {k: defined(value.alternatives[k]) for k in possible(tracer, value)})
+    return not isinstance(value, Undefined)
+
+
 def attribute(owner: Any, name: str) -> Any:
     tracer = capturing()
+    if isinstance(owner, OneOf):
+        return each(owner, lambda one: attribute(one, name))
     if tracer and isinstance(owner, Tensor):
         owner = tracer.lift(owner)
     if isinstance(owner, SymbolicTensor) and owner.value.type.python:
@@ -70,8 +92,12 @@ def operand(owner: Any, value: Any) -> Any:
     return value
 
 
-def is_(x: Any, y: Any) -> bool:
+def is_(x: Any, y: Any) -> Any:
     tracer = capturing()
+    if tracer and isinstance(x, OneOf):
+        return table(tracer, x, {k: is_(x.alternatives[k], y) for k in possible(tracer, x)})
+    if isinstance(y, OneOf):
+        return is_(y, x)
     x, y = (load(v, v.name) if isinstance(v, Undefined) else v for v in (x, y))
     symbols = [v for v in (x, y) if isinstance(v, SymbolicTensor)]
     unknown = tracer and any(v.value in tracer.root.joined or v.value.type.python for v in symbols)
@@ -80,14 +106,16 @@ def is_(x: Any, y: Any) -> bool:
     return x is y
 
 
-def is_not(x: Any, y: Any) -> bool:
-    return not is_(x, y)
-
-
 def item(owner: Any, key: Any) -> Any:
     tracer = capturing()
+    if isinstance(owner, OneOf):
+        return each(owner, lambda one: item(one, key))
+    if isinstance(key, OneOf):
+        return each(key, lambda one: item(owner, one))
     if tracer and isinstance(owner, Tensor | SymbolicTensor):
         refuse("D2S1003", "indexing of a tensor is not part of graphs yet")
+    if tracer and isinstance(key, SymbolicTensor) and isinstance(owner, list | tuple):
+        return _one_of(tracer, owner, key)
     if tracer and isinstance(key, SymbolicTensor):
         refuse(
             "D2S1001",
@@ -95,7 +123,7 @@ def item(owner: Any, key: Any) -> Any:
         )
     value = owner[key]
     guard_content(tracer, owner)
-    if tracer and not isinstance(owner, list | tuple | str):
+    if tracer and not isinstance(owner, list | tuple | str) and not tracer.root.heap.has(owner):
         tracer.guard((id(owner), "item", repr(key)), f"[{key!r}]", lambda: owner[key])
     return value
 
@@ -107,6 +135,18 @@ def items_of(tracer: Tracer | None, value: Any) -> Any:
         return value
     tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: items(value))
     return items(value)
+
+
+def _one_of(tracer: Tracer, owner: Any, key: SymbolicTensor) -> Any:
+    """The item at an index that only a run knows."""
+    if key.dtype.kind == "f" or key.value.type.shape:
+        raise TypeError(f"{type(owner).__name__} indices must be integers or slices, not {key.value.type}")
+    guard_content(tracer, owner)
+    index, count = OPS["cast"](key, "int64", python=True), len(owner)
+    outside = OPS["bitwise_or"](OPS["less_than"](index, -count), OPS["greater_equal"](index, count))
+    branch(tracer, outside, (lambda: [owner[count]][:0], list))
+    place = OPS["where"](OPS["less_than"](index, 0), index + count, index)
+    return switch(tracer, OneOf(place, list(owner)), lambda one: [one])[0]
 
 
 def iterate(iterable: Any) -> Iterable[Any]:
@@ -149,7 +189,7 @@ def refuse_consumption(tracer: Tracer, value: Any) -> None:
 
 def guard_content(tracer: Tracer | None, value: Any) -> None:
     """A container's content becomes part of what the capture depends on."""
-    if tracer and type(value) in (list, dict, set):
+    if tracer and type(value) in (list, dict, set) and not tracer.root.heap.has(value):
         tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: value)
 
 

@@ -7,28 +7,26 @@
 from collections.abc import Callable
 from typing import Any
 
+from d2s.capture.alternatives import each
+from d2s.capture.branch import branch
+from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import SymbolicTensor, capturing
-from d2s.capture.undefined import load
-from d2s.convert.if_else import if_else, refuse_truth, truth
+from d2s.convert.if_else import refuse_truth, truth, truth_of
+from d2s.convert.loads import guard_content, is_
 from d2s.eager.tensor import Tensor
-from d2s.ops import OPS, compare
+from d2s.ops import OPS
 
 Lazy = Callable[[], Any]
 
 
 def if_exp(test: Any, then: Lazy, otherwise: Lazy) -> Any:
     tracer = capturing()
-    if not (tracer and isinstance(test, SymbolicTensor | Tensor)):
-        refuse_truth(tracer, test)
-        return then() if test else otherwise()
-    result: list[Any] = [None]
-
-    def keep(value: Any) -> None:
-        result[0] = value
-
-    arms = lambda: keep(then()), lambda: keep(otherwise())
-    if_else(test, *arms, lambda: tuple(result), lambda values: keep(values[0]), ("this expression",))
-    return load(result[0], "this expression")
+    if isinstance(test, OneOf):
+        test = truth_of(test)
+    if tracer and isinstance(test, SymbolicTensor | Tensor):
+        return branch(tracer, truth(tracer, test), (lambda: [then()], lambda: [otherwise()]))[0]
+    refuse_truth(tracer, test)
+    return then() if test else otherwise()
 
 
 def and_(first: Lazy, *rest: Lazy) -> Any:
@@ -44,24 +42,52 @@ def or_(first: Lazy, *rest: Lazy) -> Any:
 def both(first: Lazy, *rest: Lazy) -> Any:
     """`and` where only the truth of it matters."""
     value = first()
-    return if_exp(value, lambda: both(*rest), lambda: False) if rest else _truth(value)
+    return _implying(value, if_exp(value, lambda: both(*rest), lambda: False), True) if rest else truth_of(value)
 
 
 def either(first: Lazy, *rest: Lazy) -> Any:
     """`or` where only the truth of it matters."""
     value = first()
-    return if_exp(value, lambda: True, lambda: either(*rest)) if rest else _truth(value)
-
-
-def _truth(value: Any) -> Any:
-    """`bool(value)`, of a tensor as a Python bool of run time."""
-    tracer = capturing()
-    if not (tracer and isinstance(value, SymbolicTensor | Tensor)):
-        refuse_truth(tracer, value)
-        return bool(value)
-    return compare.cast(truth(tracer, value), "bool", python=True)
+    return _implying(value, if_exp(value, lambda: True, lambda: either(*rest)), False) if rest else truth_of(value)
 
 
 def not_(value: Any) -> Any:
-    found = _truth(value)
-    return OPS["equal"](found, False) if isinstance(found, SymbolicTensor) else not found
+    found = truth_of(value)
+    if not isinstance(found, SymbolicTensor):
+        return not found
+    negated = OPS["equal"](found, False)
+    tracer = capturing()
+    assert tracer is not None
+    for when in (True, False):
+        tracer.imply_all(negated.value, when, found.value, not when)
+    return negated
+
+
+def is_not(x: Any, y: Any) -> Any:
+    return not_(is_(x, y))
+
+
+def in_(value: Any, container: Any) -> Any:
+    tracer = capturing()
+    if isinstance(container, OneOf):
+        return each(container, lambda one: in_(value, one))
+    if isinstance(value, OneOf):
+        return each(value, lambda one: in_(one, container))
+    guard_content(tracer, container)
+    symbols = (value, *container) if type(container) in (list, tuple) else ()
+    if not (tracer and any(isinstance(v, SymbolicTensor | Tensor | OneOf) for v in symbols)):
+        return value in container
+    questions = [lambda one=one: either(lambda: is_(one, value), lambda: value == one) for one in container]
+    return either(*questions) if questions else False
+
+
+def not_in(value: Any, container: Any) -> Any:
+    return not_(in_(value, container))
+
+
+def _implying(part: Any, whole: Any, when: bool) -> Any:
+    """Where `a and b` holds, a does; where `a or b` does not, a does not."""
+    tracer = capturing()
+    if tracer and isinstance(whole, SymbolicTensor) and isinstance(part, SymbolicTensor):
+        tracer.imply_all(whole.value, when, part.value, when)
+    return whole

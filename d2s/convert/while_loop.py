@@ -1,7 +1,7 @@
 """`while`: Python's as long as the test is Python's, from there on a `while_loop`.
 
-What a trip changes is carried; a Python number that changes becomes a number of run time. Which variables are carried is
-found by capturing the body until nothing new changes.
+What a trip changes is carried; a Python number that changes becomes a number of run time, and what changes its kind one of
+several. Which variables are carried, and as what, is found by capturing the body until nothing new changes.
 
 >>> n = [3]
 >>> while_loop(lambda: n[0] > 0, lambda: n.__setitem__(0, n[0] - 1), lambda: (), lambda values: None, ())
@@ -9,28 +9,33 @@ found by capturing the body until nothing new changes.
 [0]
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from d2s.capture.branch import encoded, put_back, recorded
+from d2s.capture.forms import Form, OneOf, alike, decode, form_of, join, same, slots
+from d2s.capture.heap import Changes, contents, restore
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
-from d2s.capture.undefined import Undefined
-from d2s.convert.if_else import Get, Set, refuse_truth, same, taken_at_run_time, truth
+from d2s.convert.if_else import Get, Set, refuse_truth, truth, truth_of
 from d2s.eager.tensor import Tensor
 from d2s.ops.dispatch import handling
 
-ROUNDS = 50  # each round carries at least one variable more
+ROUNDS = 50  # each round carries at least one variable more, or one of them as one kind more
+Test = Callable[[], Any]
+Body = Callable[[], None]
 
 
-def while_loop(test: Callable[[], Any], body: Callable[[], None], get: Get, set: Set, names: Sequence[str]) -> None:
+def while_loop(test: Test, body: Body, get: Get, set: Set, names: Sequence[str], leaves: bool = False) -> None:
+    """`leaves`: a `break` may end the loop, so a trip may make a tensor's test of one that was Python's."""
     tracer = capturing()
     while True:
         before = get()
-        if tracer and _is_symbolic(tracer, test):
+        if tracer and (_is_symbolic(tracer, test) or (leaves and _becomes_symbolic(tracer, test, body, before, set))):
             if any(a is not b for a, b in zip(before, get(), strict=True)):
                 hint = "assign before the loop and at the end of its body"
                 refuse("D2S1003", "the test of a `while` on a tensor assigns a variable", hint)
             set(before)
-            _while_graph(tracer, test, body, get, set, names)
+            loop(tracer, test, body, get, set, names)
             return
         set(before)
         answer = test()
@@ -40,85 +45,141 @@ def while_loop(test: Callable[[], Any], body: Callable[[], None], get: Get, set:
         body()
 
 
-def _is_symbolic(tracer: Tracer, test: Callable[[], Any]) -> bool:
+def _is_symbolic(tracer: Tracer, test: Test) -> bool:
     """Whether the test asks about a tensor; what it records to say so is thrown away."""
     with handling(tracer.region("test")):
-        return isinstance(test(), SymbolicTensor | Tensor)
+        return isinstance(test(), SymbolicTensor | Tensor | OneOf)
 
 
-def _while_graph(
-    tracer: Tracer, test: Callable[[], Any], body: Callable[[], None], get: Get, set: Set, names: Sequence[str]
-) -> None:
+def _becomes_symbolic(tracer: Tracer, test: Test, body: Body, before: Sequence[Any], set: Set) -> bool:
+    """Whether the test asks about a tensor after a trip; what is recorded to say so is thrown away."""
+    region: Any = tracer.region("body")
+    set(tuple(before))
+
+    def trip() -> list[Any]:
+        if not test():
+            return [False]
+        body()
+        return [test()]
+
+    with tracer.root.heap.path():
+        ends = recorded(region, trip)
+    set(tuple(before))
+    return ends is not None and isinstance(ends[0], SymbolicTensor | Tensor | OneOf)
+
+
+def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequence[str]) -> None:
+    """Records the loop, and sets the variables as it leaves them; containers it changes are variables, too."""
+    state = _State(tracer, get, set, names)
+    get, set, names = state.get, state.set, state.names
     before = get()
-    carried: list[int] = []
+    forms: dict[int, Form] = {}
     for _ in range(ROUNDS):
-        firsts = [_symbol(tracer, before[k], names[k]) for k in carried]
-        entering = dict(zip(carried, firsts, strict=True))
-        inside, ends, changed = _capture(tracer, body, before, entering, get, set, names)
+        inside, entered, ends, found = _trip(tracer, body, before, forms, get, set, names)
+        if state.takes_in(found):
+            before = get()
+            continue
+        changed = _changed(inside, before, entered, ends or entered, forms)
         if not changed:
             break
-        carried = sorted({*carried, *changed})
-    with handling(inside):
-        outputs = [_symbol(inside, ends[k], names[k]) for k in carried]
-    for k, first, output in zip(carried, firsts, outputs, strict=True):
-        if first.value.type != output.value.type:
-            message = f"'{names[k]}' is {first.value.type} before this `while` and {output.value.type} after a trip"
-            refuse("D2S1002", message, "give it one dtype and one shape throughout")
-    asking = tracer.region("test")
-    _enter(asking, before, entering, set, names)
+        forms |= changed
+    else:
+        listed = ", ".join(repr(names[k]) for k in changed)
+        refuse("D2S1002", f"{listed} would be of another kind after every trip of this loop", "give it one kind throughout")
+    firsts = [s for k, form in forms.items() for s in encoded(tracer, before[k], form)]
+    left = ends or entered
+    outputs = [s for k, form in forms.items() for s in encoded(inside, left[k], form)]
+    asking: Any = tracer.region("test")
+    _enter(asking, before, forms, set, names)
+    answers = recorded(asking, lambda: [_answer(asking, test)])
     with handling(asking):
-        answer = truth(asking, test())  # type: ignore[arg-type]
+        answer = answers[0] if answers else asking.symbol_of(False)
     reads, (asked, trip) = tracer.adopt([asking, inside], [[answer], outputs])
     inputs = [*(tracer.resolve(s) for s in firsts), *reads]
-    attrs = {"test": asked, "body": trip, "carries": len(carried)}
+    attrs = {"test": asked, "body": trip, "carries": len(firsts)}
     results = tracer.add("while_loop", inputs, [s.value.type for s in firsts], attrs)
     tracer.root.joined.update(s.value for s in results)
-    after = dict(zip(carried, results, strict=True))
-    set(tuple(after.get(k, _left(names[k], value, ends[k])) for k, value in enumerate(before)))
+    symbols = iter(results)
+    after = {k: decode(form, symbols) for k, form in forms.items()}
+    state.leave([after.get(k, value) for k, value in enumerate(before)])
 
 
-def _capture(
-    tracer: Tracer,
-    body: Callable[[], None],
-    before: Any,
-    carried: dict[int, SymbolicTensor],
-    get: Get,
-    set: Set,
-    names: Sequence[str],
-) -> Any:
-    """One trip, recorded; also the variables it changes that are not carried yet."""
-    region = tracer.region("body")
-    _enter(region, before, carried, set, names)
+class _State:
+    """The variables of a loop, and behind them the contents of the containers it changes."""
+
+    def __init__(self, tracer: Tracer, get: Get, set: Set, names: Sequence[str]) -> None:
+        self.tracer, self._get, self._set = tracer, get, set
+        self.names, self.containers = list(names), list[Any]()
+
+    def get(self) -> tuple[Any, ...]:
+        return *self._get(), *map(contents, self.containers)
+
+    def set(self, values: tuple[Any, ...]) -> None:
+        count = len(values) - len(self.containers)
+        self._set(values[:count])
+        for container, held in zip(self.containers, values[count:], strict=True):
+            restore(container, held)
+
+    def takes_in(self, found: Changes) -> bool:
+        """Whether a trip changed containers that are not known to be changed."""
+        new = [c for c, _ in found.values() if not any(c is known for known in self.containers)]
+        self.containers += new
+        self.names += ["items"] * len(new)
+        return bool(new)
+
+    def leave(self, values: Sequence[Any]) -> None:
+        """Sets all as the loop leaves it."""
+        count = len(values) - len(self.containers)
+        self._set(tuple(values[:count]))
+        for container, held in zip(self.containers, values[count:], strict=True):
+            put_back(self.tracer, container, held)
+
+
+def _answer(tracer: Any, test: Test) -> SymbolicTensor:
+    answer = test()
+    return truth(tracer, truth_of(answer) if isinstance(answer, OneOf) else answer)
+
+
+def _trip(
+    tracer: Tracer, body: Body, before: Sequence[Any], forms: dict[int, Form], get: Get, set: Set, names: Sequence[str]
+) -> tuple[Any, Sequence[Any], Sequence[Any] | None, Changes]:
+    """One trip, recorded: how it finds the variables and how it leaves them (None: it never comes to its end); and the
+    containers it changes."""
+    region: Any = tracer.region("body")
+    _enter(region, before, forms, set, names)
     entered = get()
-    with taken_at_run_time(region):
+
+    def run() -> list[Any]:
         body()
-    ends = get()
-    set(before)
-    pairs = enumerate(zip(entered, ends, strict=True))
-    changed = [k for k, (a, b) in pairs if k not in carried and not isinstance(a, Undefined) and not same(a, b)]
-    return region, ends, changed
+        return list(get())
+
+    with tracer.root.heap.path() as found:
+        ends = recorded(region, run)
+    set(tuple(before))
+    return region, entered, ends, found
 
 
-def _enter(region: Any, before: Sequence[Any], carried: dict[int, SymbolicTensor], set: Set, names: Sequence[str]) -> None:
+def _changed(
+    inside: Any, before: Sequence[Any], entered: Sequence[Any], ends: Sequence[Any], forms: dict[int, Form]
+) -> dict[int, Form]:
+    """The variables that have to be carried as more than they are."""
+    found = {}
+    for k, (first, start, end) in enumerate(zip(before, entered, ends, strict=True)):
+        if k in forms or not same(start, end):
+            now = forms[k] if k in forms else form_of(first, inside)
+            wanted = join(now, form_of(end, inside))
+            if k not in forms or not alike(now, wanted):
+                found[k] = wanted
+    return found
+
+
+def _enter(region: Any, before: Sequence[Any], forms: dict[int, Form], set: Set, names: Sequence[str]) -> None:
     """Sets the variables as a trip finds them: those carried are inputs of the region."""
     values = list(before)
-    for k, first in carried.items():
-        values[k] = region.input(first.value.type, names[k])
+    for k, form in forms.items():
+        values[k] = decode(form, _inputs(region, form, names[k]))
     set(tuple(values))
 
 
-def _symbol(tracer: Any, value: Any, name: str) -> SymbolicTensor:
-    symbol = tracer.symbol_of(value)
-    if symbol is None:
-        message = f"'{name}' is a {type(value).__name__} and changes in a `while` on a tensor"
-        refuse("D2S1002", message, "only tensors and Python numbers can be carried from trip to trip yet")
-    return symbol
-
-
-def _left(name: str, before: Any, end: Any) -> Any:
-    """A variable that is not carried: as it was, or, where only the loop sets it, nothing a graph can hold."""
-    if not isinstance(before, Undefined) or (isinstance(end, Undefined) and not end.why):
-        return before
-    if isinstance(end, Undefined):
-        return end
-    return Undefined(name, f"'{name}' is set only inside a `while` on a tensor, which may make no trip")
+def _inputs(region: Any, form: Form, name: str) -> Iterator[SymbolicTensor]:
+    return (region.input(of, name) for of in slots(form))

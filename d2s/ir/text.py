@@ -50,7 +50,7 @@ def _show_node(node: Node, names: dict[Value, str], pad: str) -> list[str]:
     regions = node.regions()
     plain = [f"{key}={_show_attr(value)}" for key, value in sorted(node.attrs.items()) if key not in regions]
     outputs = ", ".join(f"{names[v]}: {v.type}" for v in node.outputs)
-    head = f"{pad}{outputs} = {node.op}({', '.join([names[v] for v in node.inputs] + plain)})"
+    head = f"{pad}{outputs}{' = ' if outputs else ''}{node.op}({', '.join([names[v] for v in node.inputs] + plain)})"
     comment = f"  # {node.where}" if node.where else ""
     if not regions:
         return [head + comment]
@@ -184,7 +184,7 @@ class _Parser:
 
     def _node(self, names: dict[str, Value]) -> Node:
         declared: list[tuple[str, Value]] = []
-        while self.token != "=":
+        while self.token != "=" and (declared or self.token.startswith("%")):
             if declared:
                 self._take(",")
             name = self._take()
@@ -193,7 +193,8 @@ class _Parser:
             value = self._declaration(name)
             value.name = ""
             declared.append((name, value))
-        self._take("=")
+        if declared:
+            self._take("=")
         op = self._name()
         self._take("(")
         inputs: list[Value] = []

@@ -70,7 +70,9 @@ def _size(name: str, have: Any, kernel: Any, attrs: dict[str, Any], more: Any, s
         sizes.append(least + longer[a] if wanted is None or least == SAME else wanted[a])
         if wanted is not None and not least <= sizes[-1] < least + stride:
             taken = f"{least}" if stride == 1 else f"{least} to {least + stride - 1}"
-            raise ShapeError("D2S0002", f"{name}(): 'output_size' is {list(wanted)}, along axis {windows.AXES[rank][a]} {taken} fits")
+            raise ShapeError(
+                "D2S0002", f"{name}(): 'output_size' is {list(wanted)}, along axis {windows.AXES[rank][a]} {taken} fits"
+            )
         if least != SAME and longer[a] >= stride:
             pads[2 * a + 1] -= longer[a]
     return tuple(pads), tuple(sizes)

@@ -1,7 +1,7 @@
 """Control flow and what it needs: ops whose attributes are Programs, constants, and the stack of residuals.
 
 `cond(c, *captured) {then(captured) else(captured)}` and `while_loop(*carry, *fixed) {test(carry, fixed) body(carry, fixed)}`:
-regions are closed, what they read comes in as an input. Interpreter, plan and gradients know these six by name.
+regions are closed, what they read comes in as an input. Interpreter, plan and gradients know these by name.
 
 >>> from d2s import types
 >>> push.infer([STACK, Type(types.float32)], {})
@@ -91,3 +91,28 @@ def pop(stack, dtype: DType, shape: Any, python: bool):
 @pop.rule("infer")
 def _(stack, dtype, shape, python):
     return STACK, Type(dtype, shape, python)
+
+
+@op(paddle=None)
+def hole(*defining, dtype: DType, shape: Any, python: bool):
+    """A value that is not there, on a path where another one is; nothing reads it. The inputs define its extents."""
+
+
+@hole.rule("infer")
+def _(*defining, dtype, shape, python):
+    return Type(dtype, shape, python)
+
+
+@hole.rule("vjp")
+def _(g, out, *defining, dtype, shape, python):
+    return (None,) * len(defining)
+
+
+@op(paddle=None)
+def fail(error: Any) -> None:
+    """Ends the run with an exception."""
+
+
+@fail.rule("infer")
+def _(error):
+    return ()

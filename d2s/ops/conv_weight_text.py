@@ -162,6 +162,10 @@ for piece in range(lo, hi):
 free_memory(memory)
 """
 
-ABOVE = COPIED + _TOGETHER + function("weights_summed", "source, cotangent, result", _BODY.replace("PLACES", _PLACES), _PLAIN, "transposed = 0\n")
+ABOVE = (
+    COPIED
+    + _TOGETHER
+    + function("weights_summed", "source, cotangent, result", _BODY.replace("PLACES", _PLACES), _PLAIN, "transposed = 0\n")
+)
 CALL = f"weights_summed(lo, hi, r[o[0]], r[o[1]], r[o[2]], {EXTENTS})\n"
 PIECES = "weight_pieces(n1, n2 * n10 * n11 * n12, n3)"

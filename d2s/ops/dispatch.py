@@ -28,6 +28,9 @@ PYTHON_OPERATORS |= {"greater_than", "greater_equal", "divide", "floor_divide", 
 PYTHON_OPERATORS |= {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "abs"}
 
 
+_OF_BOOLS = {"equal", "not_equal", "bitwise_and", "bitwise_or", "bitwise_xor"}  # on two Python bools, they stay bools
+
+
 class Handler(Protocol):
     """An interpreter of ops: eager, or recording."""
 
@@ -127,7 +130,7 @@ def meet(operands: Sequence[Type], name: str = "operator") -> Type:
     tensors = {t.dtype for t in operands if not t.python}
     weak = max((t.dtype for t in operands if t.python), key=lambda d: "bif".index(d.kind), default=types.bool_)
     if not tensors:
-        return Type(types.int64 if weak is types.bool_ and name not in ("equal", "not_equal") else weak, python=True)
+        return Type(types.int64 if weak is types.bool_ and name not in _OF_BOOLS else weak, python=True)
     if len(tensors) > 1 and any(d.kind != "f" for d in tensors):
         listed = " and ".join(sorted(d.name for d in tensors))
         raise DTypeError("D2S0003", f"{name}(): tensors of {listed} do not mix", hint="x.astype(...) one of them")

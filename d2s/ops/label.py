@@ -66,7 +66,9 @@ def check_labels(name: str, x: Type, label: Type, axis: int) -> None:
     if label.dtype.kind != "i":
         raise DTypeError("D2S0003", f"{name}(): 'label' is {label.dtype.name}, expected integers")
     if not x.shape or label.shape not in (_lines(x, axis), kept_shape(x.shape, (axis,))):
-        message = f"{name}(): 'label' has shape {list(label.shape)}, scores of shape {list(x.shape)} need {list(_lines(x, axis))}"
+        message = (
+            f"{name}(): 'label' has shape {list(label.shape)}, scores of shape {list(x.shape)} need {list(_lines(x, axis))}"
+        )
         raise ShapeError("D2S0002", message)
 
 
@@ -238,7 +240,9 @@ def class_weight(weight, label, ignore_index: int):
 def _(weight, label, ignore_index):
     floats("class_weight", weight)
     if len(weight.shape) != 1 or label.dtype.kind != "i":
-        raise ShapeError("D2S0002", f"class_weight(): 'weight' is {weight}, 'label' {label}: expected one weight per class, ints")
+        raise ShapeError(
+            "D2S0002", f"class_weight(): 'weight' is {weight}, 'label' {label}: expected one weight per class, ints"
+        )
     return Type(weight.dtype, label.shape)
 
 

@@ -64,11 +64,6 @@ def bitwise_and(x, y):
     return T(x & y)
 
 
-@bitwise_and.rule("infer")
-def _(x, y):
-    return of_tensors(bitwise_and, x, y)
-
-
 @bitwise_and.rule("vjp")
 def _(g, out, x, y):
     return None, None
@@ -84,11 +79,6 @@ def bitwise_or(x, y):
     return T(x | y)
 
 
-@bitwise_or.rule("infer")
-def _(x, y):
-    return of_tensors(bitwise_or, x, y)
-
-
 @bitwise_or.rule("vjp")
 def _(g, out, x, y):
     return None, None
@@ -102,11 +92,6 @@ def bitwise_xor(x, y):
     [2, 6]
     """
     return T(x ^ y)
-
-
-@bitwise_xor.rule("infer")
-def _(x, y):
-    return of_tensors(bitwise_xor, x, y)
 
 
 @bitwise_xor.rule("vjp")

@@ -81,14 +81,14 @@ def _(g, out, x):
 
 def of_tensors(op: Op, *operands: Type) -> Type:
     """The type rule of an op that Python numbers of run time may not be given to."""
-    if all(t.python for t in operands):
+    if all(t.python for t in operands) and (op.name != "divide" or operands[0].dtype.kind != "f"):
         message = f"{op.name}() of Python numbers known at run time only is not there yet"
         raise DTypeError("D2S1003", message, hint="make one of them a tensor")
     if operands[0].dtype.kind not in op.dtypes:
         raise DTypeError("D2S0003", f"{op.name}() does not take {operands[0].dtype.name}")
     if len({t.dtype for t in operands}) > 1:
         raise DTypeError("D2S0003", f"{op.name}() does not take {', '.join(map(str, operands))} together")
-    return Type(operands[0].dtype, broadcast(op.name, [t.shape for t in operands])[0])
+    return Type(operands[0].dtype, broadcast(op.name, [t.shape for t in operands])[0], all(t.python for t in operands))
 
 
 def zeros(g):
@@ -116,7 +116,12 @@ def _(g, out, x, y):
     return lambda: g / y, lambda: neg(g * (out / y))
 
 
-@elementwise(paddle="elementwise_floordiv", onnx="i: Div(Sub(x, Mod(x, y)), y); f: Floor(Div(x, y))", dtypes="if")
+@elementwise(
+    paddle="elementwise_floordiv",
+    onnx="i: Div(Sub(x, Mod(x, y)), y); f: Floor(Div(x, y))",
+    dtypes="if",
+    overflow="y == -1 and v == x and x != 0",
+)
 def floor_divide(x, y):
     """The largest integer not above the quotient; of integers, x // 0 is 0.
 
@@ -124,11 +129,6 @@ def floor_divide(x, y):
     [3, -4]
     """
     return T(vm.floored_ratio(x, y))
-
-
-@floor_divide.rule("infer")
-def _(x, y):
-    return of_tensors(floor_divide, x, y)
 
 
 @floor_divide.rule("vjp")
@@ -144,11 +144,6 @@ def remainder(x, y):
     [3, 1]
     """
     return T(vm.rest(x, y))
-
-
-@remainder.rule("infer")
-def _(x, y):
-    return of_tensors(remainder, x, y)
 
 
 @remainder.rule("vjp")

@@ -226,7 +226,9 @@ def _(g, out, h, x, kernel, stride, padding, ceil_mode, size):
 
 
 @op(paddle=None)
-def avg_pool(x, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: Any = False, size: Any = (), exclusive: Any = True):
+def avg_pool(
+    x, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: Any = False, size: Any = (), exclusive: Any = True
+):
     """The mean of every window: of what lies inside, or (not `exclusive`) of the padding before and behind it, too.
 
     >>> d2s.ops.pool.avg_pool(d2s.to_tensor([[[1.0, 3.0, 2.0, 5.0]]]), 2).tolist()
@@ -256,9 +258,7 @@ def _(g, out, x, kernel, stride, padding, ceil_mode, size, exclusive):
 
 
 @op(paddle=None)
-def avg_pool_grad(
-    cotangent, kernel: Any, stride: Any, padding: Any, ceil_mode: Any, size: Any, exclusive: Any, extents: Any
-):
+def avg_pool_grad(cotangent, kernel: Any, stride: Any, padding: Any, ceil_mode: Any, size: Any, exclusive: Any, extents: Any):
     """The gradient of `avg_pool` of planes of some extents: each element of its cotangent in equal shares, added in ascending order.
 
     >>> d2s.ops.pool.avg_pool_grad(d2s.to_tensor([[[2.0, 4.0]]]), 2, 1, 0, False, (), True, [3]).tolist()
@@ -269,7 +269,9 @@ def avg_pool_grad(
 @avg_pool_grad.rule("canonical")
 def _(cotangent, kernel, stride, padding, ceil_mode, size, exclusive, extents):
     have = windows.each(extents, len(cotangent.shape) - 2, "avg_pool_grad", "extents", 0)
-    found = _canonical("avg_pool_grad", Type(cotangent.dtype, (*cotangent.shape[:2], *have)), kernel, stride, padding, ceil_mode, size)
+    found = _canonical(
+        "avg_pool_grad", Type(cotangent.dtype, (*cotangent.shape[:2], *have)), kernel, stride, padding, ceil_mode, size
+    )
     return found | {"exclusive": flag(exclusive, "exclusive"), "extents": have}
 
 

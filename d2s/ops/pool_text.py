@@ -73,7 +73,7 @@ def mark_of(plane, begin_d, end_d, begin_h, end_h, begin_w, end_w, i_h, i_w):
 '''
 
 # what a row of results does with a row of its windows: windows at the borders, those inside, written out, and borders again
-_ROW = '''\
+_ROW = """\
 @native_loops
 def ROW(PARAMETERS, at, adaptive, i_w, o_w, k_w, s_w, p_w, inside, behind):
     row = floats(at)
@@ -88,7 +88,7 @@ def ROW(PARAMETERS, at, adaptive, i_w, o_w, k_w, s_w, p_w, inside, behind):
         BORDER
 
 
-'''
+"""
 
 _BORDER = """\
 START
@@ -97,7 +97,7 @@ for from_w in range(max_of(begin, 0), min_of(end, i_w)):
     ONE
 END"""
 
-_PLANES = '''\
+_PLANES = """\
 @native
 def NAME(lo, hi, GIVEN, adaptive, exclusive, EXTENTS):
     inside = min_of(o_w, first_inside(INLINE, p_w, s_w))
@@ -119,7 +119,7 @@ def NAME(lo, hi, GIVEN, adaptive, exclusive, EXTENTS):
                         EACH
                 LAST
     AFTER
-'''
+"""
 
 
 def _filled(template: str, parts: dict[str, str]) -> str:

@@ -18,7 +18,13 @@ def apply(program: Program) -> Program:
 
 def _may_raise(node: Node) -> bool:
     """A run checks extents, and Python integers for leaving 64 bits; a loop may never end."""
+    if node.op == "fail":
+        return True
     op = OPS[node.op]
     if node.regions():
         return node.op == "while_loop" or any(_may_raise(n) for region in node.regions().values() for n in region.nodes)
-    return bool(op.requires([v.type for v in node.inputs], node.attrs)) or (bool(op.overflow) and node.outputs[0].type.python) or op.has("fault")
+    return (
+        bool(op.requires([v.type for v in node.inputs], node.attrs))
+        or (bool(op.overflow) and node.outputs[0].type.python)
+        or op.has("fault")
+    )

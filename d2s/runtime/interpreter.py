@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from d2s import types
-from d2s.errors import D2SError
+from d2s.errors import D2SError, Raised
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.runtime import launch
@@ -53,6 +53,24 @@ def _while_loop(node: Node, inputs: list[Any]) -> list[Any]:
     return inputs[:carries]
 
 
+def _hole(node: Node, inputs: list[Any]) -> list[Any]:
+    """Nothing reads it; to show that, it holds what would be seen."""
+    extents = {d: n for v, a in zip(node.inputs, inputs, strict=True) for d, n in zip(v.type.shape, a.shape, strict=True)}
+    of = node.outputs[0].type
+    return [np.full([extents.get(d, d) for d in of.shape], np.nan if of.dtype.kind == "f" else 1, of.dtype.numpy)]
+
+
+def _fail(node: Node, inputs: list[Any]) -> list[Any]:
+    raise failure(node)
+
+
+def failure(node: Node) -> Exception:
+    """What a run raises at a `fail`."""
+    error = node.attrs["error"]
+    made = error.again() if isinstance(error, Raised) else RuntimeError(error)  # read from a text, it is one
+    return made.at(node.where) if isinstance(made, D2SError) else made
+
+
 def constant(node: Node) -> np.ndarray:
     return types.array_of(node.attrs["value"], node.attrs["dtype"])
 
@@ -61,6 +79,8 @@ _SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
     "cond": _cond,
     "while_loop": _while_loop,
     "constant": lambda node, inputs: [constant(node)],
+    "hole": _hole,
+    "fail": _fail,
     "stack": lambda node, inputs: [()],
     "push": lambda node, inputs: [(inputs[0], inputs[1])],
     "pop": lambda node, inputs: list(inputs[0]),

@@ -266,6 +266,13 @@ class _Planner:
             self.step(COPY, buffer, source, count)
             self.step(MOVE, home, buffer)
 
+    def plan_hole(self, node: Node) -> None:
+        (value,) = node.outputs
+        self.homes[value] = self.allocate(value.type)
+
+    def plan_fail(self, node: Node) -> None:
+        self.checks[self.step(CHECK, self.register(1))] = node
+
     def plan_stack(self, node: Node) -> None:
         self.homes[node.outputs[0]] = self.stack()
 
@@ -282,7 +289,7 @@ class _Planner:
 
 
 def _structural(node: Node) -> bool:
-    return node.op in ("cond", "while_loop", "constant", "stack", "push", "pop")
+    return node.op in ("cond", "while_loop", "constant", "hole", "stack", "push", "pop")
 
 
 def _placed(step: tuple[int, ...], ahead: int) -> tuple[int, ...]:

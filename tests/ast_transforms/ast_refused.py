@@ -1,6 +1,6 @@
 """Functions beyond the fence; the line that has to be blamed ends in `# here`."""
 
-# ruff: noqa: F841, RET504
+# ruff: noqa: RET504
 
 
 async def coroutine(x):  # here
@@ -38,25 +38,8 @@ def outer():
 assigns_nonlocal = outer()
 
 
-def stores_attribute(self):
-    if self:
-        self.n = 1  # here
-
-
-def adds_to_attribute(self):
-    self.n += 1  # here
-
-
 def annotates_attribute(self):
     self.n: int = 1  # here
-
-
-def stores_item(a):
-    x, a[0] = 1, 2  # here
-
-
-def adds_to_item(a):
-    a[0] += 1  # here
 
 
 def loops_over_attribute(a):

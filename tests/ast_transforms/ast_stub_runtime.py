@@ -35,7 +35,21 @@ def if_else(test, then, otherwise, get, set_, names):
     _check_state(get, set_, names)
 
 
-def while_loop(test, body, get, set_, names):
+def defined(value):
+    return not isinstance(value, Undefined)
+
+
+def for_loop(iterable, body, stop, get, set_, names):
+    _check_state(get, set_, names)
+    for item in iterable:
+        assert body(item) is None
+        _check_state(get, set_, names)
+        if stop and stop():
+            break
+
+
+def while_loop(test, body, get, set_, names, leaves):
+    assert isinstance(leaves, bool)
     _check_state(get, set_, names)
     while test():
         assert body() is None
@@ -56,6 +70,31 @@ def is_(x, y):
 
 def is_not(x, y):
     return x is not y
+
+
+def made(container):
+    return container
+
+
+def changed(value, by, sign):
+    scope = {"x": value, "y": by}
+    exec(f"x {sign}= y", scope)
+    return scope["x"]
+
+
+def set_item(value, owner, key):
+    owner[key] = value
+
+
+set_attribute = lambda value, owner, name: setattr(owner, name, value)  # noqa: E731
+
+
+def in_(x, container):
+    return x in container
+
+
+def not_in(x, container):
+    return x not in container
 
 
 def both(*operands):

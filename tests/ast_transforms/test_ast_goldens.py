@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 
 import ast_corpus
 import ast_stub_runtime as stub
@@ -26,5 +27,5 @@ def test_golden(name):
 def relative(text, first):
     """`then_412` as `then_4` in a function that begins at line 409: goldens do not change with the lines above."""
     for line in range(first, first + 100):
-        text = text.replace(f"_{line}(", f"_{line - first + 1}(").replace(f"_{line},", f"_{line - first + 1},")
+        text = re.sub(rf"_{line}\b", f"_{line - first + 1}", text)
     return text

@@ -28,7 +28,7 @@ def in_numpy(x):
     """A tensor's memory as NumPy takes it, made writable where NumPy (before 2.1) takes all such memory for read-only."""
     found = np.from_dlpack(x)
     if found.flags.writeable or not found.size:
-        return found
+        return found if found.size else found.copy()
     pointer = ctypes.cast(found.ctypes.data, ctypes.POINTER(ctypes.c_ubyte))
     return np.ctypeslib.as_array(pointer, (found.nbytes,)).view(found.dtype).reshape(found.shape)
 

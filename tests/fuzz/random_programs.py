@@ -65,6 +65,7 @@ class Generator:
         self.surely = dict(KINDS)  # variables bound on every path
         self.perhaps: dict[str, str] = {}
         self.loops = 0
+        self.leaving: list[bool] = []  # for each loop around: whether `continue` may stand in it
         self.results = self.random.sample(["x", "u", "v", "s", "r", "i", "a"], self.random.randint(1, 4))
 
     def pick(self, *choices: Any) -> Any:
@@ -233,9 +234,27 @@ class Generator:
         lines = []
         for head, body, _ in arms:
             lines += [head, *indented(body)]
-            if self.loops == 0 and depth < 2 and self.random.random() < 0.12:
-                lines += indented([self.give_back()])
+            if depth < 3 and self.random.random() < (0.12 if self.loops == 0 else 0.2):
+                lines += indented([self.exit()])
         return lines
+
+    def exit(self) -> str:
+        """How an arm ends early."""
+        exits = ["raise ValueError('too much')"] if self.random.random() < 0.15 else [self.give_back()]
+        if self.leaving:
+            exits += ["break", "break", *["continue"] * self.leaving[-1]]
+        return self.pick(*exits)
+
+    def optional(self) -> list[str]:
+        """A variable that is None on some paths."""
+        self.fresh += 1
+        o = f"o{self.fresh}"
+        kind = self.pick("x", "s", "a")
+        lines = [f"{o} = None", f"if {self.condition()}:", f"    {o} = {self.value(kind)}"]
+        target = self.pick(*(v for v, of in self.surely.items() if of == kind and v[0] != "c"))
+        if self.random.random() < 0.5:
+            return [*lines, f"if {o} is not None:", f"    {target} = {o} + {self.name('a')}"]
+        return [*lines, f"{target} = {self.value(kind)} if {o} is None else {o} * 0.5"]
 
     def give_back(self) -> str:
         parts = [self.value(kind) for kind in self.results]
@@ -245,8 +264,10 @@ class Generator:
         self.fresh += 1
         c = f"c{self.fresh}"
         limit = self.random.randint(1, 4)
-        kind = self.random.randrange(6)
-        if kind == 5:
+        kind = self.random.randrange(8)
+        if kind >= 6:
+            head, start, step = f"for {c} in range({self.pick('n', 'n', f'n + {limit}', f'1, n + {limit}, 2')}):", [], []
+        elif kind == 5:
             head, start, step = f"for {c} in range({limit}):", [], []
         else:
             kind = 3 if kind == 3 and self.random.random() < 0.5 else kind % 3 if kind == 3 else kind
@@ -264,14 +285,19 @@ class Generator:
             if kind == 2:
                 start = [f"{c} = d2s.where(s == s, s * 0.0, 0.0)", f"{c} = d2s.where({c} == 0.0, {c}, 0.0)"]
         self.loops += 1
-        if kind in (1, 4, 5):
-            self.surely[c] = "i" if kind == 1 else "loop"
+        if kind in (1, 4, 5, 6, 7):
+            self.surely[c] = "i" if kind in (1, 6, 7) else "loop"
+        position = self.random.randint(0, 1)
+        self.leaving.append(bool(position) or not step)
         body, _ = self.arm(depth)
         self.loops -= 1
+        self.leaving.pop()
         self.surely.pop(c, None)
-        position = self.random.randint(0, 1)
         body = step + body if position else body + step
-        return [*start, head, *indented(body or ["pass"])]
+        lines = [*start, head, *indented(body or ["pass"])]
+        if self.random.random() < 0.15:
+            lines += ["else:", *indented(self.arm(depth)[0])]
+        return lines
 
     def block(self, depth: int, count: int) -> list[str]:
         lines: list[str] = []
@@ -284,6 +310,8 @@ class Generator:
                 lines += self.branch(depth)
             elif depth < 3 and self.loops < 2 and chance < 0.45:
                 lines += self.loop(depth)
+            elif depth < 3 and chance < 0.5:
+                lines += self.optional()
             else:
                 lines += self.assign()
         return lines or self.assign()

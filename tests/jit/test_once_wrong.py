@@ -62,7 +62,7 @@ def test_a_variable_no_graph_can_hold_passes_for_no_value(body):
         try:
             assert d2s.to_static(f)(one(), d2s.to_tensor(n)).tolist() == eager
         except CaptureError as refused:
-            assert refused.code == "D2S1002"
+            assert refused.code in ("D2S1001", "D2S1002")
 
 
 def test_tensors_of_any_array_are_safe_for_kernels():

@@ -181,8 +181,9 @@ def test_results_do_not_depend_on_threads():
         for threads in (1, 2, 5):
             d2s.set_num_threads(threads)
             y = conv_(*map(d2s.to_tensor, (x, weight)), padding=1)
-            grads = conv_transpose_(y, d2s.to_tensor(weight), padding=1, size=(17, 16)), conv_weight_grad(
-                d2s.to_tensor(x), y, 1, 1, 1, 1, (3, 3)
+            grads = (
+                conv_transpose_(y, d2s.to_tensor(weight), padding=1, size=(17, 16)),
+                conv_weight_grad(d2s.to_tensor(x), y, 1, 1, 1, 1, (3, 3)),
             )
             found.append([t.numpy() for t in (y, *grads)])
     finally:

@@ -102,7 +102,9 @@ def test_gradients_by_finite_differences(name):
         for n in floats:
             gradient = np.zeros_like(arrays[n]) if tensors[n].grad is None else tensors[n].grad.numpy()
             for at in itertools.islice(np.ndindex(arrays[n].shape), 0, None, max(1, arrays[n].size // 6)):
-                assert abs(gradient[at] - slope(name, arrays, attrs, weights, n, at)) < 1e-5, f"{name} {attrs} input {n} at {at}"
+                assert abs(gradient[at] - slope(name, arrays, attrs, weights, n, at)) < 1e-5, (
+                    f"{name} {attrs} input {n} at {at}"
+                )
 
 
 def sum_of(outputs, weights):

@@ -57,7 +57,9 @@ def test_one_program_for_all_sizes(name, axes):
 
 
 def test_most_ops_take_names():
-    taken = {n for n in NAMES for arrays, attrs in cases(n, types.float64) if arrays[0].ndim and program_of(n, arrays, attrs, first)}
+    taken = {
+        n for n in NAMES for arrays, attrs in cases(n, types.float64) if arrays[0].ndim and program_of(n, arrays, attrs, first)
+    }
     assert taken >= set(NAMES) - {"ramp", "tile", "diagonal", "set_diagonal", "embedding", "reshape_like"}
 
 

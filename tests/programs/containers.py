@@ -102,3 +102,51 @@ def list_identity(x):
     parts = [x]
     same = parts
     return [parts, same]
+
+
+@program((t([1.0, 2.0]),), (t([-1.0, -2.0]),))
+def containers_that_change_on_some_paths(x):
+    out = []
+    for i in range(4):
+        out.append(x * i)
+        if x.sum() > 2:
+            out[-1] = out[-1] + 1
+    found = {"k": x}
+    found["m"] = x * 2
+    if x.sum() > 0:
+        found["k"] = found["k"] * 5
+    total = out[0]
+    for one in out:
+        total = total + one
+    return total, out, found
+
+
+@program(*((t([1.0, 2.0]), t(n)) for n in (0, 1, 3)))
+def a_list_that_a_loop_changes(x, n):
+    acc = [x * 1, x * 0]
+    for _ in range(n):
+        acc[0] = acc[0] * 1.5
+        acc[1] = acc[1] + acc[0]
+        acc.append(acc.pop(0))
+    return acc
+
+
+@program((t([1.0, 2.0]),))
+def stores_of_every_form(x):
+    items = [1, 2, 3]
+    items[0], y = x * 2, 5
+    items[1] += x
+    items[2] -= 1
+    items[1:1] = [4]
+    return items, y
+
+
+@program((t([1.0, 2.0]),), (t([-1.0, -2.0]),))
+def one_list_by_two_names(x):
+    first = [x * 1]
+    second = first
+    if x.sum() > 0:
+        second.append(x * 2)
+    else:
+        first.append(x * 3)
+    return first, first is second

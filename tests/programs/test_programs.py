@@ -3,6 +3,8 @@
 import branches
 import calls
 import containers
+import exits
+import kinds
 import layers
 import loops
 import numbers_
@@ -11,7 +13,7 @@ from programs_compare import PROGRAMS, check
 
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
-    for module in (branches, calls, containers, layers, loops, numbers_)
+    for module in (branches, calls, containers, exits, kinds, layers, loops, numbers_)
     for function, sets in PROGRAMS[module.__name__]
 ]
 
@@ -19,4 +21,6 @@ CORPUS = [
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(("function", "argument_sets"), CORPUS)
 def test_program(function, argument_sets):
-    check(function, argument_sets, identity=function.__module__ != "loops")  # loops of no trip hand back their argument
+    check(
+        function, argument_sets, identity=function.__module__ not in ("loops", "exits")
+    )  # loops of no trip hand back their argument

@@ -72,7 +72,9 @@ def of_weight(x, g, kernel, **attrs):
     groups = attrs.get("groups", 1)
     found = np.zeros((g.shape[1], x.shape[1] // groups, *kernel), x.dtype)
     for padded, places, tap in meetings(x, kernel, **attrs):
-        parts = np.einsum("bgcp,bgop->goc", *(split(a.reshape(*a.shape[:2], -1 if g.size else 0), groups) for a in (padded[places], g)))
+        parts = np.einsum(
+            "bgcp,bgop->goc", *(split(a.reshape(*a.shape[:2], -1 if g.size else 0), groups) for a in (padded[places], g))
+        )
         found[tap] = parts.reshape(found.shape[:2])
     return found
 

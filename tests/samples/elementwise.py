@@ -159,6 +159,38 @@ SAMPLES: dict[str, Sample | Structural] = {
         [np.float32(1)],
         [16.0],
     ),
+    "hole": Structural(
+        """program f(c: b1[], x: f32[2]) -> (f32[2], int) {
+             %0: f32[2], %1: int = cond(c, x) {
+               then(x: f32[2]) -> (f32[2], int) {
+                 %0: f32[2] = hole(dtype=f32, python=False, shape=(2,))
+                 %1: int = constant(dtype=i64, python=True, value=0) return %0, %1 }
+               otherwise(x: f32[2]) -> (f32[2], int) {
+                 %0: int = constant(dtype=i64, python=True, value=1) return x, %0 } }
+             return %0, %1 }""",
+        [np.array(False), np.ones(2, "float32")],
+        [[1.0, 1.0], 1],
+    ),
+    "fail": Structural(
+        """program f(c: b1[], x: f32[]) -> (f32[]) {
+             cond(c) { then() -> () { fail(error='ValueError: no') return } otherwise() -> () { return } }
+             return x }""",
+        [np.array(False), np.float32(2)],
+        [2.0],
+    ),
+    "row": Structural(
+        "program f(x: f32[n,2], i: i64[]) -> (f32[2]) { %0: f32[2] = row(x, i) return %0 }",
+        [np.arange(6, dtype="float32").reshape(3, 2), np.int64(1)],
+        [[2.0, 3.0]],
+    ),
+    "in_row": Structural(
+        "program f(g: f32[2], x: f32[n,2], i: i64[]) -> (f32[n,2]) { %0: f32[n,2] = in_row(g, x, i) return %0 }",
+        [np.ones(2, "float32"), np.ones((2, 2), "float32"), np.int64(1)],
+        [[[0.0, 0.0], [1.0, 1.0]]],
+    ),
+    "extent": Structural(
+        "program f(x: f32[n,2]) -> (int) { %0: int = extent(x, axis=0) return %0 }", [np.ones((3, 2), "float32")], [3]
+    ),
     "stack": Structural("program f(x: f32[]) -> (f32[]) { %0: stack = stack() return x }", [np.float32(1)], [1.0]),
     "push": Structural(
         "program f(x: f32[]) -> (f32[]) { %0: stack = stack() %1: stack = push(%0, x) return x }", [np.float32(1)], [1.0]

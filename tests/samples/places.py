@@ -98,7 +98,12 @@ def embedded(x, weight, padding_idx=None):
     return found
 
 
-ROWS = [((5, 3), index(1, 4, 1)), ((5, 3), index([0, 1], [4, 4], of="int32")), ((4, 1), np.array(2)), ((3, 2), np.zeros(0, int))]
+ROWS = [
+    ((5, 3), index(1, 4, 1)),
+    ((5, 3), index([0, 1], [4, 4], of="int32")),
+    ((4, 1), np.array(2)),
+    ((3, 2), np.zeros(0, int)),
+]
 ALONG = [  # shape, index, axis
     ((3, 4), index([3, 0], [1, 1], [0, 0]), 1),
     ((3, 4), index([0, 1, 2, -1]), 0),
@@ -150,7 +155,8 @@ SAMPLES = {
         kinds="if",
     ),
     "positions": Listed(
-        lambda like: np.arange(like.size).reshape(like.shape), lambda make: [([make(*s)], {}) for s in [(), (3,), (2, 3), (0, 2)]]
+        lambda like: np.arange(like.size).reshape(like.shape),
+        lambda make: [([make(*s)], {}) for s in [(), (3,), (2, 3), (0, 2)]],
     ),
     "take_along": Listed(lambda x, index, axis: np.take_along_axis(x, index.astype(np.int64), axis), along),
     "collect_along": Listed(
@@ -161,6 +167,8 @@ SAMPLES = {
     "put_along": Listed(put_along, lambda make: puts_along(make, ["assign", "add"]), kinds="if"),
     "one_hot": Listed(
         lambda x, num_classes: (x[..., None] == np.arange(num_classes)).astype(np.float32),
-        lambda make: [([i], {"num_classes": 3}) for i in (index(0, 2, 1), index([1], [1], of="uint8"), np.array(2), np.zeros(0, int))],
+        lambda make: [
+            ([i], {"num_classes": 3}) for i in (index(0, 2, 1), index([1], [1], of="uint8"), np.array(2), np.zeros(0, int))
+        ],
     ),
 }

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2s import types
 from d2s.types import DType
 
 Shapes = tuple[tuple[int, ...], ...]

@@ -80,7 +80,13 @@ def triangles(make):
 
 
 def diagonals(make):
-    cases = [((3, 3), {}), ((2, 5), {"offset": 2}), ((5, 2), {"offset": -1}), ((2, 3, 4), {"axis1": 2, "axis2": 0}), ((2, 2), {"offset": 7})]
+    cases = [
+        ((3, 3), {}),
+        ((2, 5), {"offset": 2}),
+        ((5, 2), {"offset": -1}),
+        ((2, 3, 4), {"axis1": 2, "axis2": 0}),
+        ((2, 2), {"offset": 7}),
+    ]
     return [([make(*s)], attrs) for s, attrs in cases]
 
 
@@ -115,7 +121,11 @@ def unpadded(x, like, lows, highs, mode):
 
 def own_pads(make):
     found = [(s, {"lows": low, "highs": high, "mode": mode}) for s, low, high in PADS for mode in MODES]
-    found = [(s, a) for s, a in found if a["mode"] != "reflect" or all(w < d for w, d in zip(a["lows"] + a["highs"], s * 2, strict=True))]
+    found = [
+        (s, a)
+        for s, a in found
+        if a["mode"] != "reflect" or all(w < d for w, d in zip(a["lows"] + a["highs"], s * 2, strict=True))
+    ]
     return [([make(*s)], a) for s, a in found] + [([make(3)], {"lows": (7,), "highs": (5,), "mode": "circular"})]
 
 
@@ -134,7 +144,9 @@ SAMPLES = {
     ),
     "reshape_like": Listed(
         lambda x, like: x.reshape(like.shape),
-        lambda make: [([make(*a), make(*b)], {}) for a, b in [((), (1, 1)), ((6,), (2, 3)), ((0, 2), (3, 0)), ((2, 3), (3, 2))]],
+        lambda make: [
+            ([make(*a), make(*b)], {}) for a, b in [((), (1, 1)), ((6,), (2, 3)), ((0, 2), (3, 0)), ((2, 3), (3, 2))]
+        ],
     ),
     "flatten": Listed(
         lambda x, start_axis=0, stop_axis=-1: x.reshape(
@@ -147,32 +159,45 @@ SAMPLES = {
     ),
     "unflatten": Listed(
         lambda x, axis, shape: x.reshape((*x.shape[: axis % x.ndim], *shape, *x.shape[axis % x.ndim + 1 :])),
-        of_shapes(((6,), {"axis": 0, "shape": (2, 3)}), ((2, 6), {"axis": -1, "shape": (3, -1)}), ((2, 1, 3), {"axis": 1, "shape": (1, 1)})),
+        of_shapes(
+            ((6,), {"axis": 0, "shape": (2, 3)}),
+            ((2, 6), {"axis": -1, "shape": (3, -1)}),
+            ((2, 1, 3), {"axis": 1, "shape": (1, 1)}),
+        ),
     ),
     "squeeze": Listed(
         lambda x, axis=None: np.squeeze(x, None if axis is None else tuple(a for a in np.atleast_1d(axis) if x.shape[a] == 1)),
-        of_shapes(((1, 2, 1), {}), ((1, 2, 1), {"axis": 0}), ((1, 2, 1), {"axis": [1, -1]}), ((), {}), ((1, 0), {}), ((3,), {"axis": 0})),
+        of_shapes(
+            ((1, 2, 1), {}),
+            ((1, 2, 1), {"axis": 0}),
+            ((1, 2, 1), {"axis": [1, -1]}),
+            ((), {}),
+            ((1, 0), {}),
+            ((3,), {"axis": 0}),
+        ),
     ),
     "unsqueeze": Listed(
         lambda x, axis: np.expand_dims(x, axis),
-        of_shapes(((), {"axis": 0}), ((2, 3), {"axis": 1}), ((2, 3), {"axis": -1}), ((2, 3), {"axis": (0, 3)}), ((0,), {"axis": 0})),
+        of_shapes(
+            ((), {"axis": 0}), ((2, 3), {"axis": 1}), ((2, 3), {"axis": -1}), ((2, 3), {"axis": (0, 3)}), ((0,), {"axis": 0})
+        ),
     ),
     "transpose": Listed(lambda x, perm: np.transpose(x, perm), permuted),
     "flip": Listed(
         np.flip,
-        of_shapes(*(((2, 3, 4), {"axis": a}) for a in [0, -1, (1, 2), (0, 1, 2), ()]), ((0, 2), {"axis": 0}), ((5,), {"axis": [0]})),
+        of_shapes(
+            *(((2, 3, 4), {"axis": a}) for a in [0, -1, (1, 2), (0, 1, 2), ()]), ((0, 2), {"axis": 0}), ((5,), {"axis": [0]})
+        ),
     ),
     "rotate": Listed(
         np.roll,
         of_shapes(
-            *(((2, 3, 4), {"shift": s, "axis": a}) for s, a in [(1, 0), (-1, 1), (6, 2), (0, 2), (5, None), (-2**40, 1)]),
+            *(((2, 3, 4), {"shift": s, "axis": a}) for s, a in [(1, 0), (-1, 1), (6, 2), (0, 2), (5, None), (-(2**40), 1)]),
             *[((0, 2), {"shift": 1, "axis": 0}), ((0, 2), {"shift": 1, "axis": None}), ((), {"shift": 3, "axis": None})],
         ),
     ),
     "expand": Listed(
-        lambda x, shape: np.broadcast_to(
-            x, [x.shape[k + x.ndim - len(shape)] if d == -1 else d for k, d in enumerate(shape)]
-        ),
+        lambda x, shape: np.broadcast_to(x, [x.shape[k + x.ndim - len(shape)] if d == -1 else d for k, d in enumerate(shape)]),
         of_shapes(
             *(((3, 1), {"shape": s}) for s in [(3, 1), (3, 4), (-1, 4), (2, -1, -1), (2, 5, 3, 4), (3, 0)]),
             *[((), {"shape": (2, 2)}), ((), {"shape": ()}), ((1, 1, 2), {"shape": [3, 1, 2]})],
@@ -202,9 +227,7 @@ SAMPLES = {
     "triu": Listed(lambda x, diagonal: np.triu(x, diagonal), triangles),
     "diagonal": Listed(np.diagonal, diagonals),
     "set_diagonal": Listed(set_diagonal, with_diagonal),
-    "pad_with": Listed(
-        pad_with, lambda make: [([make(*s), make()], {"lows": low, "highs": high}) for s, low, high in PADS]
-    ),
+    "pad_with": Listed(pad_with, lambda make: [([make(*s), make()], {"lows": low, "highs": high}) for s, low, high in PADS]),
     "pad_own": Listed(padded, own_pads),
     "unpad_own": Listed(
         unpadded,

@@ -1,0 +1,101 @@
+"""Stores into items and attributes go through the runtime, which knows whether the object may be changed.
+
+In: a function. Out: the same with a call for each such store: the value first, then what is stored into, as Python has it.
+
+>>> from d2s.ast_transforms.function import shown
+>>> shown('''
+... def f(x, y):
+...     x[0] = y
+...     x.n += 1
+...     a, x[1:] = y''', transform)
+def f(x, y):
+    _d2s.set_item(y, x, 0)
+    owner_4 = x
+    _d2s.set_attribute(_d2s.changed(owner_4.n, 1, '+'), owner_4, 'n')
+    a, part_5 = y
+    _d2s.set_item(part_5, x, slice(1, None, None))
+"""
+
+from typing import Any
+
+import gast
+
+from d2s.ast_transforms.function import Function, Rewriter, mangled
+from d2s.ast_transforms.quote import quote, quote_expression
+
+_SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "MatMult": "@", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**"}
+_SIGNS |= {"LShift": "<<", "RShift": ">>", "BitAnd": "&", "BitOr": "|", "BitXor": "^"}
+STORED = (gast.Attribute, gast.Subscript)
+
+
+def transform(function: Function) -> None:
+    """Rewrites the stores of `function`."""
+    _Stores(function).generic_visit(function.tree)
+
+
+class Slices(Rewriter):
+    """Writes `slice(a, b, c)` for `a:b:c`."""
+
+    def visit_Slice(self, node: gast.Slice) -> gast.expr:
+        self.generic_visit(node)
+        none = gast.copy_location(gast.Constant(None, None), node)
+        parts = {name: getattr(node, name) or none for name in ("lower", "upper", "step")}
+        return quote_expression("slice(lower, upper, step)", node, slice=self.function.fresh("slice"), **parts)
+
+
+class _Stores(Rewriter):
+    def visit_Assign(self, node: gast.Assign) -> Any:
+        inner = [part for target in node.targets for part in stored(target)]
+        if not inner:
+            return node
+        if len(node.targets) == 1 and node.targets[0] in inner:
+            return self.store(node.targets[0], node.value)
+        behind: list[gast.stmt] = []
+        names = iter(self.function.fresh(f"part{'_' * k}_{node.lineno}") for k in range(len(inner)))
+        node.targets = [self.named(target, names, behind) for target in node.targets]
+        return [node, *behind]
+
+    def named(self, target: gast.expr, names: Any, behind: list[gast.stmt]) -> gast.expr:
+        """The target with names for what is stored into, and the stores of these."""
+        if isinstance(target, STORED):
+            name = next(names)
+            behind += self.store(target, quote_expression(name, target))
+            return gast.copy_location(gast.Name(name, gast.Store(), None, None), target)
+        if isinstance(target, gast.Starred):
+            target.value = self.named(target.value, names, behind)
+        elif isinstance(target, (gast.Tuple, gast.List)):
+            target.elts = [self.named(part, names, behind) for part in target.elts]
+        return target
+
+    def store(self, target: gast.expr, value: gast.expr) -> list[gast.stmt]:
+        parts = {"value": value, "owner": target.value}
+        if isinstance(target, gast.Attribute):
+            name = gast.copy_location(gast.Constant(mangled(target.attr, self.function.class_name), None), target)
+            return quote("_d2s.set_attribute(value, owner, name)", target, name=name, **parts)
+        key = Slices(self.function).visit(target.slice)
+        return quote("_d2s.set_item(value, owner, key)", target, key=key, **parts)
+
+    def visit_AugAssign(self, node: gast.AugAssign) -> Any:
+        """`x[i] += v`: what is stored into is evaluated once, and read before the value."""
+        target = node.target
+        if not isinstance(target, STORED):
+            return node
+        owner, key = (self.function.fresh(f"{name}_{node.lineno}") for name in ("owner", "key"))
+        before = quote("owner = x", node, owner=owner, x=target.value)
+        target.value = quote_expression(owner, target)
+        if isinstance(target, gast.Subscript):
+            before += quote("key = k", node, key=key, k=Slices(self.function).visit(target.slice))
+            target.slice = quote_expression(key, target)
+        read = gast.copy_location(type(target)(*(getattr(target, f) for f in target._fields[:-1]), gast.Load()), target)
+        sign = gast.copy_location(gast.Constant(_SIGNS[type(node.op).__name__], None), node)
+        changed = quote_expression("_d2s.changed(read, value, sign)", node, read=read, value=node.value, sign=sign)
+        return [*before, *self.store(target, changed)]
+
+
+def stored(target: gast.expr) -> list[gast.expr]:
+    """The items and attributes that an assignment to `target` stores into."""
+    if isinstance(target, STORED):
+        return [target]
+    if isinstance(target, gast.Starred):
+        return stored(target.value)
+    return [part for inner in target.elts for part in stored(inner)] if isinstance(target, (gast.Tuple, gast.List)) else []

@@ -1,0 +1,96 @@
+"""What is done to a value that is one of several is done to each of them.
+
+In: `OneOf` values in Python's own operators. Out: the results, joined.
+
+>>> from d2s import types
+>>> from d2s.ops.dispatch import handling
+>>> tracer = Tracer("f")
+>>> tag = tracer.input(TAG, "tag")
+>>> with handling(tracer):
+...     longer = OneOf(tag, ["a", "b"]) + "c"
+>>> longer.alternatives
+('ac', 'bc')
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from d2s.capture.branch import possible, switch, test_of
+from d2s.capture.forms import OneOf, same
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.undefined import Undefined
+
+_CONSTANTS = (bool, int, float, str, bytes, type(None))
+
+
+def each(value: OneOf, ask: Callable[[Any], Any]) -> Any:
+    """What `ask` makes of the alternative a run has; constants of constants need no node of the graph."""
+    tracer = capturing()
+    assert tracer is not None
+    here = possible(tracer, value)
+    if all(type(value.alternatives[k]) in _CONSTANTS for k in here):
+        try:
+            found = {k: ask(value.alternatives[k]) for k in here}
+        except Exception:  # only some runs come there
+            found = {}
+        if found and all(type(v) in _CONSTANTS for v in found.values()):
+            return table(tracer, value, found)
+    return switch(tracer, value, lambda one: [ask(one)])[0]
+
+
+def table(tracer: Tracer, value: OneOf, found: dict[int, Any]) -> Any:
+    """One constant for each alternative that can be meant here."""
+    first, *others = found.values()
+    if all(same(first, v) for v in others):
+        return first
+    if all(type(v) is bool for v in found.values()):
+        return test_of(tracer, value, {k for k, v in found.items() if v})
+    return OneOf(value.tag, [found.get(k, Undefined("this value")) for k in range(len(value.alternatives))])
+
+
+def _left(function: Callable[..., Any]) -> Any:
+    def method(self: OneOf, *others: Any) -> Any:
+        return each(self, lambda one: function(one, *others))
+
+    return method
+
+
+def _right(function: Callable[..., Any]) -> Any:
+    def method(self: OneOf, other: Any) -> Any:
+        return each(self, lambda one: function(other, one))
+
+    return method
+
+
+def _unknown(what: str) -> Any:
+    def method(self: OneOf, *_: Any) -> Any:
+        listed = " or ".join(type(v).__name__ if not isinstance(v, SymbolicTensor) else "Tensor" for v in self.alternatives)
+        refuse("D2S1001", f"{what} of a value that is a {listed}, by the path a run takes", "give it one kind on every path")
+
+    return method
+
+
+_BINARY = ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "xor", "or_")
+for _name in _BINARY:
+    setattr(OneOf, f"__{_name.strip('_')}__", _left(getattr(operator, _name)))
+    setattr(OneOf, f"__r{_name.strip('_')}__", _right(getattr(operator, _name)))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert"):
+    setattr(OneOf, f"__{_name}__", _left(getattr(operator, _name)))
+for _name in (
+    "bool",
+    "len",
+    "iter",
+    "index",
+    "int",
+    "float",
+    "str",
+    "repr",
+    "format",
+    "contains",
+    "call",
+    "getitem",
+    "setitem",
+):
+    setattr(OneOf, f"__{_name}__", _unknown(f"__{_name}__"))
+OneOf.__hash__ = object.__hash__  # type: ignore[method-assign]

@@ -1,0 +1,184 @@
+"""Paths of a capture: arms recorded apart and joined, what is known on a path, and paths that end in an exception.
+
+In: a condition of run time and what to record where it holds or does not. Out: values that are what the arm taken made.
+
+>>> from d2s import types
+>>> from d2s.ops.dispatch import handling
+>>> from d2s.types import Type
+>>> tracer = Tracer("f")
+>>> test, x = tracer.input(Type(types.bool_), "test"), tracer.input(Type(types.float32, (2,)), "x")
+>>> with handling(tracer):
+... ...     (y,) = branch(tracer, test, (lambda: [None], lambda: [x * 2.0]))
+>>> y.alternatives[0], [node.op for node in tracer.builder.finish([y.tag.value]).nodes]
+(None, ['cond'])
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+from d2s.capture.forms import Chosen, Form, OneOf, Union, among, decode, described, encode, form_of, holes, join, slots
+from d2s.capture.heap import Changes, contents
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse
+from d2s.eager.tensor import Tensor
+from d2s.errors import CaptureError, D2SError, Raised
+from d2s.ops import OPS
+from d2s.ops.dispatch import handling
+
+Arm = Callable[[], list[Any]]
+_STAND_INS = (OneOf.__name__, "Recipe")
+
+
+class Ended(BaseException):
+    """This path of a capture does not go on: a run that comes here raises."""
+
+
+def branch(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[Any]:
+    """What `arms[0]` (where the test holds) or `arms[1]` makes, joined value by value."""
+    ends: list[list[Any] | None] = []
+    regions: list[Tracer] = []
+    changes: list[Changes] = []
+    for name, arm in zip(("then", "otherwise"), arms, strict=True):
+        regions.append(tracer.region(name))  # type: ignore[arg-type]
+        regions[-1].facts = tracer.consequences(test.value, name == "then")
+        with tracer.root.heap.path() as found:
+            ends.append(recorded(regions[-1], arm))
+        changes.append(found)
+    containers = {key: container for found in changes for key, (container, _) in found.items()}
+    for end, found in zip(ends, changes, strict=True):
+        if end is not None:
+            end += [found[k][1] if k in found else contents(c) for k, c in containers.items()]
+    forms = [join(form_of(a, tracer), form_of(b, tracer)) for a, b in _pairs(ends)]
+    outputs = [_outputs(region, end, forms) for region, end in zip(regions, ends, strict=True)]
+    reads, (then, otherwise) = tracer.adopt(regions, outputs)
+    types = [t for form in forms for t in slots(form)]
+    results = tracer.add("cond", [tracer.resolve(test), *reads], types, {"then": then, "otherwise": otherwise})
+    if all(end is None for end in ends):
+        raise Ended
+    tracer.root.joined.update(s.value for s in results)
+    symbols = iter(results)
+    values = [decode(form, symbols) for form in forms]
+    for pair, value, form in zip(_pairs(ends), values, forms, strict=True):
+        _note(tracer, test, pair, value, form)
+    count = len(values) - len(containers)
+    for container, held in zip(containers.values(), values[count:], strict=True):
+        put_back(tracer, container, held)
+    return values[:count]
+
+
+def put_back(tracer: Tracer, container: Any, held: Any) -> None:
+    """Gives a container what it holds after paths have joined."""
+    if isinstance(held, OneOf):
+        message = f"a {type(container).__name__} would hold {described(held)}, by the path a run takes"
+        refuse("D2S1002", message, "give it as many items, or the same keys, on every path")
+    tracer.root.heap.set(container, held)
+
+
+def _note(tracer: Tracer, test: SymbolicTensor, ends: tuple[Any, Any], value: Any, form: Form) -> None:
+    """What the condition tells of which alternative a value is, here and wherever it is asked again."""
+    if isinstance(value, OneOf):
+        assert isinstance(form, Union)
+        for when, end in zip((True, False), ends, strict=True):
+            tracer.imply(test.value, when, value.tag.value, among(form, form_of(end, tracer)))
+
+
+def recorded(region: Tracer, arm: Arm) -> list[Any] | None:
+    """Records an arm; None where it ends in an exception, which a run that comes there will raise."""
+    try:
+        with handling(region):
+            return arm()
+    except (CaptureError, Ended) as error:
+        if isinstance(error, CaptureError):
+            raise
+    except RecursionError as error:
+        message = "a function calls itself as long as a tensor says so, which a graph cannot do yet"
+        raise CaptureError("D2S1003", message, where=_line_of(error), hint="write it as a `while`") from error
+    except Exception as error:
+        if isinstance(error, D2SError) and error.code.startswith(("D2S1", "D2S9")):
+            raise
+        refuse_stand_in(error)
+        region.where = _line_of(error) or region.where
+        region.add("fail", [], [], {"error": Raised(_as_eager(error))})
+    return None
+
+
+def _as_eager(error: Exception) -> Exception:
+    """The exception as eager code would word it."""
+    if type(error) is TypeError and SymbolicTensor.__name__ in str(error):
+        return TypeError(str(error).replace(SymbolicTensor.__name__, Tensor.__name__))
+    return error
+
+
+def refuse_stand_in(error: Exception) -> None:
+    """Refuses what only the stand-in of a value cannot do: the user's code would have gone on with the value itself."""
+    if any(kind in str(error) for kind in _STAND_INS):
+        raise CaptureError("D2S1003", f"{type(error).__name__}: {error}", where=_line_of(error)) from error
+
+
+def _line_of(error: Exception) -> str:
+    """The user's line an error came from."""
+    place, line = error.__traceback__, ""
+    while place:
+        name = place.tb_frame.f_code.co_filename
+        line = line if in_library(name) else f"{name}:{place.tb_lineno}"
+        place = place.tb_next
+    return line
+
+
+def _pairs(ends: Sequence[list[Any] | None]) -> Iterator[tuple[Any, Any]]:
+    """What either arm made, value by value; an arm that ended makes what the other does."""
+    first, second = ends
+    return zip(first or second or [], second or first or [], strict=True)
+
+
+def _outputs(region: Tracer, end: list[Any] | None, forms: Sequence[Form]) -> list[SymbolicTensor]:
+    if end is None:
+        return [symbol for form in forms for symbol in holes(region, form)]
+    return [s for value, form in zip(end, forms, strict=True) for s in encoded(region, value, form)]
+
+
+def encoded(region: Tracer, value: Any, form: Form) -> list[SymbolicTensor]:
+    """The symbols that a value is in a form that holds it."""
+    with handling(region):
+        return encode(region, value, form, _switched)
+
+
+def _switched(tracer: Tracer, value: OneOf, chosen: Chosen) -> list[SymbolicTensor]:
+    return switch(tracer, value, lambda one: chosen(_here(tracer), one))
+
+
+def _here(tracer: Tracer) -> Tracer:
+    found = capturing()
+    assert found is not None
+    return found
+
+
+def switch(tracer: Tracer, value: OneOf, chosen: Callable[[Any], list[Any]]) -> list[Any]:
+    """What `chosen` makes of the alternative a run has."""
+    first, *others = possible(tracer, value)
+    if not others:
+        return chosen(value.alternatives[first])
+    test = test_of(tracer, value, {first})
+    assert isinstance(test, SymbolicTensor)
+    return branch(tracer, test, (lambda: chosen(value.alternatives[first]), lambda: switch(_here(tracer), value, chosen)))
+
+
+def possible(tracer: Tracer, value: OneOf) -> list[int]:
+    """Which alternatives can be meant on this path."""
+    found = tracer.known(value.tag.value, frozenset(range(len(value.alternatives))))
+    if not found:
+        raise Ended  # no run comes here
+    return sorted(found)
+
+
+def test_of(tracer: Tracer, value: OneOf, among: Collection[int]) -> SymbolicTensor | bool:
+    """Whether the alternative a run has is one of these, as a Python bool of run time if only a run can tell."""
+    here = possible(tracer, value)
+    inside = [k for k in here if k in among]
+    if len(inside) in (0, len(here)):
+        return bool(inside)
+    test = OPS["equal"](value.tag, inside[0])
+    for k in inside[1:]:
+        test = OPS["bitwise_or"](test, OPS["equal"](value.tag, k))
+    tracer.imply(test.value, True, value.tag.value, frozenset(inside))
+    tracer.imply(test.value, False, value.tag.value, frozenset(here).difference(inside))
+    return test  # type: ignore[no-any-return]

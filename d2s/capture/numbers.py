@@ -1,0 +1,70 @@
+"""Division of Python numbers of run time, as Python has it: by zero it raises, and `/` makes a float.
+
+In: `/`, `//` and `%` of symbols that stand for Python numbers. Out: symbols; where a run divides by zero, it raises.
+
+>>> from d2s import types
+>>> from d2s.ops.dispatch import handling
+>>> from d2s.types import Type
+>>> tracer = Tracer("f")
+>>> n = tracer.input(Type(types.int64, (), True), "n")
+>>> with handling(tracer):
+...     n // 2, 7 / n
+>>> [node.op for node in tracer.builder.nodes if node.op != "constant"]
+['floor_divide', 'cast', 'equal', 'cond', 'cast', 'divide']
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from d2s.capture.branch import branch
+from d2s.capture.symbolic import SymbolicTensor, capturing
+from d2s.ops import OPS
+
+_NUMBERS = (bool, int, float)
+
+
+def _divided(function: Callable[[Any, Any], Any], plain: Any, reflected: bool) -> Any:
+    def method(self: SymbolicTensor, other: Any) -> Any:
+        symbolic = isinstance(other, SymbolicTensor)
+        number = other.value.type.python if symbolic else type(other) in _NUMBERS
+        if not (number and self.value.type.python):
+            return plain(self, other)
+        x, y = (other, self) if reflected else (self, other)
+        if function is operator.truediv:
+            x, y = _as_float(x), _as_float(y)
+        refuse_zero(function, x, y)
+        return _OPS[function](x, y)
+
+    return method
+
+
+def _as_float(value: Any) -> Any:
+    return OPS["cast"](value, "float64", python=True) if isinstance(value, SymbolicTensor) else float(value)
+
+
+def refuse_zero(function: Callable[[Any, Any], Any], x: Any, y: Any) -> None:
+    """Python's own complaint about a divisor of 0, of the kind of number there is."""
+    kind = (
+        float
+        if any(isinstance(v, float) or (getattr(v, "dtype", None) is not None and v.dtype.kind == "f") for v in (x, y))
+        else int
+    )
+    if not isinstance(y, SymbolicTensor):
+        if y == 0:
+            function(kind(1), kind(0))
+        return
+    tracer = capturing()
+    assert tracer is not None
+    branch(tracer, OPS["equal"](y, 0), (lambda: [function(kind(1), kind(0))][:0], list))
+
+
+def _is_float(value: Any) -> bool:
+    return value.dtype.kind == "f" if isinstance(value, SymbolicTensor) else isinstance(value, float)
+
+
+_OPS = {operator.truediv: OPS["divide"], operator.floordiv: OPS["floor_divide"], operator.mod: OPS["remainder"]}
+for _name, _function in (("truediv", operator.truediv), ("floordiv", operator.floordiv), ("mod", operator.mod)):
+    for _sign in ("", "r"):
+        _spelled = f"__{_sign}{_name}__"
+        setattr(SymbolicTensor, _spelled, _divided(_function, getattr(SymbolicTensor, _spelled), bool(_sign)))

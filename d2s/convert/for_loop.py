@@ -1,0 +1,121 @@
+"""`for`: Python's over Python's items, a `while_loop` over what only a run can count.
+
+In: what is iterated, a trip as a function of its item, and how to ask whether the loop was left. Out: the variables set.
+
+>>> found = []
+>>> for_loop([1, 2, 3], found.append, lambda: len(found) == 2, lambda: (), lambda values: None, ())
+>>> found
+[1, 2]
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from d2s.capture.branch import branch, switch
+from d2s.capture.forms import OneOf
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.convert.if_else import Get, Set, refuse_truth, truth_of
+from d2s.convert.loads import iterate
+from d2s.convert.logical import both, not_
+from d2s.convert.recipes import Recipe, recipe_of
+from d2s.convert.while_loop import loop
+from d2s.eager.tensor import Tensor
+
+_END = object()
+UNROLLED = 16  # items of a range whose end is known, where a tensor may end the loop before
+Body = Callable[[Any], None]
+Stop = Callable[[], Any] | None
+
+
+def for_loop(iterable: Any, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> None:
+    tracer = capturing()
+    if tracer is None:
+        for item in iterable:
+            body(item)
+            if stop and stop():
+                break
+        return
+    if isinstance(iterable, OneOf):
+        before = get()
+
+        def over(one: Any) -> list[Any]:
+            set(before)
+            for_loop(one, body, stop, get, set, names)
+            return list(get())
+
+        set(tuple(switch(tracer, iterable, over)))
+        return
+    recipe = recipe_of(tracer, iterable)
+    if recipe:
+        _graph(tracer, recipe, body, stop, get, set, names)
+    else:
+        _python(tracer, iterable, body, stop, get, set, names)
+
+
+def _python(tracer: Tracer, iterable: Any, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> None:
+    """Trip by trip; once a tensor may have ended the loop, each under the condition that it has not."""
+    items = iter(iterate(iterable))
+    for count, item in enumerate(items, 1):
+        body(item)
+        left = stop() if stop else False
+        if stop and _symbolic(left):
+            if isinstance(iterable, range) and len(iterable) - count > UNROLLED:
+                recipe = recipe_of(tracer, iterable[count:], True)
+                assert recipe
+                _graph(tracer, recipe, body, stop, get, set, names)
+            else:
+                while _guarded(tracer, items, body, stop, get, set):
+                    pass
+            return
+        refuse_truth(tracer, left)
+        if left:
+            return
+
+
+def _symbolic(value: Any) -> bool:
+    return isinstance(value, SymbolicTensor | Tensor | OneOf)
+
+
+def _guarded(tracer: Tracer, items: Any, body: Body, stop: Callable[[], Any], get: Get, set: Set) -> bool:
+    """One more trip, if a tensor has not ended the loop: only there the next item is asked for. False at the end."""
+    before = get()
+    found: list[Any] = []
+
+    def trip() -> list[Any]:
+        set(before)
+        found[:] = [next(items, _END)]
+        if found[0] is not _END:
+            body(found[0])
+        return list(get())
+
+    going_on = not_(truth_of(stop()))
+    if isinstance(going_on, SymbolicTensor):
+        set(tuple(branch(tracer, going_on, (trip, lambda: list(before)))))
+    elif going_on:
+        set(tuple(trip()))
+    return bool(found) and found[0] is not _END
+
+
+def _graph(tracer: Tracer, recipe: Recipe, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> None:
+    """A loop of the graph: it counts its trips, and the count says which item is next."""
+    index: Any = tracer.symbol_of(0)
+
+    def test() -> Any:
+        more = index < recipe.length
+        return both(lambda: more, lambda: not_(stop())) if stop else more
+
+    def trip() -> None:
+        nonlocal index
+        item = recipe.item(index)
+        index = index + 1
+        body(item)
+
+    def get_all() -> tuple[Any, ...]:
+        return index, *get()
+
+    def set_all(values: tuple[Any, ...]) -> None:
+        nonlocal index
+        index = values[0]
+        set(values[1:])
+
+    loop(tracer, test, trip, get_all, set_all, ("trip", *names))

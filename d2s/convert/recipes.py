@@ -1,0 +1,120 @@
+"""What a `for` can run over whose length or items only a run knows: how many, and which is the one at a place.
+
+In: tensors, `range` of numbers of run time, and `enumerate`, `zip` and `reversed` of these. Out: recipes, which
+`convert.for_loop` turns into loops of the graph.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from d2s.capture.forms import OneOf
+from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
+from d2s.eager.tensor import Tensor
+from d2s.ops import OPS
+from d2s.ops.rows import extent, row
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """`length` is read once, before the first trip."""
+
+    kind: str
+    length: Any
+    item: Callable[[Any], Any]
+
+
+def recipe_of(tracer: Tracer, value: Any, counted: bool = False) -> Recipe | None:
+    """How to iterate what only a run can; None for what Python can. `counted`: also a range that Python could."""
+    if isinstance(value, Recipe):
+        return value
+    if isinstance(value, Tensor | SymbolicTensor):
+        symbol = tracer.symbol_of(value)
+        assert symbol is not None
+        return _rows(symbol)
+    return _range(value.start, value.stop, value.step) if counted else None
+
+
+def _rows(x: SymbolicTensor) -> Recipe:
+    if x.value.type.python:
+        name = {"b": "bool", "i": "int", "f": "float"}[x.dtype.kind]
+        raise TypeError(f"'{name}' object is not iterable")
+    if not x.value.type.shape:
+        raise TypeError("iteration over a 0-D tensor")
+    first = x.value.type.shape[0]
+    length = first if isinstance(first, int) else extent(x, axis=0)
+    return Recipe("tensor", length, lambda k: row(x, OPS["cast"](k, "int64")))
+
+
+def range_(tracer: Tracer, *bounds: Any) -> Any:
+    """`range(...)`: Python's where all is known."""
+    if not any(isinstance(b, SymbolicTensor | Tensor) for b in bounds):
+        return range(*bounds)
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    return _range(*(_index(tracer, b) for b in (start, stop, step)))
+
+
+def _index(tracer: Tracer, value: Any) -> Any:
+    """What `range` makes of its arguments: a Python int, of run time where the value is."""
+    if not isinstance(value, SymbolicTensor | Tensor):
+        return value
+    symbol = tracer.symbol_of(value)
+    assert symbol is not None
+    if symbol.dtype.kind == "f" or any(d != 1 for d in symbol.value.type.shape):
+        raise TypeError(f"{symbol.value.type} cannot be interpreted as an integer")
+    if symbol.value.type.shape:
+        symbol = OPS["sum"](symbol)
+    return symbol if symbol.value.type.python and symbol.dtype.size == 8 else OPS["cast"](symbol, "int64", python=True)
+
+
+def _range(start: Any, stop: Any, step: Any) -> Recipe:
+    if isinstance(step, SymbolicTensor):
+        refuse("D2S1003", "a range whose step is a tensor", "use a Python int for the step")
+    if step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    span = stop - start if step > 0 else start - stop
+    return Recipe("range", (span + (abs(step) - 1)) // abs(step), lambda k: k * step + start)
+
+
+def enumerate_(tracer: Tracer, iterable: Any, start: Any = 0) -> Any:
+    recipe = recipe_of(tracer, iterable)
+    if recipe is None:
+        return enumerate(iterable, start)
+    return Recipe("enumerate", recipe.length, lambda k: (k + start, recipe.item(k)))
+
+
+def reversed_(tracer: Tracer, iterable: Any) -> Any:
+    recipe = recipe_of(tracer, iterable)
+    if recipe is None:
+        return reversed(iterable)
+    if recipe.kind not in ("range", "tensor"):
+        raise TypeError(f"'{recipe.kind}' object is not reversible")
+    return Recipe("reversed", recipe.length, lambda k: recipe.item(recipe.length - 1 - k))
+
+
+def zip_(tracer: Tracer, *iterables: Any, strict: bool = False) -> Any:
+    """Items side by side, up to the end of the shortest."""
+    recipes = [recipe_of(tracer, value) for value in iterables]
+    if not any(recipes):
+        return zip(*iterables, strict=strict)
+    if strict:
+        refuse("D2S1003", "zip(strict=True) of what only a run can count", "leave strict out")
+    known = [r or _listed(tracer, value) for r, value in zip(recipes, iterables, strict=True)]
+    shortest = known[0].length
+    for other in known[1:]:
+        shortest = _smaller(tracer, shortest, other.length)
+    return Recipe("zip", shortest, lambda k: tuple(r.item(k) for r in known))
+
+
+def _smaller(tracer: Tracer, a: Any, b: Any) -> Any:
+    if not isinstance(a, SymbolicTensor) and not isinstance(b, SymbolicTensor):
+        return min(a, b)
+    return OPS["where"](OPS["less_than"](b, a), b, a) if a is not b else a
+
+
+def _listed(tracer: Tracer, value: Any) -> Recipe:
+    """Python's own items beside those of a tensor: which one is chosen by the trip."""
+    if not isinstance(value, list | tuple | range):
+        refuse("D2S1003", f"zip() of a {type(value).__name__} and what only a run can count", "make a list of it")
+    items = list(value)
+    return Recipe("list", len(items), lambda k: OneOf(k, items) if isinstance(k, SymbolicTensor) else items[k])
