@@ -80,10 +80,25 @@ from d2s.ops.random import (
 )
 from d2s.ops.reduce import amax, amin, max, mean, min, prod, sum
 from d2s.ops.rounding import ceil, floor, isfinite, isinf, isnan, round, trunc
+from d2s.ops.scan import cummax, cummin, cumprod, cumsum, logcumsumexp
 from d2s.ops.scatter import index_add, index_put, masked_fill, scatter, scatter_nd, scatter_nd_add
 from d2s.ops.shape import flatten, reshape, squeeze, unflatten, unsqueeze
 from d2s.ops.slicing import chunk, slice, split, strided_slice, unbind, unstack
 from d2s.ops.softmax import logsumexp
+from d2s.ops.sort import (
+    argmax,
+    argmin,
+    argsort,
+    bucketize,
+    kthvalue,
+    median,
+    mode,
+    quantile,
+    searchsorted,
+    sort,
+    topk,
+)
+from d2s.ops.statistics import all, any, count_nonzero, nanmean, nansum, norm, std, var
 from d2s.ops.triangle import diag, diagonal, tril, triu
 from d2s.ops.trigonometry import acos, asin, atan, cos, cosh, sin, sinh, tan
 from d2s.place import CPUPlace, CUDAPlace, get_device, is_compiled_with_cuda, set_device

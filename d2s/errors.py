@@ -114,16 +114,15 @@ import d2s
 
 @d2s.to_static
 def uneven(x):
+    found = [x]
     if x.sum() > 0:
-        y = x
-    else:
-        y = x.astype("float64")
-    return y
+        found.append(x * 2)
+    return found
 
 uneven(d2s.to_tensor([1.0]))
 """,
-        "Give the variable one dtype and one shape on every path, and a value before the `if` or the loop if it is used\n"
-        "behind it.",
+        "A list holds as many items on every path, a dict the same keys: make it in each arm, or put None where nothing is.\n"
+        "Of a loop's variables, none may be of another kind after each trip.",
     ),
     "D2S1003": Page(
         "a statement that cannot become part of a graph yet",

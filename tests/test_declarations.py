@@ -75,6 +75,7 @@ IN_GRADIENTS += [
     "place_class",
 ]
 IN_GRADIENTS += [f"{norm}_norm_{kind}" for norm in ("layer", "group") for kind in ("grad", "affine")] + ["batch_norm_grad"]
+IN_GRADIENTS += ["max_pool_grad", "max_pool_pick", "avg_pool_grad", "attention_grad", "cumprod_grad", "logcumsumexp_grad"]
 NO_ONNX = dict.fromkeys(IN_GRADIENTS, "stands in gradients only, and a file holds none") | {
     "randint": "ONNX draws no integers",
     "randperm": "ONNX draws no orders",
@@ -93,6 +94,7 @@ ONNX_OPEN = {
 INTERNAL |= {"gelu", "silu", "softplus", "leaky_relu", "elu", "selu", "relu6", "hardswish", "hardsigmoid", "hardtanh"}
 INTERNAL |= {"mish", "softsign", "log_sigmoid"}  # of nn.functional alone
 ONNX_OPEN |= {"hole", "fail", "row", "in_row", "extent"}
+ONNX_OPEN |= {"attention", "cummax", "cummin", "cumprod", "logcumsumexp", "longest_run", "searchsorted", "sorted"}
 ONNX_OPEN |= {"gelu"}  # as operators that depend on an attribute
 every_op = pytest.mark.parametrize("name", list(OPS))
 
@@ -167,7 +169,7 @@ def test_rules_are_known_kinds_with_the_arrays_first(name):
     assert set(op.rules) <= {"canonical", "infer", "requires", "scalar", "kernel", "fault", "vjp"}
     wanted = [*op.arrays, *op.attributes][op.variadic and len(op.arrays) :]  # any number of inputs have one name among them
     for kind, rule in op.rules.items():
-        taken = [p for p in inspect.signature(rule).parameters if p not in ("g", "out", "index")][kind == "fault" :]
+        taken = [p for p in inspect.signature(rule).parameters if p in op.arrays or p not in ("g", "out", "index")][kind == "fault" :]
         if kind != "canonical" and "captured" not in op.arrays and "carry" not in op.arrays:
             assert taken[len(taken) - len(wanted) :] == wanted, kind
             assert op.variadic or len(taken) == len(wanted), kind

@@ -29,7 +29,9 @@ from d2s.codegen.host import cpu, target_machine
 from d2s.stages import stage
 
 folder = store.folder
-_lock = threading.Lock()
+_lock = threading.RLock()
+_waited = False
+PATIENCE = 20.0  # seconds a fork waits for what is being compiled
 _loaded: dict[str, dict[str, int]] = {}
 _libraries: list[object] = []  # loaded code is never unloaded
 _tries = itertools.count()  # a library's name is taken even if it could not be loaded
@@ -75,8 +77,8 @@ def linked(
     imports: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
     """The addresses of the symbols `exports` of an object: loaded already, kept in the folder, or compiled now."""
-    key = hashlib.sha256(f"{_environment()}\n{content}".encode()).hexdigest()[:32]
     with _lock:
+        key = hashlib.sha256(f"{_environment()}\n{content}".encode()).hexdigest()[:32]
         if key not in _loaded:
             loading(key[:8])
             _loaded[key] = _kept(key, exports, imports or {}) or _new(key, compiled, exports, imports or {})
@@ -194,11 +196,22 @@ def quiet() -> Iterator[None]:
         _progress.muted = False
 
 
+def _wait() -> None:
+    """Before a fork: what LLVM locks while it links would stay locked in the child."""
+    global _waited
+    _waited = _lock.acquire(timeout=PATIENCE)
+
+
+def _go_on() -> None:
+    if _waited:
+        _lock.release()
+
+
 def _unlock() -> None:
     """In a forked child the thread that held a lock is not there to give it back."""
     global _lock, _progress
-    _lock, _progress = threading.Lock(), _Progress()
+    _lock, _progress = threading.RLock(), _Progress()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock)
+    os.register_at_fork(before=_wait, after_in_parent=_go_on, after_in_child=_unlock)

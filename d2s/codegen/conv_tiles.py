@@ -24,6 +24,7 @@ _WIDE = "+avx512f" in cpu()[1].split(",")
 _BYTES = 64 if _WIDE else 32 if "+avx" in cpu()[1].split(",") else 16  # of a vector register
 _MANY = _WIDE or platform.machine() == "aarch64"  # 32 vector registers, not 16
 VECTORS = 4 if _MANY else 2
+SPREAD = 16  # sums a gradient of one filter per channel is spread over
 Emit = Callable[[Any, Any], None]  # writes a function's body, given its arguments
 _I64, _I32 = ir.IntType(64), ir.IntType(32)
 
@@ -31,8 +32,8 @@ _I64, _I32 = ir.IntType(64), ir.IntType(32)
 class _Float:
     """One float type as LLVM sees it."""
 
-    def __init__(self, bits: int) -> None:
-        self.bits, self.bytes, self.lanes = bits, bits // 8, _BYTES * 8 // bits
+    def __init__(self, bits: int, lanes: int = 0) -> None:
+        self.bits, self.bytes, self.lanes = bits, bits // 8, lanes or _BYTES * 8 // bits
         self.scalar = ir.FloatType() if bits == 32 else ir.DoubleType()
         self.vector = ir.VectorType(self.scalar, self.lanes)
         self.mask = ir.VectorType(ir.IntType(1), self.lanes)
@@ -59,10 +60,14 @@ class _Float:
 
     def between(self, builder: Any, begin: Any, end: Any) -> Any:
         """The mask of the lanes begin ... end - 1; either may lie outside."""
-        wide = ir.VectorType(_I64, self.lanes)
-        numbers, spread = ir.Constant(wide, list(range(self.lanes))), self.spread
-        low = builder.icmp_signed(">=", numbers, spread(builder, begin))
-        return builder.and_(low, builder.icmp_signed("<", numbers, spread(builder, end)))
+        ones = [builder.sub(builder.shl(_I64(1), self._lane(builder, edge)), _I64(1)) for edge in (begin, end)]
+        bits = builder.and_(ones[1], builder.not_(ones[0]))
+        return builder.bitcast(builder.trunc(bits, ir.IntType(self.lanes)), self.mask)
+
+    def _lane(self, builder: Any, edge: Any) -> Any:
+        """A number as one of 0 ... lanes."""
+        low = builder.select(builder.icmp_signed("<", edge, _I64(0)), _I64(0), edge)
+        return builder.select(builder.icmp_signed(">", low, _I64(self.lanes)), _I64(self.lanes), low)
 
     def _called(self, builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
         of = ir.FunctionType(result, [a.type for a in arguments])
@@ -150,17 +155,87 @@ def _loop(builder: Any, count: Any, body: Callable[[Any], None]) -> None:
 
 
 def _move(of: _Float) -> Emit:
-    """move(to, source, begin, end): LANES numbers; those outside of begin ... end - 1 are 0 and not read."""
+    """move(to, source): LANES numbers."""
+    return lambda builder, args: of.store(builder, of.load(builder, args[1]), args[0])
+
+
+def _block(of: _Float, step: int) -> Emit:
+    """block(to, to_pitch, source, pitch, rows, begin, end, count): the first count of LANES numbers in each of some rows.
+
+    Those outside of begin ... end - 1 are 0, and not read. block2 takes every other one of the numbers of the source.
+    """
+    even = ir.Constant(ir.VectorType(_I32, of.lanes), list(range(0, 2 * of.lanes, 2)))
 
     def emit(builder: Any, args: Any) -> None:
-        to, source, begin, end = args
-        whole = builder.and_(builder.icmp_signed("<=", begin, _I64(0)), builder.icmp_signed(">=", end, _I64(of.lanes)))
-        with builder.if_else(whole, likely=True) as (all_of_them, some):
-            with all_of_them:
-                of.store(builder, of.load(builder, source), to)
-            with some:
-                mask = of.between(builder, begin, end)
-                of.store(builder, of.masked_load(builder, source, mask), to)
+        to, to_pitch, source, pitch, rows, begin, end, count = args
+        first, last = begin, end
+        if step == 2:
+            first, last = builder.mul(begin, _I64(2)), builder.sub(builder.mul(end, _I64(2)), _I64(1))
+        parts = [_I64(k * of.lanes) for k in range(step)]
+        masks = [of.between(builder, builder.sub(first, k), builder.sub(last, k)) for k in parts]
+        written = of.between(builder, _I64(0), count)
+
+        def copy(k: Any) -> None:
+            at = of.at(builder, source, builder.mul(k, pitch))
+            read = [of.masked_load(builder, of.at(builder, at, p), m) for p, m in zip(parts, masks, strict=True)]
+            value = read[0] if step == 1 else builder.shuffle_vector(*read, even)
+            of.masked_store(builder, value, of.at(builder, to, builder.mul(k, to_pitch)), written)
+
+        _loop(builder, rows, copy)
+
+    return emit
+
+
+def _odd(of: _Float) -> Emit:
+    """odd(at, count, to): puts 1 to an int where one of the numbers is a nan, else 0."""
+
+    def emit(builder: Any, args: Any) -> None:
+        at, count, to = args
+        found = builder.alloca(of.mask)
+        builder.store(ir.Constant(of.mask, [0] * of.lanes), found)
+
+        def look(k: Any) -> None:
+            first = builder.mul(k, _I64(of.lanes))
+            mask = of.between(builder, _I64(0), builder.sub(count, first))
+            read = of.masked_load(builder, of.at(builder, at, first), mask)
+            builder.store(builder.or_(builder.load(found), builder.fcmp_unordered("uno", read, read)), found)
+
+        _loop(builder, builder.sdiv(builder.add(count, _I64(of.lanes - 1)), _I64(of.lanes)), look)
+        bits = builder.bitcast(builder.load(found), ir.IntType(of.lanes))
+        any_ = builder.zext(builder.icmp_unsigned("!=", bits, ir.IntType(of.lanes)(0)), _I64)
+        builder.store(any_, builder.inttoptr(to, _I64.as_pointer()))
+
+    return emit
+
+
+def _lanes(of: _Float, taps: int) -> Emit:
+    """lanes9(count, table, a, b, b_taps, sums): LANES sums of products for each of some taps.
+
+    `table` holds triples: where numbers of a lie, where those of b, and how many there are; b_taps what a tap adds. Sums are
+    of SPREAD numbers whatever the vectors of the host, for they are added in the end.
+    """
+    wide = _Float(of.bits, SPREAD)
+
+    def emit(builder: Any, args: Any) -> None:
+        count, table, a, b, b_taps, sums = args
+        B = [wide.at(builder, b, _word(builder, b_taps, i)) for i in range(taps)]
+        places = [wide.at(builder, sums, _I64(i * SPREAD)) for i in range(taps)]
+        totals = [builder.alloca(wide.vector) for _ in places]
+        for total, place in zip(totals, places, strict=True):
+            builder.store(wide.load(builder, place), total)
+
+        def meet(k: Any) -> None:
+            row = builder.add(table, builder.mul(k, _I64(24)))
+            mask = wide.between(builder, _I64(0), _word(builder, row, 2))
+            x = wide.masked_load(builder, wide.at(builder, a, _word(builder, row, 0)), mask)
+            for i in range(taps):
+                y = wide.masked_load(builder, wide.at(builder, B[i], _word(builder, row, 1)), mask)
+                before = builder.load(totals[i])
+                builder.store(builder.select(mask, wide.fma(builder, x, y, before), before), totals[i])
+
+        _loop(builder, count, meet)
+        for total, place in zip(totals, places, strict=True):
+            wide.store(builder, builder.load(total), place)
 
     return emit
 
@@ -203,7 +278,8 @@ def _turned(builder: Any, rows: list[Any], lanes: int) -> list[Any]:
 def _function(name: str, count: int, emit: Emit, module: ir.Module) -> ir.Function:
     """A function of so many ints."""
     made = ir.Function(module, ir.FunctionType(ir.VoidType(), [_I64] * count), name)
-    made.attributes.add("noinline" if count > 4 else "alwaysinline")
+    made.linkage = "internal"
+    made.attributes.add("noinline" if count > 4 or name == "odd" else "alwaysinline")
     builder = ir.IRBuilder(made.append_basic_block())
     emit(builder, made.args)
     builder.ret_void()
@@ -214,8 +290,22 @@ def _function(name: str, count: int, emit: Emit, module: ir.Module) -> ir.Functi
 def library(short: str) -> dict[str, Any]:
     """Functions, each made in the module that calls it, and numbers."""
     of = _Float(int(short[1:]))
-    found: dict[str, Any] = {"LANES": of.lanes, "WIDTH": VECTORS * of.lanes, "VECTORS": VECTORS, "SIZE": of.bytes}
-    emits = {"move": (4, _move(of)), "turn": (6, _turn(of))}
-    emits |= {f"tile{rows}": (11, _tile(of, rows, VECTORS)) for rows in (6, 4, 2)}
-    emits |= {f"column{v}": (11, _tile(of, 6, v)) for v in range(1, 5)}
+    found: dict[str, Any] = {
+        "LANES": of.lanes,
+        "WIDTH": VECTORS * of.lanes,
+        "VECTORS": VECTORS,
+        "SIZE": of.bytes,
+        "SPREAD": SPREAD,
+    }
+    emits = {
+        "move": (2, _move(of)),
+        "block": (8, _block(of, 1)),
+        "block2": (8, _block(of, 2)),
+        "turn": (6, _turn(of)),
+        "lanes9": (6, _lanes(of, 9)),
+    }
+    wide = {"": VECTORS, "x1": 1, "x2": 2}
+    emits |= {f"tile{rows}{name}": (11, _tile(of, rows, v)) for rows in (6, 4, 2) for name, v in wide.items()}
+    emits |= {"odd": (3, _odd(of))}
+    emits |= {"line": (11, _tile(of, 1, 2 * VECTORS))}
     return found | {name: functools.partial(_function, name, *made) for name, made in emits.items()}

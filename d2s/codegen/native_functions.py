@@ -4,8 +4,9 @@ A long text of loops over ints takes Numba seconds to compile and LLVM a fractio
 functions marked `@native` above a kernel. Their values are ints (64 bits, wrapping), numbers of the kernel's dtype T, and
 pointers to either - `i64(address)`, `i32(address)` and `floats(address)`; parameters and results are ints. There are
 assignments, `if`, `while`, `for ... in range(...)`, conditional expressions, and calls: of each other, of `min_of`, `max_of`,
-`fma`, `T(number)`, `new_memory` and `free_memory`, and of the functions of a library. `//` and `%` round down, `and` and `or`
-give 0 or 1. Loops of `@native_loops` become vectors where LLVM finds how; what `@native` has of them is written by hand.
+`fma`, `T(number)`, `local_floats(count)`, `new_memory` and `free_memory`, and of the functions of a library. `//` and `%`
+round down, `and` and `or` give 0 or 1. Loops of `@native_loops` become vectors where LLVM finds how; in a text that has only
+`@native` functions, what should be vectors is written so.
 
 In: the text, what T is, a library of other functions. Out: the text without these functions, and their module. The rest of
 the text may call those that no native function calls.
@@ -305,6 +306,10 @@ class _Function:
 
     def call_fma(self, x: Any, y: Any, z: Any) -> Any:
         return self.b.fma(x, y, z)
+
+    def call_local_floats(self, count: Any) -> Any:
+        place = ir.IRBuilder(self.entry).alloca(ir.ArrayType(self.T, count.constant))
+        return self.b.ptrtoint(place, I64)
 
     def call_new_memory(self, count: Any) -> Any:
         return self.b.ptrtoint(self.b.call(self.outside("malloc", _BYTES, I64), [count]), I64)

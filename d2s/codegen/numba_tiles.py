@@ -1,4 +1,4 @@
-"""`product` of `tiles` and `turned` of `panels` for kernel texts: calls of functions whose text is linked in behind Numba.
+"""`product`, `turned` and `dots` (of `tiles`, `panels`, `dots`) for kernel texts: calls of functions linked in behind Numba.
 
 In: addresses as ints (`at(x, 5)` is that of x[5]) and ints. `WIDTH` is how many columns a panel has, which belongs to the
 host and changes no result; `SIZE` is the bytes of an element. Numba sees a stand-in it cannot look into; so the tiles are
@@ -7,7 +7,7 @@ compiled once, by LLVM, and cost Numba nothing.
     product(rows, columns, count, at(x, i * n1), n1, 1, at(y, j), n2, at(out, i * n2 + j), n2, 0)
 
 >>> sorted(names("f32"))
-['SIZE', 'WIDTH', 'at', 'least', 'product', 'turned']
+['SIZE', 'WIDTH', 'at', 'dots', 'least', 'product', 'turned']
 >>> names("i32")
 {}
 """
@@ -22,7 +22,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from d2s import types
-from d2s.codegen import panels, tiles, vectors
+from d2s.codegen import dots, panels, tiles, vectors
 
 
 @intrinsic
@@ -63,7 +63,7 @@ def _call(name: str, count: int) -> Any:
     return intrinsic(scope["called"])
 
 
-_TEXTS = {"product": tiles, "turned": panels}
+_TEXTS = {"product": tiles, "turned": panels, "dots": dots}
 
 
 @functools.cache

@@ -14,7 +14,7 @@ import functools
 from collections.abc import Iterator
 
 from d2s.codegen.tiles import width
-from d2s.codegen.vectors import Numbers, Unit, in_bytes, numbers
+from d2s.codegen.vectors import Numbers, Unit, in_bytes, lines, numbers
 
 ARGUMENTS = ("count", "columns", "source", "source_j", "to")
 
@@ -23,13 +23,12 @@ ARGUMENTS = ("count", "columns", "source", "source_j", "to")
 def text_of(short: str, of: Unit) -> str:
     """`turned` of a dtype: squares of as many lines as a vector has lanes, and what is left of k one by one."""
     n = numbers(short, of)
-    part, panel = 16 // n.size, width(short, of)
-    groups = n.lanes // part
-    square = [line for g in range(groups) for line in _interleaved(n, g, part, groups, panel * n.size)]
+    panel, groups = width(short, of), n.lanes * n.size // 16
+    square = [line for g in range(groups) for line in _panel_rows(n, g, panel * n.size)]
     return f"""
 define void @turned_{short}({", ".join(f"i64 %{a}" for a in ARGUMENTS)}) {{
 entry:
-{_lines(in_bytes(n, "source_j"))}\
+{lines(in_bytes(n, "source_j"))}\
   %source0 = inttoptr i64 %source to ptr
   %to0 = inttoptr i64 %to to ptr
   %squares = and i64 %count, -{n.lanes}
@@ -40,7 +39,7 @@ band:
   %any = icmp slt i64 %j, %columns
   br i1 %any, label %begin, label %rest
 begin:
-{_lines(line for r in range(n.lanes) for line in _line(r))}\
+{lines(line for r in range(n.lanes) for line in line_from(r))}\
   %into = getelementptr {n.scalar}, ptr %to0, i64 %j
   br label %head
 head:
@@ -48,10 +47,10 @@ head:
   %more = icmp slt i64 %k, %squares
   br i1 %more, label %square, label %band_end
 square:
-{_lines(f"  %line{r} = getelementptr {n.scalar}, ptr %from{r}, i64 %k" for r in range(n.lanes))}\
+{lines(f"  %line{r} = getelementptr {n.scalar}, ptr %from{r}, i64 %k" for r in range(n.lanes))}\
   %k_bytes = mul i64 %k, {panel * n.size}
   %here = getelementptr i8, ptr %into, i64 %k_bytes
-{_lines(square)}\
+{lines(square)}\
   %k_next = add i64 %k, {n.lanes}
   br label %head
 band_end:
@@ -85,11 +84,7 @@ end:
 """
 
 
-def _lines(lines: Iterator[str] | list[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _line(r: int) -> Iterator[str]:
+def line_from(r: int) -> Iterator[str]:
     """%from0 ...: where the lines of a band of squares begin; the last one stands for all behind it."""
     yield f"  %j{r} = add i64 %j, {r}"
     yield f"  %before{r} = icmp slt i64 %j{r}, %last"
@@ -99,19 +94,30 @@ def _line(r: int) -> Iterator[str]:
     yield f"  %from{r} = inttoptr i64 %row{r}_at to ptr"
 
 
-def _interleaved(n: Numbers, group: int, part: int, groups: int, row: int) -> Iterator[str]:
-    """The rows of a panel that 16 bytes of each line of a square become: a vector is read in parts of 16 bytes, from lines so
-    far apart that all that is left to do is to interleave within 16 bytes."""
-    small = f"<{part} x {n.scalar}>"
+def _panel_rows(n: Numbers, group: int, row: int) -> Iterator[str]:
+    """Stores what 16 bytes of each line of a square become."""
+    part = 16 // n.size
+    yield from transposed(n, 0, group)
     for r in range(part):
-        for g in range(groups):
-            yield f"  %at{group}_{r}_{g} = getelementptr {n.scalar}, ptr %line{g * part + r}, i64 {group * part}"
-            yield f"  %part{group}_{r}_{g} = load {small}, ptr %at{group}_{r}_{g}, align {n.size}"
-        yield from _joined(n, f"{group}_{r}", part, groups)
-    for r in range(part):
-        yield from _woven(n, group, r, part)
         yield f"  %into{group}_{r} = getelementptr i8, ptr %here, i64 {(group * part + r) * row}"
-        yield f"  store {n.vector} %out{group}_{r}, ptr %into{group}_{r}, align {n.size}"
+        yield f"  store {n.vector} %out0_{group}_{r}, ptr %into{group}_{r}, align {n.size}"
+
+
+def transposed(n: Numbers, band: int, group: int) -> Iterator[str]:
+    """%out{band}_{group}_0 ...: what 16 bytes of each line of a square become, line number i of a band of them.
+
+    A vector is read in parts of 16 bytes, from lines so far apart that all that is left to do is to interleave within 16 bytes.
+    """
+    part = 16 // n.size
+    name, small = f"{band}_{group}", f"<{part} x {n.scalar}>"
+    for r in range(part):
+        for g in range(n.lanes // part):
+            line = band * n.lanes + g * part + r
+            yield f"  %at{name}_{r}_{g} = getelementptr {n.scalar}, ptr %line{line}, i64 {group * part}"
+            yield f"  %part{name}_{r}_{g} = load {small}, ptr %at{name}_{r}_{g}, align {n.size}"
+        yield from _joined(n, f"{name}_{r}", part, n.lanes // part)
+    for r in range(part):
+        yield from _woven(n, name, r, part)
 
 
 def _joined(n: Numbers, name: str, part: int, groups: int) -> Iterator[str]:
@@ -125,7 +131,7 @@ def _joined(n: Numbers, name: str, part: int, groups: int) -> Iterator[str]:
     yield f"  %whole{name} = bitcast {n.vector} %{found[0]} to {n.vector}"
 
 
-def _woven(n: Numbers, group: int, r: int, part: int) -> Iterator[str]:
+def _woven(n: Numbers, group: str, r: int, part: int) -> Iterator[str]:
     """Element r of every 16 bytes of the wholes, side by side: the first interleaves neighbours, the second pairs of those."""
     if part == 2:
         yield _shuffled(n, f"out{group}_{r}", (f"whole{group}_0", f"whole{group}_1"), part, [(0, r), (1, r)])

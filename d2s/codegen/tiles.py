@@ -18,9 +18,9 @@ True
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from d2s.codegen.vectors import Numbers, Unit, element, in_bytes, numbers, splat
+from d2s.codegen.vectors import Numbers, Unit, declared, element, in_bytes, lines, masked, masks, numbers, splat, stored
 
 ARGUMENTS = ("rows", "columns", "count", "a", "a_row", "a_k", "b", "b_k", "c", "c_row", "loaded")
 _SIGNATURE = ", ".join(f"i64 %{a}" for a in ARGUMENTS)
@@ -41,17 +41,8 @@ def width(short: str, of: Unit) -> int:
 def text_of(short: str, of: Unit) -> str:
     """`product` of a dtype, and its tiles."""
     n = numbers(short, of)
-    declared = f"""\
-declare {n.vector} @llvm.fma.{n.suffix}({n.vector}, {n.vector}, {n.vector})
-declare {n.vector} @llvm.masked.load.{n.suffix}.p0(ptr, i32, {n.mask}, {n.vector})
-declare void @llvm.masked.store.{n.suffix}.p0({n.vector}, ptr, i32, {n.mask})
-"""
     tiles = [_tile(n, *shape) for shape in dict.fromkeys(shapes(of))]
-    return "".join([declared, *tiles, _product(n, shapes(of))])
-
-
-def _lines(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
+    return "".join([declared(n), *tiles, _product(n, shapes(of))])
 
 
 def _tile(n: Numbers, rows: int, vectors: int) -> str:
@@ -60,25 +51,25 @@ def _tile(n: Numbers, rows: int, vectors: int) -> str:
     return f"""
 define internal void @tile_{n.short}_{rows}x{vectors}({_SIGNATURE}) noinline {{
 entry:
-{_lines(in_bytes(n, "a_row", "a_k", "b_k", "c_row"))}\
+{lines(in_bytes(n, "a_row", "a_k", "b_k", "c_row"))}\
   %last = sub i64 %rows, 1
-{"".join(_row(i) for i in range(rows))}{_masks(n, vectors)}\
+{"".join(_row(i) for i in range(rows))}{masks(n, vectors, "columns")}\
   %b0 = inttoptr i64 %b to ptr
   %more = icmp ne i64 %loaded, 0
   br i1 %more, label %load, label %ready
 load:
-{"".join(_masked(n, f"so_far{i}_{j}", f"c{i}", j) for i, j in places)}\
+{"".join(masked(n, f"so_far{i}_{j}", f"c{i}", j) for i, j in places)}\
   br label %ready
 ready:
-{_lines(f"  %start{i}_{j} = phi {n.vector} [zeroinitializer, %entry], [%so_far{i}_{j}, %load]" for i, j in places)}\
+{lines(f"  %start{i}_{j} = phi {n.vector} [zeroinitializer, %entry], [%so_far{i}_{j}, %load]" for i, j in places)}\
   %whole = icmp sge i64 %columns, {vectors * n.lanes}
   %some = icmp sgt i64 %count, 0
   %loop = select i1 %whole, i64 1, i64 2
   %way = select i1 %some, i64 %loop, i64 0
   switch i64 %way, label %end [i64 1, label %full i64 2, label %cut]
-{_run(n, "full", _full, rows, vectors)}{_run(n, "cut", _masked, rows, vectors)}\
+{_run(n, "full", _full, rows, vectors)}{_run(n, "cut", masked, rows, vectors)}\
 end:
-{"".join(_found(n, i, j) for i, j in places)}{"".join(_stored(n, f"found{i}_{j}", f"c{i}", j) for i, j in places)}\
+{"".join(_found(n, i, j) for i, j in places)}{"".join(stored(n, f"found{i}_{j}", f"c{i}", j) for i, j in places)}\
   ret void
 }}
 """
@@ -86,43 +77,21 @@ end:
 
 def _row(i: int) -> str:
     """%a0, %c0 ...: where the rows begin; the last one stands for all behind it."""
-    lines = [f"  %before{i} = icmp slt i64 {i}, %last", f"  %row{i} = select i1 %before{i}, i64 {i}, i64 %last"]
+    text = [f"  %before{i} = icmp slt i64 {i}, %last", f"  %row{i} = select i1 %before{i}, i64 {i}, i64 %last"]
     for matrix in "ac":
-        lines.append(f"  %{matrix}{i}_from = mul i64 %row{i}, %{matrix}_row_bytes")
-        lines.append(f"  %{matrix}{i}_at = add i64 %{matrix}, %{matrix}{i}_from")
-        lines.append(f"  %{matrix}{i} = inttoptr i64 %{matrix}{i}_at to ptr")
-    return _lines(lines)
-
-
-def _masks(n: Numbers, vectors: int) -> str:
-    """%mask0 ...: which lanes of each vector are columns."""
-    ranges = [", ".join(f"{n.counter} {lane}" for lane in range(j * n.lanes, (j + 1) * n.lanes)) for j in range(vectors)]
-    return f"""\
-  %narrow = {"trunc i64 %columns to i32" if n.counter == "i32" else "add i64 %columns, 0"}
-  %all_first = insertelement {n.indices} poison, {n.counter} %narrow, i32 0
-  %all = shufflevector {n.indices} %all_first, {n.indices} poison, <{n.lanes} x i32> zeroinitializer
-{_lines(f"  %mask{j} = icmp slt {n.indices} <{lanes}>, %all" for j, lanes in enumerate(ranges))}"""
-
-
-def _masked(n: Numbers, name: str, base: str, j: int) -> str:
-    """Vector j behind a base, or the columns of it that there are."""
-    arguments = f"ptr %{name}_at, i32 {n.size}, {n.mask} %mask{j}, {n.vector} zeroinitializer"
-    load = f"  %{name} = call {n.vector} @llvm.masked.load.{n.suffix}.p0({arguments})"
-    return _lines([element(n, f"{name}_at", base, j), load])
+        text.append(f"  %{matrix}{i}_from = mul i64 %row{i}, %{matrix}_row_bytes")
+        text.append(f"  %{matrix}{i}_at = add i64 %{matrix}, %{matrix}{i}_from")
+        text.append(f"  %{matrix}{i} = inttoptr i64 %{matrix}{i}_at to ptr")
+    return lines(text)
 
 
 def _full(n: Numbers, name: str, base: str, j: int) -> str:
-    return _lines([element(n, f"{name}_at", base, j), f"  %{name} = load {n.vector}, ptr %{name}_at, align {n.size}"])
+    return lines([element(n, f"{name}_at", base, j), f"  %{name} = load {n.vector}, ptr %{name}_at, align {n.size}"])
 
 
 def _found(n: Numbers, i: int, j: int) -> str:
     ways = ", ".join(f"[%{way}_next{i}_{j}, %{way}]" for way in ("full", "cut"))
     return f"  %found{i}_{j} = phi {n.vector} [%start{i}_{j}, %ready], {ways}\n"
-
-
-def _stored(n: Numbers, value: str, base: str, j: int) -> str:
-    arguments = f"{n.vector} %{value}, ptr %{value}_at, i32 {n.size}, {n.mask} %mask{j}"
-    return _lines([element(n, f"{value}_at", base, j), f"  call void @llvm.masked.store.{n.suffix}.p0({arguments})"])
 
 
 def _run(n: Numbers, way: str, loads: Callable[..., str], rows: int, vectors: int) -> str:
@@ -134,7 +103,7 @@ def _run(n: Numbers, way: str, loads: Callable[..., str], rows: int, vectors: in
   %{way}_k = phi i64 [0, %ready], [%{way}_k1, %{way}]
   %{way}_b = phi ptr [%b0, %ready], [%{way}_b1, %{way}]
   %{way}_a = phi i64 [0, %ready], [%{way}_a1, %{way}]
-{_lines(sums)}{"".join(loads(n, f"{way}_y{j}", f"{way}_b", j) for j in range(vectors))}\
+{lines(sums)}{"".join(loads(n, f"{way}_y{j}", f"{way}_b", j) for j in range(vectors))}\
 {"".join(_step(n, way, i, vectors) for i in range(rows))}\
   %{way}_k1 = add i64 %{way}_k, 1
   %{way}_b1 = getelementptr i8, ptr %{way}_b, i64 %b_k_bytes
@@ -146,15 +115,15 @@ def _run(n: Numbers, way: str, loads: Callable[..., str], rows: int, vectors: in
 
 def _step(n: Numbers, way: str, i: int, vectors: int) -> str:
     """An element of a meets a row of b."""
-    lines = [
+    text = [
         f"  %{way}_a{i}_at = getelementptr i8, ptr %a{i}, i64 %{way}_a",
         f"  %{way}_one{i} = load {n.scalar}, ptr %{way}_a{i}_at, align {n.size}",
         *splat(n, f"{way}_x{i}", f"%{way}_one{i}"),
     ]
     for j in range(vectors):
         three = ", ".join(f"{n.vector} %{way}_{name}" for name in (f"x{i}", f"y{j}", f"sum{i}_{j}"))
-        lines.append(f"  %{way}_next{i}_{j} = call {n.vector} @llvm.fma.{n.suffix}({three})")
-    return _lines(lines)
+        text.append(f"  %{way}_next{i}_{j} = call {n.vector} @llvm.fma.{n.suffix}({three})")
+    return lines(text)
 
 
 def _product(n: Numbers, sizes: list[tuple[int, int]]) -> str:
@@ -168,7 +137,7 @@ def _product(n: Numbers, sizes: list[tuple[int, int]]) -> str:
     return f"""
 define void @product_{n.short}({_SIGNATURE}) {{
 entry:
-{_lines(in_bytes(n, "a_row", "c_row"))}\
+{lines(in_bytes(n, "a_row", "c_row"))}\
   %one = icmp eq i64 %rows, 1
   %few = icmp sle i64 %rows, 2
   %above = sub i64 %rows, {tall + 1}

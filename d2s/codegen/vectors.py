@@ -9,7 +9,7 @@ In: the host's features, a dtype. Out: a `Unit`, `Numbers`, and lines of LLVM IR
   %x = shufflevector <4 x float> %x_first, <4 x float> poison, <4 x i32> zeroinitializer
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from d2s.codegen.host import cpu
@@ -77,6 +77,43 @@ def element(n: Numbers, name: str, base: str, j: int) -> str:
     return f"  %{name} = getelementptr {n.scalar}, ptr %{base}, i64 {j * n.lanes}"
 
 
+def declared(n: Numbers) -> str:
+    """What a text with masks and fmas calls."""
+    return f"""\
+declare {n.vector} @llvm.fma.{n.suffix}({n.vector}, {n.vector}, {n.vector})
+declare {n.vector} @llvm.masked.load.{n.suffix}.p0(ptr, i32, {n.mask}, {n.vector})
+declare void @llvm.masked.store.{n.suffix}.p0({n.vector}, ptr, i32, {n.mask})
+"""
+
+
 def in_bytes(n: Numbers, *strides: str) -> Iterator[str]:
     """%a_row_bytes ... of strides that count elements."""
     yield from (f"  %{s}_bytes = mul i64 %{s}, {n.size}" for s in strides)
+
+
+def lines(listed: Iterable[str]) -> str:
+    """Lines as a text."""
+    return "".join(f"{line}\n" for line in listed)
+
+
+def masks(n: Numbers, vectors: int, limit: str) -> str:
+    """%mask0 ...: which lanes of each vector are columns."""
+    ranges = [", ".join(f"{n.counter} {lane}" for lane in range(j * n.lanes, (j + 1) * n.lanes)) for j in range(vectors)]
+    return f"""\
+  %narrow = {f"trunc i64 %{limit} to i32" if n.counter == "i32" else f"add i64 %{limit}, 0"}
+  %all_first = insertelement {n.indices} poison, {n.counter} %narrow, i32 0
+  %all = shufflevector {n.indices} %all_first, {n.indices} poison, <{n.lanes} x i32> zeroinitializer
+{lines(f"  %mask{j} = icmp slt {n.indices} <{lanes}>, %all" for j, lanes in enumerate(ranges))}"""
+
+
+def masked(n: Numbers, name: str, base: str, j: int) -> str:
+    """Vector j behind a base, or the columns of it that there are."""
+    arguments = f"ptr %{name}_at, i32 {n.size}, {n.mask} %mask{j}, {n.vector} zeroinitializer"
+    load = f"  %{name} = call {n.vector} @llvm.masked.load.{n.suffix}.p0({arguments})"
+    return lines([element(n, f"{name}_at", base, j), load])
+
+
+def stored(n: Numbers, value: str, base: str, j: int) -> str:
+    """Stores vector j behind a base, or the columns of it that there are."""
+    arguments = f"{n.vector} %{value}, ptr %{value}_at, i32 {n.size}, {n.mask} %mask{j}"
+    return lines([element(n, f"{value}_at", base, j), f"  call void @llvm.masked.store.{n.suffix}.p0({arguments})"])

@@ -11,6 +11,7 @@ d2s.errors.FormatError: [D2S3001] the file holds no blocks
 """
 
 import dataclasses
+import inspect
 import itertools
 import json
 import re
@@ -186,7 +187,8 @@ class _Frame:
         record, given = OPS[op], [v.type for v in inputs]
         if op == "constant":
             types.array_of(attrs["value"], attrs["dtype"])
-        attrs = record.canonical(given, attrs)
+        defaults = {name: value for name, value in record.attributes.items() if value is not inspect.Parameter.empty}
+        attrs = record.canonical(given, defaults | attrs)
         outputs = record.infer(given, attrs)
         if record.promotes and len({t.dtype for t in given[record.kept :]}) > 1:
             fail(f"{op} of {', '.join(t.dtype.name for t in given)}", self.where)

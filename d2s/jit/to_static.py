@@ -21,6 +21,7 @@ from d2s import convert
 from d2s.arguments import expect
 from d2s.capture.symbolic import capturing
 from d2s.capture.tree import flatten
+from d2s.codegen import cache
 from d2s.config import knob
 from d2s.convert.loads import refuse_operators
 from d2s.errors import CaptureError, DTypeError
@@ -33,13 +34,27 @@ from d2s.stages import stage
 _lock = threading.RLock()  # one capture at a time in all the process; a forked child has one of its own
 
 
+_waited = False
+
+
+def _wait() -> None:
+    """Before a fork: what Python locks during a capture (cached properties, before 3.12) would stay locked in the child."""
+    global _waited
+    _waited = _lock.acquire(timeout=cache.PATIENCE)
+
+
+def _go_on() -> None:
+    if _waited:
+        _lock.release()
+
+
 def _renew_lock() -> None:
     global _lock
     _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+    os.register_at_fork(before=_wait, after_in_parent=_go_on, after_in_child=_renew_lock)
 
 LIMIT = 32  # variants kept of one function; the one used longest ago goes first
 

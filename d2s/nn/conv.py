@@ -46,7 +46,8 @@ def _transposed(
     last = windows.layout(data_format, rank, name)
     there, back = windows.order(rank, last)
     x, biases = laid(x, there), () if bias is None else (bias,)
-    have, kernel = tensor_type(x, name, "x").shape[2:], tensor_type(weight, name, "weight").shape[2:]
+    have = tensor_type(x, name, "x").shape[2:]
+    kernel = windows.known(name, tensor_type(weight, name, "weight").shape[2:], "the size of the filters")
     found = windows.attributes(name, have, kernel, padding=windows.written(padding, rank, last, name), **attrs)
     pads, sizes = _size(name, have, kernel, found, more, size)
     return laid(conv_transpose_(x, weight, *biases, **found | {"padding": pads}, size=sizes), back)

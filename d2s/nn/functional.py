@@ -4,9 +4,33 @@
 [[11.0]]
 """
 
+from d2s.nn.attention import scaled_dot_product_attention
 from d2s.nn.conv import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d, conv3d_transpose
 from d2s.nn.dropout import alpha_dropout, dropout, dropout2d, dropout3d
 from d2s.nn.linear import linear
+from d2s.nn.loss import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cosine_embedding_loss,
+    cosine_similarity,
+    cross_entropy,
+    dice_loss,
+    hinge_embedding_loss,
+    kl_div,
+    l1_loss,
+    label_smooth,
+    log_loss,
+    margin_ranking_loss,
+    mse_loss,
+    nll_loss,
+    normalize,
+    sigmoid_focal_loss,
+    smooth_l1_loss,
+    softmax_with_cross_entropy,
+    square_error_cost,
+    triplet_margin_loss,
+)
+from d2s.nn.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
 from d2s.nn.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -41,6 +65,7 @@ from d2s.ops.activation import (
 from d2s.ops.exponential import sigmoid
 from d2s.ops.gather import embedding
 from d2s.ops.math import relu, tanh
+from d2s.ops.softmax import log_softmax, softmax
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -53,36 +78,65 @@ __all__ = [
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "batch_norm",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
     "conv1d",
     "conv1d_transpose",
     "conv2d",
     "conv2d_transpose",
     "conv3d",
     "conv3d_transpose",
+    "cosine_embedding_loss",
+    "cosine_similarity",
+    "cross_entropy",
+    "dice_loss",
     "dropout",
     "dropout2d",
     "dropout3d",
     "elu",
     "embedding",
     "gelu",
+    "group_norm",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hinge_embedding_loss",
+    "instance_norm",
+    "kl_div",
+    "l1_loss",
+    "label_smooth",
+    "layer_norm",
     "leaky_relu",
     "linear",
+    "local_response_norm",
+    "log_loss",
     "log_sigmoid",
+    "log_softmax",
+    "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
     "mish",
+    "mse_loss",
+    "nll_loss",
+    "normalize",
     "relu",
     "relu6",
+    "rms_norm",
+    "scaled_dot_product_attention",
     "selu",
     "sigmoid",
+    "sigmoid_focal_loss",
     "silu",
+    "smooth_l1_loss",
+    "softmax",
+    "softmax_with_cross_entropy",
     "softplus",
     "softsign",
+    "square_error_cost",
     "swish",
     "tanh",
     "tanhshrink",
+    "triplet_margin_loss",
 ]

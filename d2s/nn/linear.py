@@ -19,7 +19,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """
     if bias is None:
         return linalg.matmul(x, weight)
-    if isinstance(weight, Operators) and isinstance(bias, Operators) and weight.shape[1:] == bias.shape:
+    tensors = isinstance(weight, Operators) and isinstance(bias, Operators)
+    if tensors and weight.shape[1:] == bias.shape:
         return linalg.linear(x, weight, bias)
     return linalg.matmul(x, weight) + bias
 

@@ -4,6 +4,7 @@ from d2s.ops import (
     activation,
     along_axis,
     arrange,
+    attention,
     compare,
     control,
     conv,
@@ -21,10 +22,13 @@ from d2s.ops import (
     pool,
     random,
     reduce,
+    scan,
     scatter,
     shape,
     slicing,
     softmax,
+    sort,
+    statistics,
     triangle,
 )
 from d2s.ops.dispatch import OPS

@@ -154,7 +154,7 @@ def _(x, negative_slope):
 
 @leaky_relu.rule("vjp")
 def _(g, out, x, negative_slope):
-    return where(greater_than(x, 0.0), g, g * negative_slope)
+    return where(less_than(x, 0.0), g * negative_slope, g)
 
 
 @with_numbers

@@ -139,10 +139,10 @@ def roll(x: Any, shifts: Any, axis: Any = None) -> Any:
     [4, 1, 2, 3]
     """
     rank, by = len(tensor_type(x, "roll", "x").shape), whole_numbers(shifts, "roll", "shifts")
-    along = None if axis is None else [one_axis(a, rank, "roll") for a in whole_numbers(axis, "roll", "axis")]
-    if len(by) != (1 if along is None else len(along)):
+    along: list[Any] = [None] if axis is None else [one_axis(a, rank, "roll") for a in whole_numbers(axis, "roll", "axis")]
+    if len(by) != len(along):
         raise ArgumentError("D2S0004", f"roll(): 'shifts' is {list(by)}, 'axis' is {brief(axis)}: one shift for each axis")
-    for shift, a in zip(by or (0,), along or [None], strict=False):
+    for shift, a in zip(by or (0,), along or [None], strict=True):
         x = rotate(x, shift, a)
     return x
 

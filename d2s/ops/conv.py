@@ -1,5 +1,7 @@
 """Convolutions: sums of one fused multiply-add per (channel, tap), in ascending order, on every path; then the bias.
 
+Where each group has one channel in and one out, the gradient of a filter has another order: see `conv_depth_text`.
+
 Three ops are closed under gradients: `conv`, `conv_transpose` (the gradient of a convolution with respect to its input) and
 `conv_weight_grad`. The gradients of each are the others. Places of padding take part with 0, as in Paddle: an infinite weight
 that meets them is a nan. What users call stands in `nn.functional`.
@@ -14,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import DTypeError, ShapeError
-from d2s.ops import conv_text, conv_weight_text, windows
+from d2s.ops import conv_depth_text, conv_text, conv_weight_text, windows
 from d2s.ops.dispatch import current
 from d2s.ops.op import Share, op
 from d2s.ops.reduce import sum
@@ -40,23 +42,23 @@ def _checked(name: str, x: Type, weight: Type, bias: Sequence[Type], channels: i
     return rank
 
 
-def _extents(x: Shape, out: Shape, kernel: Sequence[int], attrs: Attrs, channels: tuple[int, int]) -> list[tuple[Dim, ...]]:
+def _extents(x: Shape, out: Shape, kernel: Shape, attrs: Attrs, channels: tuple[int, int]) -> list[tuple[Dim, ...]]:
     """The registers of a kernel: see `conv_text.NAMES`. Axes that are missing have extent 1; a window of one place is flat."""
     stride, dilation, before = attrs["stride"], attrs["dilation"], attrs["padding"][::2]
     flat = {*kernel, *stride} == {1} and not any(attrs["padding"])
     if flat:
         spatial: list[list[tuple[Dim, ...]]] = [[tuple(shape[2:])] for shape in (x, out)]
-        numbers: list[Sequence[int]] = [(1,), (1,), (1,), (0,)]
+        numbers: list[Shape] = [(1,), (1,), (1,), (0,)]
     else:
         spatial = [[(d,) for d in shape[2:]] for shape in (x, out)]
         numbers = [kernel, stride, dilation, before]
     missing = 3 - len(numbers[0])
-    lines = [[(1,)] * missing + s for s in spatial]
+    lines: list[list[tuple[Dim, ...]]] = [[(1,)] * missing + s for s in spatial]
     lines += [[(0 if n is numbers[3] else 1,)] * missing + [(k,) for k in n] for n in numbers]
     return [(x[0],), (attrs["groups"],), *((c,) for c in channels), *(product for line in lines for product in line)]
 
 
-# --- a convolution -------------------------------------------------------------------------------------------------------------
+# --- a convolution ----------------------------------------------------------------------------------------------------
 
 
 @op(paddle=None, onnx="Conv")
@@ -100,6 +102,9 @@ def _kernel(x: Type, weight: Type, bias_and_out: Sequence[Type], attrs: Attrs, t
     (*bias, out), groups = bias_and_out, attrs["groups"]
     channels = int(x.shape[1]) // groups, int(out.shape[1]) // groups
     extents = _extents(x.shape, out.shape, weight.shape[2:], attrs, channels)
+    if channels == (1, 1):
+        share = Share(conv_depth_text.PIECES, conv_depth_text.GRAIN)
+        return extents, conv_depth_text.call(transposed, bool(bias)), share, conv_depth_text.ABOVE
     return extents, conv_text.call(transposed, bool(bias)), Share(conv_text.pieces(transposed), "1"), conv_text.ABOVE
 
 
@@ -134,7 +139,7 @@ def _(g, out, x, weight, *bias, stride, padding, dilation, groups):
     return of_x, lambda: conv_weight_grad(x, g, **attrs, kernel=_type(weight).shape[2:]), *_of_bias(g, bias)
 
 
-# --- its transpose ------------------------------------------------------------------------------------------------------------
+# --- its transpose ----------------------------------------------------------------------------------------------------------
 
 
 @op(paddle=None, onnx="ConvTranspose")
@@ -186,7 +191,7 @@ def _(g, out, x, weight, *bias, stride, padding, dilation, groups, size):
     return lambda: conv_(g, weight, **attrs), of_weight, *_of_bias(g, bias)
 
 
-# --- the gradient of the weight -----------------------------------------------------------------------------------------------
+# --- the gradient of the weight ---------------------------------------------------------------------------------------------
 
 
 @op(paddle=None)
@@ -226,6 +231,9 @@ def _(x, cotangent, out, stride, padding, dilation, groups, kernel):
     attrs = _attrs(stride, padding, dilation, groups)
     channels = int(x.shape[1]) // groups, int(cotangent.shape[1]) // groups
     extents = _extents(x.shape, cotangent.shape, kernel, attrs, channels)
+    if channels == (1, 1) and groups > 1:
+        share = Share(conv_depth_text.WEIGHT_PIECES, conv_depth_text.WEIGHT_GRAIN)
+        return extents, conv_depth_text.WEIGHT_CALL, share, conv_depth_text.WEIGHT_ABOVE
     return extents, conv_weight_text.CALL, Share(conv_weight_text.PIECES, "1"), conv_weight_text.ABOVE
 
 

@@ -3,7 +3,8 @@
 Both are one loop. A place u of the result reads its source at `u * reading + e` for each tap. A convolution writes place u at
 u; a transpose of stride s has s *phases* f along an axis, each with taps of its own, and writes place u of phase f at
 `u * s + f`. The sum of a result runs over (channel, taps) in ascending order, one fma each; a tap that falls on padding takes
-part with 0. No bit depends on how the work is cut: every sum is one chain.
+part with 0, but in a transpose only where its weight is finite. (So Paddle has it, whose transposes have no padding: a nan
+that comes of it is looked for, and the piece is done again.) No bit depends on how the work is cut: every sum is one chain.
 
 A piece of work is some images, one group and some channels of the result. The source is copied with the padding around it (and
 columns of one remainder by the stride next to each other) where it cannot be read as it lies. Then WIDTH places at a time
@@ -19,38 +20,110 @@ import textwrap
 
 # the extents in the order of the kernel's registers: of images, groups, channels in a group of source and result; along three
 # axes those of source, result and kernel, strides, dilations, and the padding before
-NAMES = "N G S D i_d i_h i_w o_d o_h o_w k_d k_h k_w s_d s_h s_w t_d t_h t_w p_d p_h p_w".split()
+NAMES = [
+    "N",
+    "G",
+    "S",
+    "D",
+    "i_d",
+    "i_h",
+    "i_w",
+    "o_d",
+    "o_h",
+    "o_w",
+    "k_d",
+    "k_h",
+    "k_w",
+    "s_d",
+    "s_h",
+    "s_w",
+    "t_d",
+    "t_h",
+    "t_w",
+    "p_d",
+    "p_h",
+    "p_w",
+]
 EXTENTS = ", ".join(f"n{k}" for k in range(len(NAMES)))
 
 COPIED = '''\
 @native
-def row_copied(to, source, begin, count, extent, step):
-    """count numbers from begin on, every so many; 0 where there are none. A whole vector may be written behind the last."""
-    if step == 1:
+def rows_copied(to, to_pitch, source, pitch, rows, begin, count, extent, step):
+    """In each row count numbers from begin on, every so many; 0 where there are none."""
+    if step <= 2:
         for v in range(0, count, LANES):
-            move(to + v * SIZE, source + (begin + v) * SIZE, -begin - v, extent - begin - v)
-    else:
-        into, read = floats(to), floats(source)
-        for v in range(count):
             at = begin + v * step
-            if at >= 0 and at < extent:
-                into[v] = read[at]
+            if step == 1:
+                block(to + v * SIZE, to_pitch, source + at * SIZE, pitch, rows, -at, extent - at, count - v)
             else:
-                into[v] = T(0)
+                first, last = (1 - at) // 2, (extent - at + 1) // 2
+                block2(to + v * SIZE, to_pitch, source + at * SIZE, pitch, rows, first, last, count - v)
+    else:
+        for k in range(rows):
+            for v in range(count):
+                at = begin + v * step
+                inside = at >= 0 and at < extent
+                floats(to)[k * to_pitch + v] = floats(source)[k * pitch + at] if inside else T(0)
 
 
 @native
 def channel_copied(to, source, i_d, i_h, i_w, b_d, b_h, b_w, l_d, l_h, l_w, step_d, step_h, step_w, remainders):
     """A channel with its padding: rows, and in each the columns of one remainder by the step behind each other."""
-    at = to
+    pitch = remainders * l_w
+    h_0 = min_of(l_h, max_of(0, (step_h - 1 - b_h) // step_h))
+    h_1 = max_of(h_0, min_of(l_h, (i_h - 1 - b_h) // step_h + 1))
     for d in range(l_d):
-        for h in range(l_h):
-            from_d, from_h = b_d + d * step_d, b_h + h * step_h
-            inside = from_d >= 0 and from_d < i_d and from_h >= 0 and from_h < i_h
-            for part in range(remainders):
-                row = source + (from_d * i_h + from_h) * i_w * SIZE
-                row_copied(at, row, b_w + part, l_w, i_w if inside else 0, step_w)
-                at += l_w * SIZE
+        from_d = b_d + d * step_d
+        inside = from_d >= 0 and from_d < i_d
+        first, last = h_0 if inside else l_h, h_1 if inside else l_h
+        row = source + (from_d * i_h + b_h + first * step_h) * i_w * SIZE
+        for part in range(remainders):
+            at = to + (d * l_h * pitch + part * l_w) * SIZE
+            rows_copied(at, pitch, source, 0, first, 0, l_w, 0, 1)
+            rows_copied(at + first * pitch * SIZE, pitch, row, step_h * i_w, last - first, b_w + part, l_w, i_w, step_w)
+            rows_copied(at + last * pitch * SIZE, pitch, source, 0, l_h - last, 0, l_w, 0, 1)
+
+
+'''
+
+LOOKED = '''\
+@native
+def nans(at, lines, pitch, count, to):
+    """How many lines hold a nan; `to` is room for an int."""
+    found = 0
+    for m in range(lines):
+        odd(at + m * pitch * SIZE, count, to)
+        found += i64(to)[0]
+    return found
+
+
+@native
+def finite(at, count):
+    for k in range(count):
+        if not floats(at)[k] - floats(at)[k] == T(0):
+            return 0
+    return 1
+
+
+'''
+
+_TAPS = '''\
+@native
+def tap_at(transposed, k, f, kernel, stride, dilation, padding, least):
+    """Where a tap reads, of the places the copy begins with; -1 where it has no part in this phase."""
+    if transposed:
+        e = f + padding - k * dilation
+        return e // stride - least if e % stride == 0 else -1
+    return k * dilation if kernel > 1 else 0
+
+
+@native
+def read_at(transposed, place, k, stride, dilation, padding):
+    """Where in the source a tap of a place reads; far outside where it has no part."""
+    if transposed:
+        at = place + padding - k * dilation
+        return at // stride if at % stride == 0 else NOWHERE
+    return place * stride + k * dilation - padding
 
 
 '''
@@ -60,7 +133,9 @@ _TOGETHER = '''\
 def images_together(n, places):
     """So few that the last tile of their places is nearly full."""
     found = 1
-    while found < n and found * places < 8 * WIDTH and 10 * found * places < 9 * WIDTH * ((found * places + WIDTH - 1) // WIDTH):
+    while found < n and found * places < 8 * WIDTH:
+        if 10 * found * places >= 9 * WIDTH * ((found * places + WIDTH - 1) // WIDTH):
+            return found
         found += 1
     return found
 
@@ -83,21 +158,12 @@ def pieces(n, groups, channels, places):
 
 
 @native
-def tap_at(transposed, k, f, kernel, stride, dilation, padding, least):
-    """Where a tap reads, of the places the copy begins with; -1 where it has no part in this phase."""
-    if transposed:
-        e = f + padding - k * dilation
-        return e // stride - least if e % stride == 0 else -1
-    return k * dilation if kernel > 1 else 0
-
-
-@native
 def panel_filled(panel, source, reach, count, starts, froms, runs):
     """Runs of at most LANES numbers for each tap; what one writes too much the next one overwrites."""
     for k in range(count):
         to, read = panel + k * WIDTH * SIZE, source + i64(reach)[k] * SIZE
         for run in range(runs):
-            move(to + i64(starts)[run] * SIZE, read + i64(froms)[run] * SIZE, 0, LANES)
+            move(to + i64(starts)[run] * SIZE, read + i64(froms)[run] * SIZE)
 
 
 @native
@@ -110,12 +176,7 @@ def rows_met(rows, count, table, a, a_rows, b, b_vectors, c, c_rows, c_vectors, 
             to, to_rows, to_vectors = scratch, flat, flat + 48
         added = addends + i * SIZE if addends != 0 else 0
         left = rows - i
-        if left > 4:
-            tile6(count, table, a, a_rows + i * 8, b, b_vectors, to, to_rows, to_vectors, 0, added)
-        elif left > 2:
-            tile4(count, table, a, a_rows + i * 8, b, b_vectors, to, to_rows, to_vectors, 0, added)
-        else:
-            tile2(count, table, a, a_rows + i * 8, b, b_vectors, to, to_rows, to_vectors, 0, added)
+        tile_met(left, count, table, a, a_rows + i * 8, b, b_vectors, to, to_rows, to_vectors, 0, added)
         done = 6 if left > 4 else 4 if left > 2 else 2
         if scratch != 0:
             scattered(scratch, c, c_rows + i * 8, min_of(done, left), places)
@@ -130,15 +191,6 @@ def scattered(scratch, c, c_rows, rows, places):
                 floats(c)[i64(c_rows)[i] + i64(places)[l]] = floats(scratch)[i * WIDTH + l]
 
 
-@native
-def read_at(transposed, place, k, stride, dilation, padding):
-    """Where in the source a tap of a place reads; far outside where it has no part."""
-    if transposed:
-        at = place + padding - k * dilation
-        return at // stride if at % stride == 0 else NOWHERE
-    return place * stride + k * dilation - padding
-
-
 '''
 
 _AXIS = """\
@@ -149,6 +201,18 @@ least_X = (p_X - (k_X - 1) * t_X) // s_X if transposed else -p_X
 most_X = (p_X + s_X - 1) // s_X if transposed else (k_X - 1) * t_X - p_X
 u_X = (o_X + f_X - 1) // f_X
 l_X = (u_X - 1) * read_X + most_X - least_X + 1
+"""
+
+_SIZES = """\
+taps = k_d * k_h * k_w
+in_image, in_result = i_d * i_h * i_w, o_d * o_h * o_w
+a_row = taps if transposed else S * taps
+a_channel = D * taps if transposed else taps
+a_group = D * S * taps
+together = images_together(N, u_d * u_h * u_w)
+blocks = (N + together - 1) // together * G
+each = channels_together(D, blocks)
+cuts = (D + each - 1) // each if each > 0 else 1
 """
 
 _PLAIN = """\
@@ -165,24 +229,16 @@ for piece in range(lo, hi):
                         w = read_at(transposed, place % o_w, k % k_w, s_w, t_w, p_w)
                         if d != NOWHERE and h != NOWHERE and w != NOWHERE:
                             inside = d >= 0 and d < i_d and h >= 0 and h < i_h and w >= 0 and w < i_w
-                            number = floats(source)[(((m * G + group) * S + s) * i_d + d) * i_h * i_w + h * i_w + w] if inside else T(0)
-                            total = fma(floats(weights)[group * a_group + row * a_row + s * a_channel + k], number, total)
+                            at = ((((m * G + group) * S + s) * i_d + d) * i_h + h) * i_w + w
+                            number = floats(source)[at] if inside else T(0)
+                            weight = floats(weights)[group * a_group + row * a_row + s * a_channel + k]
+                            total = fma(weight, number, total) if inside or not transposed or weight - weight == T(0) else total
                 if biases != 0:
                     total += floats(biases)[group * D + row]
                 floats(result)[((m * G + group) * D + row) * in_result + place] = total
-return
 """
 
 _BODY = """\
-taps = k_d * k_h * k_w
-in_image, in_result = i_d * i_h * i_w, o_d * o_h * o_w
-a_row = taps if transposed else S * taps
-a_channel = D * taps if transposed else taps
-a_group = D * S * taps
-together = images_together(N, u_d * u_h * u_w)
-blocks = (N + together - 1) // together * G
-each = channels_together(D, blocks)
-cuts = (D + each - 1) // each if each > 0 else 1
 remainders = read_w
 padded_row = remainders * ((l_w + remainders - 1) // remainders)
 lies = least_d == 0 and least_h == 0 and least_w == 0 and l_d <= i_d and l_h <= i_h and l_w <= i_w
@@ -192,7 +248,8 @@ padded = S * l_d * l_h * padded_row
 words = 3 * most + 3 * each + 4 * WIDTH + 64
 memory = new_memory(words * 8 + SIZE * (each + 7 * WIDTH + 64 + (most + 2) * WIDTH + together * padded + 4 * WIDTH))
 if memory == 0:
-    PLAIN
+    convolved_plainly(lo, hi, ALL)
+    return
 table_at = memory
 reach_at = table_at + 16 * most
 a_rows_at = reach_at + 8 * most
@@ -234,7 +291,7 @@ for piece in range(lo, hi):
                 read = b + SIZE * (m * image + s * channel)
                 step = remainders if remainders > 1 else step_w
                 long = padded_row // remainders
-                channel_copied(to, read, i_d, i_h, i_w, least_d, least_h, least_w, l_d, l_h, long, step_d, step_h, step, remainders)
+                channel_copied(to, read, GEOMETRY)
         b, row, plane, channel, image = image_at, padded_row, l_h * padded_row, l_d * l_h * padded_row, padded
     part = row // remainders
     for phase in range(f_d * f_h * f_w):
@@ -310,21 +367,41 @@ for piece in range(lo, hi):
                 from_b = panel_at
                 panel_filled(panel_at, b, reach_at, count, starts_at, froms_at, runs)
             to_scratch = 0 if whole else scratch_at
-            rows_met(rows, count, table_at, a, a_rows_at, from_b, b_vectors_at, c, c_rows_at, c_vectors_at, addends_at if biases != 0 else 0, to_scratch, flat_at, places_at)
+            added = addends_at if biases != 0 else 0
+            rows_met(rows, count, table_at, a, a_rows_at, from_b, b_vectors_at, RESULT)
+    if transposed and nans(c, images, G * D * in_result, rows * in_result, scratch_at) > 0:
+        if not finite(weights + SIZE * group * a_group, a_group):
+            convolved_plainly(piece, piece + 1, ALL)
 free_memory(memory)
 """
 
 
-def function(name: str, parameters: str, body: str, plain: str, first: str = "") -> str:
-    """A native function over the extents: what follows from them along each axis, and the body, with a way without memory."""
-    axes = "".join(_AXIS.replace("_X", f"_{d}") for d in "dhw")
-    whole = first + axes + body.replace("    PLAIN\n", textwrap.indent(plain, "    "))
-    head = f"@native\ndef {name}(lo, hi, {parameters}, {', '.join(NAMES)}):\n"
-    return (head + textwrap.indent(whole, "    ") + "\n\n").replace("NOWHERE", str(-1 << 60))
+def tile_met(name: str, vectors: str = "") -> str:
+    """A native function: the next rows of a product, up to 6 of them, by as many vectors as its tiles have."""
+    given = "count, table, a, a_rows, b, b_vectors, c, c_rows, c_vectors, begun, addends"
+    ways = (("if rows > 4", 6), ("elif rows > 2", 4), ("else", 2))
+    lines = "".join(f"    {way}:\n        tile{rows}{vectors}({given})\n" for way, rows in ways)
+    return f"@native\ndef {name}(rows, {given}):\n{lines}\n\n"
 
 
-ABOVE = (COPIED + _TOGETHER).replace("NOWHERE", str(-1 << 60)) + function(
-    "convolved", "source, weights, biases, result, transposed", _BODY, _PLAIN
+def functions(name: str, parameters: str, sizes: str, body: str, plain: str) -> str:
+    """Two native functions over the extents: the fast one, and `..._plainly`, which needs no memory of its own."""
+    ahead = "".join(_AXIS.replace("_X", f"_{d}") for d in "dhw") + sizes
+    given = f"{parameters}, {', '.join(NAMES)}"
+    texts = (
+        (f"{name}_plainly", plain),
+        (name, body.replace("ALL", given).replace("GEOMETRY", _GEOMETRY).replace("RESULT", _RESULT)),
+    )
+    whole = "".join(f"@native\ndef {n}(lo, hi, {given}):\n{textwrap.indent(ahead + text, '    ')}\n\n" for n, text in texts)
+    return whole.replace("NOWHERE", _NOWHERE)
+
+
+_GEOMETRY = "i_d, i_h, i_w, least_d, least_h, least_w, l_d, l_h, long, step_d, step_h, step, remainders"
+_RESULT = "c, c_rows_at, c_vectors_at, added, to_scratch, flat_at, places_at"
+_NOWHERE = str(-1 << 60)
+TAPS = _TAPS.replace("NOWHERE", _NOWHERE)
+ABOVE = (COPIED + TAPS + LOOKED + tile_met("tile_met") + _TOGETHER) + functions(
+    "convolved", "source, weights, biases, result, transposed", _SIZES, _BODY, _PLAIN
 )
 
 

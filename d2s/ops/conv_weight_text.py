@@ -7,11 +7,11 @@ most WIDTH channels. Its sums stay in a buffer until the last image, and are tur
 
 In: nothing. Out: the kernel's body, the functions above it, how many pieces of work there are.
 
->>> CALL.startswith("weights_summed(lo, hi, r[o[0]], r[o[1]], r[o[2]], n0"), PIECES
+>>> CALL.startswith("weights_summed(lo, hi, r[o[0]], r[o[1]], r[o[2]], 0, n0"), PIECES
 (True, 'weight_pieces(n1, n2 * n10 * n11 * n12, n3)')
 """
 
-from d2s.ops.conv_text import COPIED, EXTENTS, function
+from d2s.ops.conv_text import COPIED, EXTENTS, functions, tile_met
 
 _PLACES = "1024"  # of g that are summed before the next rows of a tile come
 
@@ -20,7 +20,8 @@ _TOGETHER = '''\
 def rows_together(rows, groups, channels):
     """All, or so few that there are some pieces of work."""
     cuts = 1
-    while groups * ((channels + WIDTH - 1) // WIDTH) * cuts < 4 and rows > 12 * cuts:
+    wide = groups * ((channels + WIDTH - 1) // WIDTH)
+    while (wide * cuts < 4 and rows > 96 * cuts) or wide * cuts == 1:
         cuts += 1
     return (rows + cuts - 1) // cuts
 
@@ -43,18 +44,27 @@ def panel_turned(panel, g, in_result, channels, places):
 @native
 def columns_met(rows, count, table, a, a_rows, b, c, c_rows, flat, vectors, begun):
     """All rows of a against a panel of so many vectors."""
-    for i in range(0, rows, 6):
-        if vectors == 1:
-            column1(count, table, a, a_rows + i * 8, b, flat, c, c_rows + i * 8, flat, begun, 0)
+    i = 0
+    while i < rows:
+        to_rows = c_rows + i * 8
+        if vectors > 2:
+            met_by_all(rows - i, count, table, a, a_rows + i * 8, b, flat, c, to_rows, flat, begun, 0)
         elif vectors == 2:
-            column2(count, table, a, a_rows + i * 8, b, flat, c, c_rows + i * 8, flat, begun, 0)
-        elif vectors == 3:
-            column3(count, table, a, a_rows + i * 8, b, flat, c, c_rows + i * 8, flat, begun, 0)
-        elif vectors == 4:
-            column4(count, table, a, a_rows + i * 8, b, flat, c, c_rows + i * 8, flat, begun, 0)
+            met_by_2(rows - i, count, table, a, a_rows + i * 8, b, flat, c, to_rows, flat, begun, 0)
+        else:
+            met_by_1(rows - i, count, table, a, a_rows + i * 8, b, flat, c, to_rows, flat, begun, 0)
+        i += 6 if rows - i > 4 else 4 if rows - i > 2 else 2
 
 
 '''
+
+_SIZES = """\
+taps = k_d * k_h * k_w
+all_rows, in_image, in_result = S * taps, i_d * i_h * i_w, o_d * o_h * o_w
+each = rows_together(all_rows, G, D)
+cuts, o_cuts = (all_rows + each - 1) // each, (D + WIDTH - 1) // WIDTH
+together = min_of(N, PLACES // in_result) if in_result > 0 and in_result < PLACES else 1
+"""
 
 _PLAIN = """\
 for piece in range(lo, hi):
@@ -71,15 +81,9 @@ for piece in range(lo, hi):
                     number = floats(source)[(((m * G + group) * S + s) * i_d + d) * i_h * i_w + h * i_w + w] if inside else T(0)
                     total = fma(number, floats(cotangent)[((m * G + group) * D + c) * in_result + place], total)
             floats(result)[(group * D + c) * all_rows + i] = total
-return
 """
 
 _BODY = """\
-taps = k_d * k_h * k_w
-all_rows, in_image, in_result = S * taps, i_d * i_h * i_w, o_d * o_h * o_w
-each = rows_together(all_rows, G, D)
-cuts, o_cuts = (all_rows + each - 1) // each, (D + WIDTH - 1) // WIDTH
-together = min_of(N, PLACES // in_result) if in_result > 0 and in_result < PLACES else 1
 remainders = read_w
 padded_row = remainders * ((l_w + remainders - 1) // remainders)
 lies = least_d == 0 and least_h == 0 and least_w == 0 and l_d <= i_d and l_h <= i_h and l_w <= i_w
@@ -89,7 +93,8 @@ channels = min_of(S, each // taps + 2)
 words = 2 * PLACES + 2 * (each + 6) + 64
 memory = new_memory(words * 8 + SIZE * ((PLACES + each + 8) * WIDTH + together * channels * padded + 64 + 4 * WIDTH))
 if memory == 0:
-    PLAIN
+    weights_summed_plainly(lo, hi, ALL)
+    return
 table_at = memory
 a_rows_at = table_at + 16 * PLACES
 c_rows_at = a_rows_at + 8 * (each + 6)
@@ -114,7 +119,8 @@ for piece in range(lo, hi):
         at = min_of(i, rows - 1)
         k = (row_0 + at) % taps
         e_d, e_h, e_w = k // k_w // k_h * t_d, k // k_w % k_h * t_h, k % k_w * t_w
-        a_rows[i] = ((row_0 + at) // taps - s_0) * channel + e_d * plane + e_h * row + e_w % remainders * part + e_w // remainders
+        in_plane = e_d * plane + e_h * row + e_w % remainders * part + e_w // remainders
+        a_rows[i] = ((row_0 + at) // taps - s_0) * channel + in_plane
         c_rows[i] = at * WIDTH
     for i in range(rows * WIDTH):
         sums[i] = T(0)
@@ -128,7 +134,7 @@ for piece in range(lo, hi):
                     read = b + SIZE * (m * G * S + s) * in_image
                     step = remainders if remainders > 1 else step_w
                     long = padded_row // remainders
-                    channel_copied(to, read, i_d, i_h, i_w, least_d, least_h, least_w, l_d, l_h, long, step_d, step_h, step, remainders)
+                    channel_copied(to, read, GEOMETRY)
             b = image_at
         for start in range(0, images * in_result, PLACES):
             count = min_of(PLACES, images * in_result - start)
@@ -162,10 +168,9 @@ for piece in range(lo, hi):
 free_memory(memory)
 """
 
+_TILES = "".join(tile_met(*names) for names in (("met_by_all",), ("met_by_2", "x2"), ("met_by_1", "x1")))
 ABOVE = (
-    COPIED
-    + _TOGETHER
-    + function("weights_summed", "source, cotangent, result", _BODY.replace("PLACES", _PLACES), _PLAIN, "transposed = 0\n")
-)
-CALL = f"weights_summed(lo, hi, r[o[0]], r[o[1]], r[o[2]], {EXTENTS})\n"
+    COPIED + _TILES + _TOGETHER + functions("weights_summed", "source, cotangent, result, transposed", _SIZES, _BODY, _PLAIN)
+).replace("PLACES", _PLACES)
+CALL = f"weights_summed(lo, hi, r[o[0]], r[o[1]], r[o[2]], 0, {EXTENTS})\n"
 PIECES = "weight_pieces(n1, n2 * n10 * n11 * n12, n3)"

@@ -26,7 +26,7 @@ def summed_to(g: Any, x: Any) -> Any:
     if extra:
         g = OPS["sum"](g, tuple(range(extra)))
     repeated = tuple(i for i, d in enumerate(want) if d == 1 and have[extra + i] != 1)
-    return OPS["sum"](g, repeated, None, True) if repeated else g
+    return OPS["sum"](g, repeated, keepdim=True) if repeated else g
 
 
 @op(paddle="expand_v2", onnx="Expand")
@@ -118,6 +118,7 @@ def broadcast_tensors(input: Sequence[Any]) -> list[Any]:
     >>> [x.shape for x in d2s.broadcast_tensors([d2s.zeros([2, 1]), d2s.zeros([3])])]
     [[2, 3], [2, 3]]
     """
+    expect("broadcast_tensors", "input", input, list | tuple, "a list of Tensors")
     shapes = [tensor_type(x, "broadcast_tensors", "input").shape for x in input]
     if not shapes:
         raise ArgumentError("D2S0004", "broadcast_tensors(): 'input' is empty")

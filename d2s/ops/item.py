@@ -76,7 +76,7 @@ class _Reader:
 
     def left(self) -> Shape:
         """The shape of the basic part, without axes put in."""
-        extents = {**dict(enumerate(self.shape)), **{k: s.count for k, s in self.stretches.items()}}
+        extents = {**dict(enumerate(self.shape)), **{k: s.size for k, s in self.stretches.items()}}
         return tuple(d for k, d in extents.items() if k not in self.dropped)
 
 

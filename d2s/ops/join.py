@@ -115,8 +115,9 @@ def _(g, out, *xs, axis):
     return tuple(lambda s=s, d=d: _part(g, axis, s, d) for s, d in zip([0, *ends], dims, strict=False))
 
 
-def _part(g: Any, axis: int, start: Dim, count: Dim) -> Any:
-    return part(g, current().type_of(g).shape, {axis: Stretch(start if count else 0, count)})
+def _part(g: Any, axis: int, start: Dim, size: Dim) -> Any:
+    begin = start if isinstance(start, int) else 0  # behind a named extent nothing but empty parts can follow
+    return part(g, tensor_type(g, "concat", "g").shape, {axis: Stretch(begin, size)})
 
 
 def stack(x: Any, axis: int = 0) -> Any:

@@ -77,7 +77,7 @@ def class_entropy(x, label, axis: int, ignore_index: int):
     """Minus the logarithm of the softmax at each label; behind it what its gradient reads: the largest score, and the rest.
 
     >>> loss, _, _ = d2s.ops.label.class_entropy(d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([1]), -1, -100)
-    >>> loss.numpy().round(4).tolist()
+    >>> print(loss.numpy().round(4))
     [0.6931]
     """
 
@@ -111,8 +111,8 @@ def class_entropy_grad(cotangent, x, label, top, rest, axis: int, ignore_index: 
 
     >>> x, y = d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([1])
     >>> loss, top, rest = d2s.ops.label.class_entropy(x, y, -1, -100)
-    >>> d2s.ops.label.class_entropy_grad(loss / loss, x, y, top, rest, -1, -100).numpy().round(4).tolist()
-    [[0.5, -0.5]]
+    >>> print(d2s.ops.label.class_entropy_grad(loss / loss, x, y, top, rest, -1, -100).numpy().round(4))
+    [[ 0.5 -0.5]]
     """
 
 

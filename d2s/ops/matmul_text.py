@@ -6,6 +6,7 @@ for all shapes: it looks at the extents when it runs. Every element is one fma p
 * A piece of work is some rows of a batch by WIDTH columns. Neighbouring pieces that have all rows are done together.
 * k is cut into parts that leave what they read of y in the near caches; a result waits in `out` for the next part.
 * Where y is not contiguous along the columns, a part of it is turned into a panel. No memory for a panel: column by column.
+  A single row needs no panel: nothing is read twice.
 * A single column is the row of the transposed product, whose many columns fill vectors.
 
 >>> Product(("m",), (3,), (4,)).extents
@@ -27,6 +28,14 @@ PANEL = 128  # of k in a panel
 HIGH = 256  # rows of a piece, at most
 CHUNK = 2**19  # multiplications a thread takes at a time; one element read counts as READ of them
 READ = 6
+
+
+PANELS = f"""\
+panel = 0
+if n0 > 1:
+    panel = new_memory({PANEL} * WIDTH * SIZE + 63)
+to = (panel + 63) & -64
+"""
 
 
 class Kernel(NamedTuple):
@@ -106,10 +115,8 @@ for piece in range(lo, hi):
             so_far = out[piece * n2 + j]
             out[piece * n2 + j] = T({term})
     rows, columns, j = 1, n2, 0
-"""
-    return Kernel(
-        product.extents, body + _finished(product, epilogue), Share(_count(product, "n0"), "1 + 65536 // (1 + n1 * n2)")
-    )
+{textwrap.indent(_finished(product, epilogue), "    ")}"""
+    return Kernel(product.extents, body, Share(_count(product, "n0"), "1 + 65536 // (1 + n1 * n2)"))
 
 
 def _element(name: str, start: str, i: str, rows: str, j: str, columns: str, transposed: bool) -> str:
@@ -122,7 +129,7 @@ def _count(p: Product, pieces: str) -> str:
 
 def _pieces(p: Product, block: str) -> str:
     """The loop over pieces around the text of one; the panel, where there is one, is had once."""
-    having = f"panel = new_memory({PANEL} * WIDTH * SIZE + 63)\nto = (panel + 63) & -64\n" if p.transpose_y else ""
+    having = PANELS if p.transpose_y else ""
     together = "1" if p.transpose_y else "select(down == 1, least(hi - piece, across - j // WIDTH), 1)"
     body = f"""\
 down = 1 + n0 // {HIGH}
@@ -174,20 +181,23 @@ for k in range(0, n1 + (n1 == 0), part):
 
 def _turned(p: Product) -> str:
     return f"""\
-for k in range(0, n1 + (n1 == 0), {PANEL}):
-    count = least({PANEL}, n1 - k)
+if n0 == 1:
+    dots(columns, n1, at({p.x}, x_from), at({p.y}, y_from + j * n1), n1, at(out, batch * n2 + j))
+else:
     step = select(panel == 0, 1, columns)
-    column = j
-    while column < j + columns:
-        y_at = at({p.y}, y_from + column * n1 + k)
-        y_step = 1
-        if panel != 0:
-            turned(count, columns, y_at, n1, to)
-            y_at = to
-            y_step = WIDTH
-        out_at = at(out, (batch * n0 + i) * n2 + column)
-        product(rows, step, count, {_rows(p)}, y_at, y_step, out_at, n2, k)
-        column += step
+    for k in range(0, n1 + (n1 == 0), {PANEL}):
+        count = least({PANEL}, n1 - k)
+        column = j
+        while column < j + columns:
+            y_at = at({p.y}, y_from + column * n1 + k)
+            y_step = 1
+            if panel != 0:
+                turned(count, columns, y_at, n1, to)
+                y_at = to
+                y_step = WIDTH
+            out_at = at(out, (batch * n0 + i) * n2 + column)
+            product(rows, step, count, {_rows(p)}, y_at, y_step, out_at, n2, k)
+            column += step
 """
 
 

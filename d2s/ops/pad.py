@@ -98,13 +98,12 @@ def _(x, value, out, lows, highs):
 @pad_with.rule("vjp")
 def _(g, out, x, value, lows, highs):
     have = current().type_of(x).shape
-    return lambda: part(g, current().type_of(g).shape, _inside(have, lows, highs)), lambda: _around(g, have, lows, highs)
+    return lambda: _cut(g, have, lows, highs), lambda: g.sum() - _cut(g, have, lows, highs).sum()
 
 
-def _around(g: Any, have: Shape, lows: Ints, highs: Ints) -> Any:
-    """The sum of what is around: of all but where x was."""
-    inside = part(g, current().type_of(g).shape, _inside(have, lows, highs))
-    return g.sum() - inside.sum()
+def _cut(g: Any, have: Shape, lows: Ints, highs: Ints) -> Any:
+    """What lies where x was."""
+    return part(g, tensor_type(g, "pad", "g").shape, _inside(have, lows, highs))
 
 
 @op(paddle=None, onnx="Pad")

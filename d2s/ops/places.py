@@ -25,7 +25,7 @@ class Indexed(NamedTuple):
 
     shape: Shape
     axes: tuple[int, ...]
-    index: Shape
+    at: Shape
     front: bool
 
     @property
@@ -40,7 +40,7 @@ class Indexed(NamedTuple):
     @property
     def result(self) -> Shape:
         behind = joined([a.extent for a in self.rest])
-        return (*(() if self.front else self.shape[: self.first]), *self.index, *behind)
+        return (*(() if self.front else self.shape[: self.first]), *self.at, *behind)
 
 
 def out_of_range(name: str, value: int, shape: Shape, axes: Sequence[int]) -> D2SError:
@@ -94,8 +94,8 @@ def _at(of: Indexed, r: Registers) -> str:
 def read(of: Indexed, names: Sequence[str], value: str = "x[{at}]", lowest: str = "-{n}") -> Kernel:
     """out = the tensor's values at the places."""
     r = Registers()
-    count, run = r(of.index), r(joined([a.extent for a in of.rest]))
-    rows = r(joined([() if of.front else of.shape[: of.first], of.index]))
+    count, run = r(of.at), r(joined([a.extent for a in of.rest]))
+    rows = r(joined([() if of.front else of.shape[: of.first], of.at]))
     extents = [r((of.shape[a],)) for a in of.axes]
     heads, flat, place = _nested(of.rest, r)
     look = checked(names, extents, "b", lowest)
@@ -114,7 +114,7 @@ def read(of: Indexed, names: Sequence[str], value: str = "x[{at}]", lowest: str 
 def written(of: Indexed, names: Sequence[str], elsewhere: str, line: str, lowest: str = "-{n}", skip: str = "") -> Kernel:
     """out = `elsewhere` (at i), then `line` for each place in order: of `to`, in the tensor, and `source`, in the result."""
     r = Registers()
-    count, run, total = r(of.index), r(joined([a.extent for a in of.rest])), r(of.shape)
+    count, run, total = r(of.at), r(joined([a.extent for a in of.rest])), r(of.shape)
     extents = [r((of.shape[a],)) for a in of.axes]
     before, whole, one = r(of.shape[: of.first]), r(of.shape[of.first :]), r(of.shape[of.first + 1 :])
     heads, flat, place = _nested(of.rest, r)

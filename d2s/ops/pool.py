@@ -9,8 +9,9 @@ finite number has that number as its maximum and hands no gradient on. The gradi
 (f32[n,3,3,3],)
 """
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops import pool_text, windows
@@ -58,23 +59,48 @@ def _three(values: Sequence[Any], missing: int) -> list[tuple[Dim, ...]]:
     return [(missing,)] * (3 - len(values)) + [(v,) for v in values]
 
 
+class _Windows(NamedTuple):
+    """What a kernel is told of windows: extents of planes and of results, and how the ones slide over the others."""
+
+    planes: Shape
+    results: Shape
+    kernel: windows.Numbers
+    stride: windows.Numbers
+    before: windows.Numbers
+    adaptive: bool
+
+
+def _simplest(x: Shape, out: Shape, attrs: dict[str, Any]) -> _Windows:
+    """Parts of equal extents are windows like others, and a plane that is one window is one row."""
+    if not attrs["size"]:
+        return _Windows(x, out, attrs["kernel"], attrs["stride"], attrs["padding"][::2], False)
+    pairs = [(a, b) for a, b in zip(x, out, strict=True) if isinstance(a, int) and isinstance(b, int)]
+    if len(pairs) < len(x) or any(a % b for a, b in pairs):
+        return _Windows(x, out, (), (), (), True)
+    if all(b == 1 for _, b in pairs):
+        pairs = [(math.prod(a for a, _ in pairs), 1)]
+    wide = tuple(a // b for a, b in pairs)
+    return _Windows(tuple(a for a, _ in pairs), tuple(b for _, b in pairs), wide, wide, (0,) * len(wide), False)
+
+
 def _kernel(name: str, arrays: int, x: Type, out: Shape, attrs: dict[str, Any], exclusive: bool = True) -> Any:
     """The kernel that calls the function `name` on so many arrays: `x` is as large as the planes, `out` as the results."""
-    adaptive = attrs["size"] != ()
-    kernel, stride, before = attrs["kernel"], attrs["stride"], attrs["padding"][::2]
-    lines = [_three(x.shape[2:], 1), _three(out[2:], 1), _three(kernel, 1), _three(stride, 1), _three(before, 0)]
+    found = _simplest(x.shape[2:], out[2:], attrs)
+    wide = [_three(found.kernel, 1), _three(found.stride, 1), _three(found.before, 0)]
+    lines = [_three(found.planes, 1), _three(found.results, 1), *wide]
     extents = [x.shape[:2], *(product for line in lines for product in line)]
-    usual = not adaptive and max(kernel[-1], stride[-1]) <= pool_text.WRITTEN_OUT
-    above = pool_text.above(x.dtype.short, *((kernel[-1], stride[-1]) if usual else (0, 0)), name)
+    last = (found.kernel[-1], found.stride[-1]) if found.kernel else (0, 0)
+    usual = 0 < max(last) <= pool_text.WRITTEN_OUT
+    above = pool_text.above(x.dtype.short, *(last if usual else (0, 0)), name)
     share = Share("n0", f"1 + {CHUNK} // (1 + n1 * n2 * n3)")
-    return extents, pool_text.call(name, arrays, adaptive, exclusive), share, above
+    return extents, pool_text.call(name, arrays, found.adaptive, exclusive), share, above
 
 
 def _attrs(kernel: Any, stride: Any, padding: Any, ceil_mode: Any, size: Any) -> dict[str, Any]:
     return {"kernel": kernel, "stride": stride, "padding": padding, "ceil_mode": ceil_mode, "size": size}
 
 
-def _known(x: Any, name: str) -> tuple[int, ...]:
+def _known(x: Any, name: str) -> Shape:
     """The extents of an input's windows, for a gradient that makes them again."""
     shape = current().type_of(x).shape[2:]  # type: ignore[union-attr]
     if any(isinstance(d, str) for d in shape):
@@ -82,10 +108,10 @@ def _known(x: Any, name: str) -> tuple[int, ...]:
     return shape
 
 
-# --- the greatest ---------------------------------------------------------------------------------------------------------------
+# --- the greatest -----------------------------------------------------------------------------------------------------------
 
 
-@op(paddle=None)
+@op(paddle=None, onnx="MaxPool")
 def max_pool(x, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: Any = False, size: Any = ()):
     """The greatest element of every window; of `size` parts of each axis where that is given.
 
@@ -114,7 +140,7 @@ def _(g, out, x, kernel, stride, padding, ceil_mode, size):
     return lambda: max_pool_grad(g, x, kernel, stride, padding, ceil_mode, size)
 
 
-@op(paddle=None)
+@op(paddle=None, onnx="MaxPool")
 def max_pool_with_index(x, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: Any = False, size: Any = ()):
     """`max_pool`, and where in its plane each maximum stands: an int32, -1 where nothing is greater than the lowest number.
 
@@ -146,7 +172,7 @@ def _(g, out, x, kernel, stride, padding, ceil_mode, size):
 
 @op(paddle=None)
 def max_pool_grad(cotangent, x, kernel: Any, stride: Any, padding: Any, ceil_mode: Any, size: Any):
-    """The gradient of `max_pool(x)`: each element of its cotangent at the place of its window's maximum, added in ascending order.
+    """The gradient of `max_pool(x)`: the cotangent at the places of the windows' maxima, added in ascending order.
 
     >>> g, x = d2s.to_tensor([[[10.0, 20.0]]]), d2s.to_tensor([[[1.0, 3.0, 2.0]]])
     >>> d2s.ops.pool.max_pool_grad(g, x, 2, 1, 0, False, ()).tolist()
@@ -222,10 +248,10 @@ def _(g, out, h, x, kernel, stride, padding, ceil_mode, size):
     return lambda: max_pool_grad(g, x, kernel, stride, padding, ceil_mode, size), None
 
 
-# --- the mean -------------------------------------------------------------------------------------------------------------------
+# --- the mean ---------------------------------------------------------------------------------------------------------------
 
 
-@op(paddle=None)
+@op(paddle=None, onnx="AveragePool")
 def avg_pool(
     x, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: Any = False, size: Any = (), exclusive: Any = True
 ):
@@ -259,7 +285,7 @@ def _(g, out, x, kernel, stride, padding, ceil_mode, size, exclusive):
 
 @op(paddle=None)
 def avg_pool_grad(cotangent, kernel: Any, stride: Any, padding: Any, ceil_mode: Any, size: Any, exclusive: Any, extents: Any):
-    """The gradient of `avg_pool` of planes of some extents: each element of its cotangent in equal shares, added in ascending order.
+    """The gradient of `avg_pool` of planes of some extents: the cotangent in equal shares, added in ascending order.
 
     >>> d2s.ops.pool.avg_pool_grad(d2s.to_tensor([[[2.0, 4.0]]]), 2, 1, 0, False, (), True, [3]).tolist()
     [[[1.0, 3.0, 2.0]]]

@@ -18,7 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-NAMES = "planes i_d i_h i_w o_d o_h o_w k_d k_h k_w s_d s_h s_w p_d p_h p_w".split()
+from d2s import types
+
+NAMES = ["planes", "i_d", "i_h", "i_w", "o_d", "o_h", "o_w", "k_d", "k_h", "k_w", "s_d", "s_h", "s_w", "p_d", "p_h", "p_w"]
 WRITTEN_OUT = 3  # the greatest width, and stride, of windows with a text of their own
 
 _WINDOWS = '''\
@@ -35,7 +37,8 @@ def end_of(adaptive, o, extent, results, stride, padding, kernel):
 @native
 def counted(adaptive, exclusive, o, extent, results, stride, padding, kernel):
     """How many elements of a window along an axis count."""
-    begin, end = begin_of(adaptive, o, extent, results, stride, padding), end_of(adaptive, o, extent, results, stride, padding, kernel)
+    begin = begin_of(adaptive, o, extent, results, stride, padding)
+    end = end_of(adaptive, o, extent, results, stride, padding, kernel)
     if exclusive:
         return max_of(0, min_of(end, extent) - max_of(begin, 0))
     return max_of(0, min_of(end, extent + padding) - begin)
@@ -227,7 +230,7 @@ _POOLS = {
 
 def above(short: str, width: int, stride: int, name: str) -> str:
     """The functions of a pool, for windows of a width and a stride."""
-    pool, lowest = _POOLS[name], repr(float(np.finfo({"f32": np.float32, "f64": np.float64}[short]).min))
+    pool, lowest = _POOLS[name], repr(float(np.finfo(types.dtype(short).numpy).min))
     written = [pool.one.replace("VALUE", f"row[from_w + {j}]").replace("PLACE", f"from_w + {j}") for j in range(width)]
     words = {"PARAMETERS": pool.parameters, "START": pool.start, "END": pool.end, "STRIDE": str(stride), "ROW": "met"}
     words |= {"WRITTEN": "\n".join(written) or "pass"}

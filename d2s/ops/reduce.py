@@ -152,8 +152,8 @@ def _(g, out, x, axis, keepdim):
 
 
 @op(paddle=None)
-def per_element(x, like, axis: Any):
-    """x divided by the number of elements of `like` along some axes.
+def per_element(x, like, axis: Any, less: int = 0):
+    """x divided by the number of elements of `like` along some axes, or by some less.
 
     >>> d2s.ops.reduce.per_element(d2s.to_tensor([6.0]), d2s.to_tensor([[1.0], [2.0]]), 0).numpy().tolist()
     [3.0]
@@ -161,24 +161,24 @@ def per_element(x, like, axis: Any):
 
 
 @per_element.rule("canonical")
-def _(x, like, axis):
-    return {"axis": axes(axis, len(like.shape), "per_element")}
+def _(x, like, axis, less):
+    return {"axis": axes(axis, len(like.shape), "per_element"), "less": less}
 
 
 @per_element.rule("infer")
-def _(x, like, axis):
+def _(x, like, axis, less):
     return x
 
 
 @per_element.rule("kernel")
-def _(x, like, out, axis):
-    body = "for i in range(lo, hi):\n    out[i] = x[i] / T(n1)\n"
+def _(x, like, out, axis, less):
+    body = f"for i in range(lo, hi):\n    out[i] = x[i] / T(select(n1 > {less}, n1 - {less}, 0))\n"
     return [x.shape, tuple(like.shape[a] for a in axis)], body, Share("n0", str(GRAIN)), ""
 
 
 @per_element.rule("vjp")
-def _(g, out, x, like, axis):
-    return lambda: per_element(g, like, axis), None
+def _(g, out, x, like, axis, less):
+    return lambda: per_element(g, like, axis, less), None
 
 
 @op(paddle="reduce_prod", onnx="ReduceProd")

@@ -4,6 +4,7 @@
 [1, 3, 2, 4]
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from d2s.ops import along_axis, arrange, expand, gather, scatter, shape, slicing, triangle
@@ -20,9 +21,11 @@ def method_of(op: Op) -> Any:
     return method
 
 
-_OPS = (shape.reshape, shape.flatten, shape.unflatten, shape.squeeze, shape.unsqueeze, arrange.transpose, arrange.flip)
+_OPS: tuple[Op, ...] = (shape.reshape, shape.flatten, shape.unflatten)
+_OPS += (shape.squeeze, shape.unsqueeze, arrange.transpose, arrange.flip)
 _OPS += (expand.expand, expand.expand_as, expand.tile, gather.gather, triangle.tril, triangle.triu, triangle.diagonal)
-_FUNCTIONS = (arrange.moveaxis, arrange.swapaxes, arrange.t, arrange.roll, expand.broadcast_to, triangle.diag)
+_FUNCTIONS: tuple[Callable[..., Any], ...] = (arrange.moveaxis,)
+_FUNCTIONS += (arrange.swapaxes, arrange.t, arrange.roll, expand.broadcast_to, triangle.diag)
 _FUNCTIONS += (gather.gather_nd, gather.index_select, along_axis.index_sample, scatter.index_add, scatter.index_put)
 _FUNCTIONS += (scatter.scatter, scatter.scatter_nd_add, scatter.masked_fill, along_axis.take_along_axis)
 _FUNCTIONS += (along_axis.put_along_axis, slicing.slice, slicing.strided_slice, slicing.split, slicing.chunk)

@@ -10,6 +10,7 @@ run knows. `dropped` axes, of count 1, are not in the result.
 """
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ class Stretch(NamedTuple):
     """Part of an axis."""
 
     start: int
-    count: Dim
+    size: Dim
     step: int = 1
 
 
@@ -300,7 +301,7 @@ def split(x: Any, num_or_sections: Any, axis: Any = 0) -> list[Any]:
     ends = [0]
     for size in _sizes(dim, num_or_sections):
         ends.append(ends[-1] + size)
-    return [part(x, shape, {along: Stretch(a if b > a else 0, b - a)}) for a, b in zip(ends, ends[1:], strict=False)]
+    return [part(x, shape, {along: Stretch(a, b - a)}) for a, b in itertools.pairwise(ends)]
 
 
 def _sizes(dim: int, wanted: Any) -> Sequence[int]:

@@ -3,13 +3,14 @@
 In: numbers of any size. Out: shares of a whole, or their logarithms. The largest element is taken away before exponentials.
 
 >>> from d2s.types import float32
->>> softmax.infer([Type(float32, ("n", 4))], {"axis": 1})
+>>> softmax_.infer([Type(float32, ("n", 4))], {"axis": 1})
 (f32[n,4],)
 """
 
 from typing import Any
 
 from d2s.errors import DTypeError
+from d2s.ops.compare import cast
 from d2s.ops.lines import SUM, Each, Let, Total, groups_of, kernel, put
 from d2s.ops.op import OPS, axes, flag, op
 from d2s.ops.reduce import kept_shape, spread, sum
@@ -41,32 +42,32 @@ def floats(name: str, *operands: Type) -> None:
 
 
 @op(paddle="softmax", onnx="Softmax")
-def softmax(x, axis: int = -1):
+def softmax_(x, axis: int = -1):
     """Exponentials, divided by their sum along an axis.
 
-    >>> d2s.nn.functional.softmax(d2s.to_tensor([0.0, 0.0])).numpy().tolist()
+    >>> d2s.ops.softmax.softmax_(d2s.to_tensor([0.0, 0.0])).numpy().tolist()
     [0.5, 0.5]
     """
 
 
-@softmax.rule("canonical")
+@softmax_.rule("canonical")
 def _(x, axis):
     return {"axis": one_axis(axis, len(x.shape), "softmax")}
 
 
-@softmax.rule("infer")
+@softmax_.rule("infer")
 def _(x, axis):
     floats("softmax", x)
     return x
 
 
-@softmax.rule("kernel")
+@softmax_.rule("kernel")
 def _(x, out, axis):
     exponentials = [peak_of(x), Each("out[k] = vm.exp(x[k] - {peak})"), Total("whole", SUM, "out", "out[k]")]
     return kernel([*exponentials, Let("scale", "T(1) / {whole}"), Each("out[k] = out[k] * {scale}")], along(x, axis))
 
 
-@softmax.rule("vjp")
+@softmax_.rule("vjp")
 def _(g, out, x, axis):
     return lambda: softmax_grad(g, out, axis)
 
@@ -107,32 +108,32 @@ def _(g, out, x, y, axis):
 
 
 @op(paddle="log_softmax", onnx="LogSoftmax")
-def log_softmax(x, axis: int = -1):
+def log_softmax_(x, axis: int = -1):
     """The logarithm of a softmax, without the detour.
 
-    >>> d2s.nn.functional.log_softmax(d2s.to_tensor([0.0])).numpy().tolist()
+    >>> d2s.ops.softmax.log_softmax_(d2s.to_tensor([0.0])).numpy().tolist()
     [0.0]
     """
 
 
-@log_softmax.rule("canonical")
+@log_softmax_.rule("canonical")
 def _(x, axis):
     return {"axis": one_axis(axis, len(x.shape), "log_softmax")}
 
 
-@log_softmax.rule("infer")
+@log_softmax_.rule("infer")
 def _(x, axis):
     floats("log_softmax", x)
     return x
 
 
-@log_softmax.rule("kernel")
+@log_softmax_.rule("kernel")
 def _(x, out, axis):
     exponentials = [peak_of(x), Each("out[k] = vm.exp(x[k] - {peak})"), Total("whole", SUM, "out", "out[k]")]
     return kernel([*exponentials, Let("rest", "vm.log({whole})"), Each("out[k] = (x[k] - {peak}) - {rest}")], along(x, axis))
 
 
-@log_softmax.rule("vjp")
+@log_softmax_.rule("vjp")
 def _(g, out, x, axis):
     return lambda: log_softmax_grad(g, out, axis)
 
@@ -142,8 +143,8 @@ def log_softmax_grad(x, y, axis: int):
     """x - exp(y) * the sum of x along an axis: the gradient x of a log_softmax y, passed on.
 
     >>> y = d2s.nn.functional.log_softmax(d2s.to_tensor([0.0, 0.0]))
-    >>> d2s.ops.softmax.log_softmax_grad(d2s.to_tensor([1.0, 0.0]), y, -1).numpy().round(3).tolist()
-    [0.5, -0.5]
+    >>> print(d2s.ops.softmax.log_softmax_grad(d2s.to_tensor([1.0, 0.0]), y, -1).numpy().round(3))
+    [ 0.5 -0.5]
     """
 
 
@@ -169,6 +170,24 @@ def _(g, out, x, y, axis):
         lambda: g - sum(g * OPS["exp"](y), axis, None, True),
         lambda: OPS["neg"](g * OPS["exp"](y) * sum(x, axis, None, True)),
     )
+
+
+def softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) -> Any:
+    """Exponentials, divided by their sum along an axis; of x in another dtype, if one is given.
+
+    >>> d2s.nn.functional.softmax(d2s.to_tensor([0.0, 0.0])).numpy().tolist()
+    [0.5, 0.5]
+    """
+    return softmax_(x if dtype is None else cast(x, dtype), axis)
+
+
+def log_softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) -> Any:
+    """The logarithm of a softmax, without the detour; of x in another dtype, if one is given.
+
+    >>> d2s.nn.functional.log_softmax(d2s.to_tensor([0.0])).numpy().tolist()
+    [0.0]
+    """
+    return log_softmax_(x if dtype is None else cast(x, dtype), axis)
 
 
 @op(paddle="logsumexp", onnx="ReduceLogSumExp")

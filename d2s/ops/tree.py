@@ -7,8 +7,8 @@ maxima and minima go the same way. A `Join` says what stands in an empty lane: j
 In: a join and the text of the element at flat index k. Out: the text of functions that join elements, for kernels to call:
 of one run of memory, of several runs one after the other, or of columns side by side. `given` names what else they are handed.
 
->>> print(over_a_run("total", "x", "x[k]", SUM).splitlines()[-11])
-def total(x, at, count):
+>>> [line for line in over_a_run("total", "x", "x[k]", SUM).splitlines() if line.startswith("def")]
+['def total_chunk(x, at, count):', 'def total(x, at, count):']
 """
 
 from typing import NamedTuple

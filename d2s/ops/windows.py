@@ -11,7 +11,7 @@ In: strides, paddings and dilations in any of Paddle's spellings. Out: tuples wi
 from collections.abc import Sequence
 from typing import Any
 
-from d2s.errors import ArgumentError, ShapeError, brief, brief
+from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.ops.shapes import unnamed, whole_number, whole_numbers
 from d2s.types import Dim, Shape
 
@@ -81,6 +81,13 @@ def algorithm(padding: Any, name: str) -> str:
     if padding.upper() not in ("SAME", "VALID"):
         raise ArgumentError("D2S0004", f"{name}(): 'padding' is {brief(padding)}, expected 'SAME', 'VALID' or ints")
     return padding.upper()
+
+
+def known(name: str, extents: Sequence[Dim], what: str) -> Numbers:
+    """Extents that must be numbers."""
+    if any(isinstance(d, str) for d in extents):
+        raise unnamed(name, what)
+    return tuple(d for d in extents if isinstance(d, int))
 
 
 def same(name: str, have: Sequence[Dim], kernel: Numbers, stride: Numbers) -> Numbers:

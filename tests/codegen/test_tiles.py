@@ -8,7 +8,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from d2s.codegen import host, panels, tiles, vectors
+from d2s.codegen import dots, host, panels, tiles, vectors
 from d2s.codegen.vectors import Unit
 
 FEATURES = set(host.cpu()[1].split(","))
@@ -25,7 +25,7 @@ _loaded: dict = {}
 
 
 def functions(name, short):
-    """`product` and `turned`, compiled for one of the units."""
+    """`product`, `turned` and `dots`, compiled for one of the units."""
     if (name, short) not in _loaded:
         unit, (cpu, features) = UNITS[name]
         llvm.initialize_native_target()
@@ -33,17 +33,18 @@ def functions(name, short):
         target = llvm.Target.from_triple(llvm.get_process_triple())
         machine = target.create_target_machine(cpu=cpu, features=features, opt=3, jit=True)
         builder = llvm.JITLibraryBuilder().add_current_process()
-        for module in (tiles, panels):
+        texts = {"product": tiles, "turned": panels, "dots": dots}
+        for module in texts.values():
             parsed = llvm.parse_assembly(module.text_of(short, unit))
             parsed.verify()
             builder.add_object_img(machine.emit_object(parsed))
-        for function in ("product", "turned"):
+        for function in texts:
             builder.export_symbol(f"{function}_{short}")
         engine = llvm.create_lljit_compiler(machine)
         library = builder.link(engine, f"{name}-{short}")
         made = [
             ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * len(module.ARGUMENTS))(library[f"{function}_{short}"])
-            for function, module in (("product", tiles), ("turned", panels))
+            for function, module in texts.items()
         ]
         _loaded[name, short] = made, engine, library
     return _loaded[name, short][0]
@@ -74,7 +75,7 @@ SIZES = list(itertools.product((1, 2, 3, 4, 5, 6, 7, 8, 9, 14), (1, 3, 4, 5, 8, 
 
 @each
 def test_products_of_all_sizes_at_the_end_of_memory(name, short):
-    product, _ = functions(name, short)
+    product, *_ = functions(name, short)
     for rows, columns, count in SIZES:
         a, b = (Fenced(drawn(DTYPES[short], *s)) for s in ((rows, count), (count, columns)))
         c = Fenced(np.full((rows, columns), 5, DTYPES[short]))
@@ -85,7 +86,7 @@ def test_products_of_all_sizes_at_the_end_of_memory(name, short):
 
 @each
 def test_what_stands_between_rows_is_left_alone(name, short):
-    product, _ = functions(name, short)
+    product, *_ = functions(name, short)
     for rows, columns, count in SIZES[::7]:
         a, b = drawn(DTYPES[short], count, rows + 2), drawn(DTYPES[short], count, columns + 5)
         c = np.full((rows + 1, columns + 3), 5, DTYPES[short])
@@ -97,13 +98,23 @@ def test_what_stands_between_rows_is_left_alone(name, short):
 
 @each
 def test_panels_are_transposed_at_the_end_of_memory(name, short):
-    _, turned = functions(name, short)
+    _, turned, _ = functions(name, short)
     width = tiles.width(short, UNITS[name][0])
     for count, columns in itertools.product((0, 1, 3, 4, 5, 8, 15, 16, 17, 37), {1, 3, width // 2, width // 2 + 1, width}):
         source = Fenced(drawn(DTYPES[short], columns, count))
         panel = Fenced(np.zeros((count, width), DTYPES[short]))
         turned(count, columns, source.at, count, panel.at)
         assert np.array_equal(panel.array[:, :columns], source.array.T), (count, columns)
+
+
+@each
+def test_a_row_meets_lines_at_the_end_of_memory(name, short):
+    *_, dots_of = functions(name, short)
+    for count, columns in itertools.product((0, 1, 3, 4, 7, 8, 16, 17, 37, 64), (1, 3, 8, 15, 16, 17, 31, 32, 33, 70)):
+        a, b = Fenced(drawn(DTYPES[short], count)), Fenced(drawn(DTYPES[short], columns, count))
+        c = Fenced(np.full(columns, 5, DTYPES[short]))
+        dots_of(columns, count, a.at, b.at, count, c.at)
+        assert np.array_equal(c.array, b.array @ a.array), (count, columns)
 
 
 @pytest.mark.parametrize("size", [4, 8])

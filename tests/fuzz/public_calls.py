@@ -370,7 +370,7 @@ def limit():
 
 
 def main(seed, first, seconds, notes, calls, patience=PATIENCE):
-    """Cases from `first` on, for so many seconds; longer where kernels are compiled first, until half of the calls were made."""
+    """Cases from `first` on, for so many seconds; longer where kernels are compiled first, until half the calls were made."""
     faulthandler.enable()
     d2s.add(d2s.to_tensor([1.0]), 1)
     limit()

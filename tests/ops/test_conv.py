@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import d2s
+import d2s.nn.functional as F
 from d2s.codegen import cache, emit
-from d2s.ops import OPS
+from d2s.errors import D2SError
 from d2s.ops.conv import conv_, conv_transpose_, conv_weight_grad
 from d2s.runtime import launch
 from d2s.runtime.call import same_bits
@@ -22,6 +23,8 @@ def form(seed):
     rank = int(rng.choice([1, 2, 2, 2, 3]))
     groups = int(rng.choice([1, 1, 2, 3]))
     channels, filters = groups * int(rng.integers(1, 5)), groups * int(rng.integers(1, 9))
+    if seed % 4 == 0:
+        groups = channels = filters = int(rng.integers(1, 6))
     kernel, stride, dilation = (tuple(int(n) for n in rng.integers(1, top, rank)) for top in (4, 4, 3))
     padding = tuple(int(n) for n in rng.integers(0, 3, 2 * rank))
     if seed % 5 == 0:
@@ -133,7 +136,7 @@ def test_every_sum_is_one_chain_of_fused_steps():
 def test_padding_takes_part_with_zeros():
     weight = np.zeros((1, 1, 3), np.float32)
     weight[0, 0, 0] = np.inf
-    found = d2s.nn.functional.conv1d(*map(d2s.to_tensor, (np.ones((1, 1, 4), np.float32), weight)), padding=1)
+    found = F.conv1d(*map(d2s.to_tensor, (np.ones((1, 1, 4), np.float32), weight)), padding=1)
     assert np.isnan(found.numpy()).tolist() == [[[True, False, False, False]]]
 
 
@@ -166,7 +169,7 @@ def test_second_order(seed):
 def test_an_empty_batch(shape):
     x, weight = d2s.zeros(list(shape)), d2s.ones([4, 2, 3, 3])
     x.stop_gradient = weight.stop_gradient = False
-    y = d2s.nn.functional.conv2d(x, weight)
+    y = F.conv2d(x, weight)
     assert y.shape == [shape[0], 4, 3, 3]
     y.sum().backward()
     assert x.grad.shape == list(shape)
@@ -192,4 +195,49 @@ def test_results_do_not_depend_on_threads():
         assert all(same_bits(p, q) for p, q in zip(a, b, strict=True))
 
 
-assert OPS["conv"] is conv_
+def test_layouts_sizes_and_spellings():
+    rng = np.random.default_rng(4)
+    x, weight, bias = tensors(rng.standard_normal((2, 4, 7, 8)), rng.standard_normal((6, 2, 3, 3)), rng.standard_normal(6))
+    plain = F.conv2d(x, weight, bias, stride=[2, 1], padding=[1, 0, 2, 1], groups=2)
+    pairs = F.conv2d(x, weight, bias, [2, 1], [[0, 0], [0, 0], [1, 0], [2, 1]], groups=2)
+    last = F.conv2d(x.transpose([0, 2, 3, 1]), weight, bias, [2, 1], [1, 0, 2, 1], 1, 2, "NHWC")
+    assert plain.shape == [2, 6, 3, 9]
+    assert same_bits(plain.numpy(), pairs.numpy())
+    assert same_bits(plain.numpy(), last.numpy().transpose(0, 3, 1, 2).copy())
+    assert F.conv2d(x, weight, padding="SAME", dilation=2, groups=2).shape == [2, 6, 7, 8]  # whose windows are dense then
+    assert F.conv2d(x, weight, padding="VALID", dilation=2, groups=2).shape == [2, 6, 3, 4]
+    back = tensors(rng.standard_normal((2, 6, 7, 8)))[0]
+    for attrs, shape in (
+        ({"stride": 2}, [15, 17]),
+        ({"stride": 2, "output_padding": 1}, [16, 18]),
+        ({"stride": 2, "output_size": [16, 17]}, [16, 17]),
+        ({"stride": 2, "padding": [1, 0, 0, 1]}, [14, 16]),
+        ({"dilation": 3, "output_padding": 2}, [15, 16]),
+    ):
+        assert F.conv2d_transpose(back, weight, groups=2, **attrs).shape == [2, 4, *shape]
+
+
+WRONG = [
+    (lambda x, w: F.conv2d(x, w, stride=0), "'stride' is 0"),
+    (lambda x, w: F.conv2d(x, w, padding=-1), "'padding' is -1"),
+    (lambda x, w: F.conv2d(x, w, padding=[1, 2, 3]), "'padding' is"),
+    (lambda x, w: F.conv2d(x, w, padding=[[0, 0], [1, 0], [0, 0], [0, 0]]), "those of batch and channels (0, 0)"),
+    (lambda x, w: F.conv2d(x, w, groups=0), "'groups' is 0"),
+    (lambda x, w: F.conv2d(x, w, groups=2), "expected 4 channels of 'x'"),
+    (lambda x, w: F.conv2d(x, w, d2s.ones([3])), "'bias' has shape [3], expected [5]"),
+    (lambda x, w: F.conv2d(x, w, dilation=4), "extent 6 along axis H"),
+    (lambda x, w: F.conv2d(x, w.astype("float64")), "does not take"),
+    (lambda x, w: F.conv1d(x, w), "expected 3 axes"),
+    (lambda x, w: F.conv2d(x, w, data_format="NHCW"), "'data_format' is 'NHCW'"),
+    (lambda x, w: F.conv2d(x, 3.0), "expects a Tensor"),
+    (lambda x, w: F.conv2d_transpose(x, w), "expected 5 channels of 'x'"),
+    (lambda x, w: F.conv2d_transpose(d2s.ones([1, 5, 4, 4]), w, stride=2, output_size=[12, 9]), "9 to 10 fits"),
+    (lambda x, w: F.conv2d_transpose(d2s.ones([1, 5, 4, 4]), w, output_padding=1), "less than the stride 1"),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), WRONG)
+def test_what_does_not_fit_is_said(call, said):
+    with pytest.raises(D2SError) as caught:
+        call(d2s.ones([1, 2, 6, 7]), d2s.ones([5, 2, 3, 3]))
+    assert said in str(caught.value)

@@ -529,6 +529,7 @@ def test_a_process_ends(way):
 @pool
 def test_python_does_not_meet_the_workers():
     out = passes("""
+meeting()
 print([t.name for t in threading.enumerate()])
 names = [open(f"/proc/self/task/{t}/comm").read().strip() for t in os.listdir("/proc/self/task")]
 print(names.count("d2s-worker"))
@@ -539,6 +540,7 @@ print(names.count("d2s-worker"))
 @pool
 def test_signals_go_to_the_main_thread_and_faults_to_whom_they_are_of():
     out = passes("""
+meeting()  # the worker is there
 for task in os.listdir("/proc/self/task"):
     if open(f"/proc/self/task/{task}/comm").read().strip() == "d2s-worker":
         status = dict(line.split(":", 1) for line in open(f"/proc/self/task/{task}/status"))

@@ -11,7 +11,7 @@ import numpy as np
 
 from d2s import types
 from d2s.types import DType
-from tests.samples.sample import AXES, ONE, THREE, TWO, Sample, Shapes, Structural
+from tests.samples.sample import ONE, THREE, TWO, Sample, Structural
 
 
 def saturated(x: np.ndarray, dtype: DType) -> np.ndarray:
@@ -22,30 +22,6 @@ def saturated(x: np.ndarray, dtype: DType) -> np.ndarray:
     low, high = x <= float(limits.min), x >= float(limits.max)
     inside = np.where(low | high | np.isnan(x), 0, x).astype(dtype.numpy)
     return np.where(high, limits.max, np.where(low, limits.min, inside)).astype(dtype.numpy)
-
-
-def tree_sum(x: np.ndarray, axis: Any = None, keepdim: bool = False) -> np.ndarray:
-    """The sum as it is defined: element k goes to lane k mod 64, then the lanes are halved; bit for bit."""
-    axes = tuple(range(x.ndim)) if axis is None else tuple(a % x.ndim for a in np.atleast_1d(np.array(axis, int)))
-    kept = [a for a in range(x.ndim) if a not in axes]
-    rows = x.transpose(*kept, *sorted(axes)).reshape(
-        *(x.shape[a] for a in kept), int(np.prod([x.shape[a] for a in axes], dtype=int))
-    )
-    rows = rows.astype(x.dtype if x.dtype.kind == "f" else np.int64)
-    rows = np.pad(rows, [(0, 0)] * len(kept) + [(0, -rows.shape[-1] % 64)])
-    lanes = np.zeros((*rows.shape[:-1], 64), rows.dtype)
-    for start in range(0, rows.shape[-1], 64):
-        lanes = lanes + rows[..., start : start + 64]
-    while lanes.shape[-1] > 1:
-        lanes = lanes[..., : lanes.shape[-1] // 2] + lanes[..., lanes.shape[-1] // 2 :]
-    shape = [1 if a in axes else n for a, n in enumerate(x.shape)] if keepdim else lanes.shape[:-1]
-    return lanes[..., 0].reshape(shape)
-
-
-def repeated(x: np.ndarray, like: np.ndarray, axis: Any, keepdim: bool) -> np.ndarray:
-    """x along the axes a sum took away."""
-    axes = tuple(range(like.ndim)) if axis is None else axis
-    return np.broadcast_to(x if keepdim else np.expand_dims(x, axes), like.shape)
 
 
 def drawn(node: str, types: str, outputs: Any, *inputs: Any) -> Structural:
@@ -91,7 +67,6 @@ def clipped(x: np.ndarray, min: Any = None, max: Any = None) -> np.ndarray:
     return x if max is None else np.where(x > max, x.dtype.type(max), x)
 
 
-REDUCED: tuple[Shapes, ...] = (((), (2, 3)), ((), ()), ((), (0,)))
 
 SAMPLES: dict[str, Sample | Structural] = {
     "add": Sample(np.add, TWO),
@@ -108,8 +83,6 @@ SAMPLES: dict[str, Sample | Structural] = {
     "greater_equal": Sample(np.greater_equal, TWO),
     "where": Sample(np.where, THREE),
     "cast": Sample(saturated, ONE[:4], attrs=[{"dtype": d} for d in types.TENSOR_DTYPES]),
-    "sum": Sample(tree_sum, [*ONE[1:], ((130,),), ((3, 200),), ((70, 3),)], attrs=AXES),
-    "spread": Sample(repeated, REDUCED, "f", attrs=[{"axis": None, "keepdim": False}]),
     "uniform": drawn(
         "uniform(seed, counter, x, y, dtype=f32, shape=(4,))",
         "f32[] f32[] f32[4]",

@@ -9,26 +9,25 @@ def index(*values, of="int64"):
     return np.array(values, of)
 
 
-def where_of(x, indices, axes, front):
-    """An index of NumPy that means the same, of x with the axes for it brought to the front."""
-    return (*indices,), np.moveaxis(x, axes, range(len(axes)))
+def in_front(x, axes):
+    """x with the axes for indices brought to the front."""
+    return np.moveaxis(x, axes, range(len(axes)))
 
 
-def in_place(x, result, indices, axes, front):
+def in_place(result, indices, axes, front):
     """A result with its indexed part in front, as the op gives it."""
     rank = indices[0].ndim
     return result if front else np.moveaxis(result, range(rank), range(axes[0], axes[0] + rank))
 
 
 def taken(x, *indices, axes, front=False):
-    at, moved = where_of(x, indices, axes, front)
-    return in_place(x, moved[at], indices, axes, front)
+    return in_place(in_front(x, axes)[indices], indices, axes, front)
 
 
 def changed(x, value, indices, axes, front, put):
     """x with `put` done at each place in order."""
     out, rank = x.copy(), indices[0].ndim
-    at, moved = where_of(out, indices, axes, front)
+    moved = in_front(out, axes)
     if value.ndim and not front:
         value = np.moveaxis(value, range(axes[0], axes[0] + rank), range(rank))
     for n in np.ndindex(indices[0].shape):

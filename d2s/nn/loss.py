@@ -1,0 +1,371 @@
+"""Losses: how far what a model says is from what it should say; a function for each, and a layer that holds its settings.
+
+In: predictions and labels. Out: one number, or with reduction "none" one for each element, sample or pair.
+
+>>> mse_loss(d2s.to_tensor([1.0, 3.0]), d2s.to_tensor([1.0, 1.0])).item()
+2.0
+"""
+
+from typing import Any
+
+from d2s.arguments import number
+from d2s.errors import ArgumentError, brief
+from d2s.ops.compare import cast, equal, greater_than, less_equal, not_equal, where
+from d2s.ops.exponential import exp, log, log1p, sigmoid, sqrt
+from d2s.ops.extremes import clip, minimum
+from d2s.ops.label import class_entropy, class_weight, pick_class, place_class
+from d2s.ops.math import abs, neg, pow, relu, square
+from d2s.ops.reduce import mean, ones, sum
+from d2s.ops.shape import squeeze, unsqueeze
+from d2s.ops.softmax import log_softmax_, one_axis, softmax_
+from d2s.ops.statistics import norm
+
+SMALLEST = 3.783505853677006e-44  # its logarithm is -100, below which no logarithm of a probability goes
+
+
+def reduced(name: str, loss: Any, reduction: str) -> Any:
+    """The mean of a loss, its sum, or the loss itself."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ArgumentError("D2S0004", f"{name}(): 'reduction' is {brief(reduction)}, expected 'mean', 'sum' or 'none'")
+    return mean(loss) if reduction == "mean" else sum(loss) if reduction == "sum" else loss
+
+
+def _weighted(loss: Any, weight: Any) -> Any:
+    return loss if weight is None else loss * weight
+
+
+# --- of classes --------------------------------------------------------------------------------------------------------------
+
+
+def cross_entropy(
+    input: Any,
+    label: Any,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    soft_label: bool = False,
+    axis: int = -1,
+    use_softmax: bool = True,
+    label_smoothing: float = 0.0,
+    name: str | None = None,
+) -> Any:
+    """Minus the logarithm of the probability of the right class, by the softmax of scores along an axis.
+
+    Labels are classes, or with `soft_label` probabilities of all of them. A class that is `ignore_index` counts as nothing; a
+    `weight` per class makes some count more, and a mean is then one over weights. `label_smoothing` moves so much of a label
+    to all classes alike. Without `use_softmax`, the input holds probabilities.
+
+    >>> F = d2s.nn.functional
+    >>> print(F.cross_entropy(d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([1])).numpy().round(4))
+    0.6931
+    """
+    axis = one_axis(axis, len(input.shape), "cross_entropy")
+    if not 0 <= number("cross_entropy", "label_smoothing", label_smoothing) <= 1:
+        raise ArgumentError("D2S0004", f"cross_entropy(): 'label_smoothing' is {label_smoothing!r}, expected 0 to 1")
+    if label_smoothing > 0 and not soft_label:
+        label = _one_hot(input, label, axis)
+    if label_smoothing > 0:
+        label = _smoothed(label, axis, label_smoothing)
+    if soft_label or label_smoothing > 0:
+        return _of_soft_labels(input, label, weight, reduction, axis, use_softmax)
+    losses = _of_classes(input, label, ignore_index, axis, use_softmax)
+    weights = cast(not_equal(label, ignore_index), input.dtype) if weight is None else class_weight(weight, label, ignore_index)
+    weights = squeeze(weights, axis) if len(label.shape) == len(input.shape) else weights
+    losses = losses if weight is None else losses * weights
+    if reduction == "mean":
+        return _mean(losses, weights)
+    return reduced("cross_entropy", unsqueeze(losses, axis) if len(label.shape) == len(input.shape) else losses, reduction)
+
+
+def _of_classes(input: Any, label: Any, ignore_index: int, axis: int, use_softmax: bool) -> Any:
+    if use_softmax:
+        losses, _, _ = class_entropy(input, label, axis, ignore_index)
+        return losses
+    picked = pick_class(input, label, axis, ignore_index)
+    label = squeeze(label, axis) if len(label.shape) == len(input.shape) else label
+    return where(equal(label, ignore_index), 0.0, neg(log(picked)))
+
+
+def _one_hot(input: Any, label: Any, axis: int) -> Any:
+    """Rows of 0 with 1 at the label, in the shape of the scores."""
+    flat = squeeze(label, axis) if len(label.shape) == len(input.shape) else label
+    return place_class(ones(flat, input.dtype), label, input, axis, -(1 << 62))
+
+
+def _smoothed(label: Any, axis: int, epsilon: float) -> Any:
+    return label * (1 - epsilon) + epsilon / label.shape[axis]
+
+
+def _mean(losses: Any, weights: Any) -> Any:
+    """The mean over weights; 0 where these are all 0."""
+    whole = sum(weights)
+    return sum(losses) / where(equal(whole, 0.0), 1.0, whole)
+
+
+def _of_soft_labels(input: Any, label: Any, weight: Any, reduction: str, axis: int, use_softmax: bool) -> Any:
+    logs = log_softmax_(input, axis) if use_softmax else log(input)
+    losses = neg(sum(label * logs, axis, None, True))
+    if weight is None:
+        return reduced("cross_entropy", losses, reduction)
+    shape = [1] * len(input.shape)
+    shape[axis] = -1
+    weights = sum(label * weight.reshape(shape), axis, None, True)
+    return _mean(losses * weights, weights) if reduction == "mean" else reduced("cross_entropy", losses * weights, reduction)
+
+
+def softmax_with_cross_entropy(
+    logits: Any,
+    label: Any,
+    soft_label: bool = False,
+    ignore_index: int = -100,
+    numeric_stable_mode: bool = True,
+    return_softmax: bool = False,
+    axis: int = -1,
+) -> Any:
+    """`cross_entropy` without a reduction, the axis of classes kept as 1; on demand with the softmax behind it.
+
+    >>> F = d2s.nn.functional
+    >>> print(F.softmax_with_cross_entropy(d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([[1]])).numpy().round(4))
+    [[0.6931]]
+    """
+    axis = one_axis(axis, len(logits.shape), "softmax_with_cross_entropy")
+    if soft_label:
+        loss = _of_soft_labels(logits, label, None, "none", axis, True)
+    else:
+        loss = unsqueeze(_of_classes(logits, label, ignore_index, axis, True), axis)
+    return (loss, softmax_(logits, axis)) if return_softmax else loss
+
+
+def nll_loss(
+    input: Any, label: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", name: str | None = None
+) -> Any:
+    """Minus the logarithms of probabilities, given as such, of the right classes; classes stand along axis 1.
+
+    >>> d2s.nn.functional.nll_loss(d2s.to_tensor([[-1.0, -2.0]]), d2s.to_tensor([1])).item()
+    2.0
+    """
+    losses = neg(pick_class(input, label, 1, ignore_index))
+    weights = cast(not_equal(label, ignore_index), input.dtype) if weight is None else class_weight(weight, label, ignore_index)
+    losses = losses if weight is None else losses * weights
+    return _mean(losses, weights) if reduction == "mean" else reduced("nll_loss", losses, reduction)
+
+
+def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name: str | None = None) -> Any:
+    """Labels as probabilities, the part epsilon of them moved to all classes alike, or as `prior_dist` says.
+
+    >>> d2s.nn.functional.label_smooth(d2s.to_tensor([[0.0, 1.0]]), epsilon=0.5).numpy().tolist()
+    [[0.25, 0.75]]
+    """
+    if prior_dist is not None:
+        return label * (1 - epsilon) + prior_dist * epsilon
+    return _smoothed(label, len(label.shape) - 1, epsilon)
+
+
+def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Any:
+    """One less the overlap of probabilities, classes along the last axis, and classes, of each sample; the mean of all.
+
+    >>> print(d2s.nn.functional.dice_loss(d2s.to_tensor([[0.0, 1.0]]), d2s.to_tensor([[1]])).numpy().round(4))
+    0.0
+    """
+    marked = _one_hot(input, label, len(input.shape) - 1)
+    axes = list(range(1, len(input.shape)))
+    overlap, whole = sum(input * marked, axes), sum(input, axes) + sum(marked, axes)
+    return mean(1.0 - overlap * 2.0 / (whole + epsilon))
+
+
+# --- of numbers --------------------------------------------------------------------------------------------------------------
+
+
+def square_error_cost(input: Any, label: Any) -> Any:
+    """The square of the difference.
+
+    >>> d2s.nn.functional.square_error_cost(d2s.to_tensor([1.0]), d2s.to_tensor([3.0])).item()
+    4.0
+    """
+    return square(input - label)
+
+
+def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
+    """The mean square of the differences.
+
+    >>> d2s.nn.functional.mse_loss(d2s.to_tensor([1.0, 1.0]), d2s.to_tensor([3.0, 1.0])).item()
+    2.0
+    """
+    return reduced("mse_loss", square(input - label), reduction)
+
+
+def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
+    """The mean of the differences without their signs.
+
+    >>> d2s.nn.functional.l1_loss(d2s.to_tensor([1.0, 1.0]), d2s.to_tensor([3.0, 1.0])).item()
+    1.0
+    """
+    return reduced("l1_loss", abs(input - label), reduction)
+
+
+def smooth_l1_loss(input: Any, label: Any, reduction: str = "mean", delta: float = 1.0, name: str | None = None) -> Any:
+    """Half the square of small differences, and delta times what is beyond delta / 2 of larger ones.
+
+    >>> d2s.nn.functional.smooth_l1_loss(d2s.to_tensor([0.5, 3.0]), d2s.to_tensor([0.0, 0.0]), "none").numpy().tolist()
+    [0.125, 2.5]
+    """
+    distance = abs(input - label)
+    near = less_equal(distance, delta)
+    return reduced("smooth_l1_loss", where(near, square(distance) * 0.5, distance * delta - 0.5 * delta * delta), reduction)
+
+
+def kl_div(input: Any, label: Any, reduction: str = "mean", log_target: bool = False, name: str | None = None) -> Any:
+    """How far probabilities, given by their logarithms, are from those of the label; "batchmean" is the sum per sample.
+
+    >>> d2s.nn.functional.kl_div(d2s.to_tensor([0.0, 0.0]), d2s.to_tensor([1.0, 0.0]), "sum").item()
+    0.0
+    """
+    if log_target:
+        loss = exp(label) * (label - input)
+    else:
+        seen = greater_than(label, 0.0)
+        loss = where(seen, label * (log(where(seen, label, 1.0)) - input), 0.0)
+    if reduction == "batchmean":
+        return sum(loss) / float(input.shape[0]) if input.shape else sum(loss)
+    return reduced("kl_div", loss, reduction)
+
+
+def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = None) -> Any:
+    """Minus the logarithm of the likelihood of labels 0 and 1, by probabilities of 1.
+
+    >>> print(d2s.nn.functional.log_loss(d2s.to_tensor([0.5]), d2s.to_tensor([1.0]), 0.0).numpy().round(4))
+    [0.6931]
+    """
+    return neg(label * log(input + epsilon)) - (1.0 - label) * log(1.0 - input + epsilon)
+
+
+def binary_cross_entropy(input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: str | None = None) -> Any:
+    """Minus the logarithm of the likelihood of labels from 0 to 1, by probabilities of 1; at most 100.
+
+    >>> print(d2s.nn.functional.binary_cross_entropy(d2s.to_tensor([0.5]), d2s.to_tensor([1.0])).numpy().round(4))
+    0.6931
+    """
+    loss = neg(label * log(clip(input, SMALLEST))) - (1.0 - label) * log(clip(1.0 - input, SMALLEST))
+    return reduced("binary_cross_entropy", _weighted(loss, weight), reduction)
+
+
+def binary_cross_entropy_with_logits(
+    logit: Any, label: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None, name: str | None = None
+) -> Any:
+    """`binary_cross_entropy` of the sigmoid of scores, right for scores of any size; labels of 1 may weigh `pos_weight`.
+
+    >>> F = d2s.nn.functional
+    >>> print(F.binary_cross_entropy_with_logits(d2s.to_tensor([0.0]), d2s.to_tensor([1.0])).numpy().round(4))
+    0.6931
+    """
+    rest = log1p(exp(neg(abs(logit))))
+    if pos_weight is None:
+        loss = relu(logit) - logit * label + rest
+    else:
+        loss = (1.0 - label) * logit + (label * (pos_weight - 1.0) + 1.0) * (rest + relu(neg(logit)))
+    return reduced("binary_cross_entropy_with_logits", _weighted(loss, weight), reduction)
+
+
+def sigmoid_focal_loss(
+    logit: Any,
+    label: Any,
+    normalizer: Any = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    reduction: str = "sum",
+    name: str | None = None,
+) -> Any:
+    """Binary cross entropy of scores that counts those already right less: gamma says how much less, alpha weighs the ones.
+
+    >>> print(d2s.nn.functional.sigmoid_focal_loss(d2s.to_tensor([0.0]), d2s.to_tensor([1.0])).numpy().round(4))
+    0.0433
+    """
+    likely = sigmoid(logit)
+    missed = label * (1.0 - likely) + (1.0 - label) * likely
+    loss = binary_cross_entropy_with_logits(logit, label, reduction="none") * pow(missed, gamma)
+    loss = loss * (label * alpha + (1.0 - label) * (1 - alpha))
+    return reduced("sigmoid_focal_loss", loss if normalizer is None else loss / normalizer, reduction)
+
+
+# --- of pairs ----------------------------------------------------------------------------------------------------------------
+
+
+def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between vectors along an axis.
+
+    >>> d2s.nn.functional.cosine_similarity(d2s.to_tensor([[1.0, 0.0]]), d2s.to_tensor([[2.0, 0.0]])).tolist()
+    [1.0]
+    """
+    lengths = sum(square(x1), axis) * sum(square(x2), axis)
+    return sum(x1 * x2, axis) / sqrt(clip(lengths, eps * eps))
+
+
+def normalize(x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None) -> Any:
+    """Vectors along an axis divided by their p-norm, or by epsilon where that is larger.
+
+    >>> print(d2s.nn.functional.normalize(d2s.to_tensor([[3.0, 4.0]])).numpy().round(1))
+    [[0.6 0.8]]
+    """
+    return x / clip(norm(x, p, axis, True), epsilon)
+
+
+def margin_ranking_loss(
+    input: Any, other: Any, label: Any, margin: float = 0.0, reduction: str = "mean", name: str | None = None
+) -> Any:
+    """What the order of two scores lacks of a margin; the label is 1 where the first is to be larger, else -1.
+
+    >>> one, two = d2s.to_tensor([1.0]), d2s.to_tensor([2.0])
+    >>> d2s.nn.functional.margin_ranking_loss(one, two, one).item()
+    1.0
+    """
+    return reduced("margin_ranking_loss", relu(neg(label) * (input - other) + margin), reduction)
+
+
+def hinge_embedding_loss(input: Any, label: Any, margin: float = 1.0, reduction: str = "mean", name: str | None = None) -> Any:
+    """A distance where the label is 1, and what it lacks of a margin where it is -1.
+
+    >>> x, y = d2s.to_tensor([0.5, 0.25]), d2s.to_tensor([1.0, -1.0])
+    >>> d2s.nn.functional.hinge_embedding_loss(x, y, reduction="none").tolist()
+    [0.5, 0.75]
+    """
+    near = where(equal(label, 1.0), input, 0.0)
+    return reduced("hinge_embedding_loss", near + where(equal(label, -1.0), relu(margin - input), 0.0), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Any, input2: Any, label: Any, margin: float = 0.0, reduction: str = "mean", name: str | None = None
+) -> Any:
+    """One less the cosine where the label is 1, and the cosine beyond a margin where it is -1.
+
+    >>> x, y = d2s.to_tensor([[1.0, 0.0]]), d2s.to_tensor([[0.0, 1.0]])
+    >>> d2s.nn.functional.cosine_embedding_loss(x, y, d2s.to_tensor([1.0])).item()
+    1.0
+    """
+    cosine = cosine_similarity(input1, input2, -1)
+    return reduced("cosine_embedding_loss", where(equal(label, 1), 1.0 - cosine, relu(cosine - margin)), reduction)
+
+
+def triplet_margin_loss(
+    input: Any,
+    positive: Any,
+    negative: Any,
+    margin: float = 1.0,
+    p: float = 2.0,
+    epsilon: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
+    name: str | None = None,
+) -> Any:
+    """How much nearer the positive is to lie than the negative, and does not; `swap` takes the nearer of two for the latter.
+
+    >>> x, y = d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([[3.0, 4.0]])
+    >>> print(d2s.nn.functional.triplet_margin_loss(x, y, x).numpy().round(3))
+    6.0
+    """
+
+    def distance(x: Any, y: Any) -> Any:
+        return norm(x - y + epsilon, p, -1)
+
+    far = distance(input, negative)
+    far = minimum(far, distance(positive, negative)) if swap else far
+    return reduced("triplet_margin_loss", relu(distance(input, positive) - far + margin), reduction)
