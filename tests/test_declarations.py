@@ -169,7 +169,9 @@ def test_rules_are_known_kinds_with_the_arrays_first(name):
     assert set(op.rules) <= {"canonical", "infer", "requires", "scalar", "kernel", "fault", "vjp"}
     wanted = [*op.arrays, *op.attributes][op.variadic and len(op.arrays) :]  # any number of inputs have one name among them
     for kind, rule in op.rules.items():
-        taken = [p for p in inspect.signature(rule).parameters if p in op.arrays or p not in ("g", "out", "index")][kind == "fault" :]
+        taken = [p for p in inspect.signature(rule).parameters if p in op.arrays or p not in ("g", "out", "index")][
+            kind == "fault" :
+        ]
         if kind != "canonical" and "captured" not in op.arrays and "carry" not in op.arrays:
             assert taken[len(taken) - len(wanted) :] == wanted, kind
             assert op.variadic or len(taken) == len(wanted), kind

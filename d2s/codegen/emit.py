@@ -2,9 +2,9 @@
 
 A kernel is `kernel(r, o)`: `r` holds the registers of the running call (addresses, extents), `o` says which registers this
 use of it reads: inputs, outputs, extents, and one to report a fault in. All values lie contiguous in row-major order;
-broadcasting is part of the text. A kernel whose work is worth sharing is `kernel(r, o, lo, hi)`: it does the pieces lo ... hi - 1
-of its outermost loop, and asked with hi < 0 it says how many pieces there are (lo = 0) and how many of them a thread should
-take at a time (lo = 1). Where the borders fall depends on extents only, and every piece writes results of its own.
+broadcasting is part of the text. A kernel whose work is worth sharing is `kernel(r, o, lo, hi)`: it does the pieces
+lo ... hi - 1 of its outermost loop, and asked with hi < 0 it says how many pieces there are (lo = 0) and how many of them
+a thread should take at a time (lo = 1). Where the borders fall depends on extents only, and every piece writes results of its own.
 
 >>> from d2s.ops import OPS
 >>> from d2s.types import float32
@@ -70,8 +70,8 @@ def lower(op: Op, inputs: Sequence[Type], outputs: Sequence[Type], attrs: dict[s
         called, expression = _called(expression, out.dtype)
         text = f"@inlined\ndef {op.name}({', '.join(op.arrays[: len(views)])}):\n    return {expression}\n"
         return _elementwise(op, "\n\n".join([*called, text]), views, inputs, out, out)
-    found = op.rules["kernel"](*inputs, *outputs, **attrs)
-    extents, body, share, above = (*found, *(None, "")[len(found) - 2 :])
+    found: tuple[Any, ...] = op.rules["kernel"](*inputs, *outputs, **attrs)
+    extents, body, share, above = found + (None, "")[len(found) - 2 :]
     shown = f"{op.name}({', '.join(t.dtype.short for t in inputs)}) -> {', '.join(t.dtype.short for t in outputs)}"
     called, text = _called(above + _function(op, inputs, outputs, len(extents), shown, body, share), out.dtype)
     return Launch("\n\n".join([*called, text]), out.dtype.short, tuple(extents), "[fault]" in body)
@@ -118,7 +118,7 @@ def _function(
     lines += [f"n{k} = r[o[{len(names) + k}]]" for k in range(extents)]
     lines += [f"fault = {len(names) + extents}"] if "[fault]" in body else []
     if share:
-        lines += ["if hi < 0:", f"    return {share.count} if lo == 0 else {share.grain}"]
+        lines += ["if hi < 0:", f"    return {share.pieces} if lo == 0 else {share.grain}"]
     head = f"# {shown}\ndef kernel(r, o{', lo, hi' if share else ''}):\n"
     tail = "return 0\n" if share else ""
     return head + textwrap.indent("\n".join(lines) + "\n" + body + tail, "    ")

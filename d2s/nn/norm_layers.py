@@ -133,7 +133,7 @@ class _BatchNorm(Layer):
             listed = " or ".join(map(str, self.ranks))
             raise ShapeError("D2S0002", f"{type(self).__name__}: 'input' has shape {list(input.shape)}, expected {listed} axes")
         tensors = (self._mean, self._variance, self.weight, self.bias)
-        settings = (self.training, self._momentum, self._epsilon, self._data_format, self._use_global_stats)
+        settings: tuple[Any, ...] = (self.training, self._momentum, self._epsilon, self._data_format, self._use_global_stats)
         return batch_norm(input, *tensors, *settings)
 
     def extra_repr(self) -> str:

@@ -34,4 +34,37 @@ from d2s.ops import (
 from d2s.ops.dispatch import OPS
 from d2s.ops.op import Op, Share
 
-__all__ = ["OPS", "Op", "Share", "compare", "control", "linalg", "math", "random", "reduce"]
+__all__ = [
+    "OPS",
+    "Op",
+    "Share",
+    "activation",
+    "along_axis",
+    "arrange",
+    "attention",
+    "compare",
+    "control",
+    "conv",
+    "create",
+    "dropout",
+    "expand",
+    "gather",
+    "item",
+    "join",
+    "label",
+    "linalg",
+    "math",
+    "norm",
+    "pad",
+    "pool",
+    "random",
+    "reduce",
+    "scan",
+    "scatter",
+    "shape",
+    "slicing",
+    "softmax",
+    "sort",
+    "statistics",
+    "triangle",
+]

@@ -30,7 +30,7 @@ _missing = inspect.Parameter.empty
 class Share(NamedTuple):
     """How a kernel's work is shared among threads, as text over its extents n0, n1, ...: pieces, and how many make a chunk."""
 
-    count: str
+    pieces: str
     grain: str
 
 

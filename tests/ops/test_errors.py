@@ -113,7 +113,7 @@ def test_a_place_is_shown_with_its_line():
     assert "Bad input gives a coded complaint" in str(ShapeError("D2S0002", "m", where=f"{__file__}:1"))
 
 
-@pytest.mark.parametrize("other", ["a", None, [1.0], object(), 1j, {}], ids=repr)
+@pytest.mark.parametrize("other", ["a", None, [1.0], object(), 1j, {}], ids=lambda v: type(v).__name__)
 def test_operators_refuse_as_python_does(other):
     for operator in ("__add__", "__rsub__", "__mul__", "__lt__", "__matmul__", "__eq__"):
         assert getattr(F, operator)(other) is NotImplemented

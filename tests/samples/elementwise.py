@@ -67,7 +67,6 @@ def clipped(x: np.ndarray, min: Any = None, max: Any = None) -> np.ndarray:
     return x if max is None else np.where(x > max, x.dtype.type(max), x)
 
 
-
 SAMPLES: dict[str, Sample | Structural] = {
     "add": Sample(np.add, TWO),
     "subtract": Sample(np.subtract, TWO, "if"),
