@@ -2,9 +2,11 @@
 
 A kernel is `kernel(r, o)`: `r` holds the registers of the running call (addresses, extents), `o` says which registers this
 use of it reads: inputs, outputs, extents, and one to report a fault in. All values lie contiguous in row-major order;
-broadcasting is part of the text. A kernel whose work is worth sharing is `kernel(r, o, lo, hi)`: it does the pieces
-lo ... hi - 1 of its outermost loop, and asked with hi < 0 it says how many pieces there are (lo = 0) and how many of them
-a thread should take at a time (lo = 1). Where the borders fall depends on extents only, and every piece writes results of its own.
+broadcasting is part of the text.
+
+A kernel whose work is worth sharing is `kernel(r, o, lo, hi)`: it does the pieces lo ... hi - 1 of its outermost loop. Asked
+with hi < 0 it says how many pieces there are (lo = 0) and how many of them a thread takes at a time (lo = 1). Where the
+borders fall depends on extents only, and every piece writes results of its own.
 
 >>> from d2s.ops import OPS
 >>> from d2s.types import float32
