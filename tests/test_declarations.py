@@ -96,6 +96,15 @@ INTERNAL |= {"mish", "softsign", "log_sigmoid"}  # of nn.functional alone
 ONNX_OPEN |= {"hole", "fail", "row", "in_row", "extent"}
 ONNX_OPEN |= {"attention", "cummax", "cummin", "cumprod", "logcumsumexp", "longest_run", "searchsorted", "sorted"}
 ONNX_OPEN |= {"gelu"}  # as operators that depend on an attribute
+NORMS = {"batch_norm", "batch_norm_fixed", "group_norm", "layer_norm"}
+LABELLED = {"class_entropy", "class_weight", "pick_class"}
+SCANS = {"cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"}
+FUSED = {"attention_grad", "batch_norm_grad", "cumprod_grad", "logcumsumexp_grad"}
+FUSED |= {f"{norm}_norm_{kind}" for norm in ("layer", "group") for kind in ("grad", "affine")}
+PULLED = FUSED | {"class_entropy_grad", "log_softmax_grad", "per_element", "place_class", "softmax_grad", "where_met"}
+INTERNAL |= NORMS | LABELLED | SCANS | PULLED | {"attention", "log_softmax", "longest_run", "softmax", "sorted"}
+NO_PADDLE |= NORMS | LABELLED | SCANS | PULLED | {"attention", "longest_run"}
+NO_GRADIENT |= dict.fromkeys(FUSED, "a gradient in one kernel, of which there is no gradient yet")
 every_op = pytest.mark.parametrize("name", list(OPS))
 
 

@@ -95,6 +95,8 @@ def call(function: Any) -> Callable[..., Any]:
 def _call_user(tracer: Tracer, function: types.FunctionType) -> Callable[..., Any]:
     if in_standard_library(function.__code__.co_filename):
         _refused(function)
+    if (function.__module__ or "").startswith("d2s.ops."):
+        return functools.partial(_of_each, function)  # made of ops, without a decision on a tensor's value
     if not in_package(function.__code__.co_filename):
         guard_names(tracer, function)
     return converted(function).function

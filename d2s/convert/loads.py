@@ -21,6 +21,8 @@ from d2s.capture.undefined import Undefined
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 from d2s.ops import OPS, Op
+from d2s.ops.item import get_item
+from d2s.types import bool_
 
 _ITERATORS: tuple[type, ...] = (
     types.GeneratorType,
@@ -113,7 +115,7 @@ def item(owner: Any, key: Any) -> Any:
     if isinstance(key, OneOf):
         return each(key, lambda one: item(owner, one))
     if tracer and isinstance(owner, Tensor | SymbolicTensor):
-        refuse("D2S1003", "indexing of a tensor is not part of graphs yet")
+        return _item_of_tensor(owner, key)
     if tracer and isinstance(key, SymbolicTensor) and isinstance(owner, list | tuple):
         return _one_of(tracer, owner, key)
     if tracer and isinstance(key, SymbolicTensor):
@@ -135,6 +137,24 @@ def items_of(tracer: Tracer | None, value: Any) -> Any:
         return value
     tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: items(value))
     return items(value)
+
+
+def _item_of_tensor(owner: Any, key: Any) -> Any:
+    """Part of a tensor, by places that stand in the text or in tensors."""
+    entries = [_place(entry) for entry in (key if isinstance(key, tuple) else (key,))]
+    return get_item(owner, tuple(entries))
+
+
+def _place(entry: Any) -> Any:
+    """One entry of an index as ops take it."""
+    bounds = (entry.start, entry.stop, entry.step) if isinstance(entry, slice) else (entry,)
+    if any(isinstance(b, bool | list | OneOf) or getattr(b, "dtype", None) is bool_ for b in bounds):
+        refuse("D2S1003", "indexing of a tensor by a mask or a list is not part of graphs yet", "use d2s.where")
+    if isinstance(entry, slice) and any(isinstance(b, Tensor | SymbolicTensor) for b in bounds):
+        refuse("D2S1001", "a slice of a tensor by places that only a run will tell", "use sizes that do not change")
+    if isinstance(entry, SymbolicTensor) and entry.value.type.python:
+        return OPS["cast"](entry, "int64")
+    return entry
 
 
 def _one_of(tracer: Tracer, owner: Any, key: SymbolicTensor) -> Any:

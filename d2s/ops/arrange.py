@@ -5,6 +5,7 @@
 (f32[3,n,2],)
 """
 
+import functools
 from typing import Any
 
 from d2s.errors import ArgumentError, brief
@@ -89,7 +90,13 @@ def t(x: Any) -> Any:
     rank = len(tensor_type(x, "t", "x").shape)
     if rank > 2:
         raise ArgumentError("D2S0004", f"t(): expects up to 2 axes, 'x' has {rank}", hint="d2s.transpose(x, perm)")
-    return transpose(x, tuple(range(rank))[::-1])
+    return transpose(x, _backwards(rank))
+
+
+@functools.cache
+def _backwards(rank: int) -> tuple[int, ...]:
+    """All axes, the last first: one object, by which the doors of eager code know a call again."""
+    return tuple(range(rank))[::-1]
 
 
 def reversed_axes(x: Any) -> Any:
@@ -98,7 +105,7 @@ def reversed_axes(x: Any) -> Any:
     >>> d2s.ops.arrange.reversed_axes(d2s.zeros([2, 3, 4])).shape
     [4, 3, 2]
     """
-    return transpose(x, tuple(range(len(tensor_type(x, "T", "x").shape)))[::-1])
+    return transpose(x, _backwards(len(tensor_type(x, "T", "x").shape)))
 
 
 @op(paddle="flip", onnx="Slice")

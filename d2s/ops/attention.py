@@ -45,10 +45,9 @@ def _(query, key, value, *mask, causal):
     name = "scaled_dot_product_attention"
     floats(name, query, key, value)
     if any(len(t.shape) != 4 for t in (query, key, value)) or key.shape != value.shape or not _matching(query, key, causal):
-        message = (
-            f"{name}(): queries {query}, keys {key}, values {value} do not go together: expected [batch, length, heads, size]"
-        )
-        raise ShapeError("D2S0002", message, hint="is_causal needs as many queries as keys" if causal else "")
+        message = f"{name}(): queries {query}, keys {key}, values {value} do not go together"
+        wanted = "[batch, length, heads, size], of one length where is_causal" if causal else "[batch, length, heads, size]"
+        raise ShapeError("D2S0002", message, hint=wanted)
     for m in mask:
         _check_mask(name, query, key, m)
     batch, count, heads, _ = query.shape
@@ -66,9 +65,8 @@ def _check_mask(name: str, query: Type, key: Type, mask: Type) -> None:
         raise DTypeError("D2S0003", f"{name}(): 'attn_mask' is {mask.dtype.name}, expected bool or {query.dtype.name}")
     whole = (batch, heads, count, key.shape[1])
     if len(mask.shape) > 4 or broadcast(name, [whole, mask.shape])[0] != whole:
-        raise ShapeError(
-            "D2S0002", f"{name}(): 'attn_mask' has shape {list(mask.shape)}, expected one that goes with {list(whole)}"
-        )
+        message = f"{name}(): 'attn_mask' has shape {list(mask.shape)}, expected one that broadcasts to {list(whole)}"
+        raise ShapeError("D2S0002", message)
 
 
 def _masked(mask: Type | None) -> tuple[str, str]:
@@ -176,11 +174,9 @@ free_memory(panels)
     return [*_extents(query, key)], body, share, above + _TURN
 
 
-def _no_memory(value, *inputs, **attrs):
-    return ArgumentError("D2S0004", f"scaled_dot_product_attention(): there is no memory for blocks of {inputs[0]}")
-
-
-attention_.rule("fault")(_no_memory)
+@attention_.rule("fault")
+def _(value, query, key, *inputs, causal):
+    return ArgumentError("D2S0004", f"scaled_dot_product_attention(): there is no memory for blocks of {query}")
 
 
 @attention_.rule("vjp")
@@ -219,7 +215,9 @@ def _(cotangent, query, key, value, found, logs, *mask, causal):
     return query, key, value
 
 
-attention_grad.rule("fault")(lambda value, cotangent, *inputs, **attrs: _no_memory(value, *inputs))
+@attention_grad.rule("fault")
+def _(value, cotangent, query, *inputs, causal):
+    return attention_.rules["fault"](value, query, query, causal=causal)
 
 
 @attention_grad.rule("kernel")

@@ -54,9 +54,8 @@ def _label_rules(of: Op) -> None:
         return {"axis": one_axis(axis, len(x.shape), of.name), "ignore_index": ignore_index}
 
     @of.rule("fault")
-    def _(value, x, label, *others, axis, ignore_index):
-        classes = x.shape[axis]
-        message = f"{of.name}(): 'label' holds a class that is not one of 0 to {classes}, without {classes}"
+    def _(value, x, label, axis, ignore_index):
+        message = f"{of.name}(): 'label' holds a number that is none of the {x.shape[axis]} classes"
         return ArgumentError("D2S0004", message, hint=f"a label of {ignore_index} (ignore_index) is left out")
 
 
@@ -66,10 +65,8 @@ def check_labels(name: str, x: Type, label: Type, axis: int) -> None:
     if label.dtype.kind != "i":
         raise DTypeError("D2S0003", f"{name}(): 'label' is {label.dtype.name}, expected integers")
     if not x.shape or label.shape not in (_lines(x, axis), kept_shape(x.shape, (axis,))):
-        message = (
-            f"{name}(): 'label' has shape {list(label.shape)}, scores of shape {list(x.shape)} need {list(_lines(x, axis))}"
-        )
-        raise ShapeError("D2S0002", message)
+        wanted = list(_lines(x, axis)) if x.shape else "at least one axis"
+        raise ShapeError("D2S0002", f"{name}(): 'label' has shape {list(label.shape)}, {x} needs {wanted}")
 
 
 @op(paddle=None, onnx="SoftmaxCrossEntropyLoss")
@@ -92,7 +89,7 @@ def _(x, label, axis, ignore_index):
 
 
 @class_entropy.rule("kernel")
-def _(x, label, out, top, rest, axis, ignore_index):
+def _(x, label, *out, axis, ignore_index):
     whole = Total("whole", SUM, "x", "vm.exp(x[k] - {peak})", uses=("peak",))
     steps = [peak_of(x), whole, Let("rest", "vm.log({whole})"), _place(ignore_index), BAD]
     steps += [put("out1", "{peak}"), put("out2", "{rest}"), put("out", "T(0)")]
@@ -240,9 +237,8 @@ def class_weight(weight, label, ignore_index: int):
 def _(weight, label, ignore_index):
     floats("class_weight", weight)
     if len(weight.shape) != 1 or label.dtype.kind != "i":
-        raise ShapeError(
-            "D2S0002", f"class_weight(): 'weight' is {weight}, 'label' {label}: expected one weight per class, ints"
-        )
+        message = f"class_weight(): 'weight' is {weight}, 'label' {label}: expected a number per class, and integers"
+        raise ShapeError("D2S0002", message)
     return Type(weight.dtype, label.shape)
 
 

@@ -11,7 +11,9 @@ lost where the mean is large. What a line is, the groups of a kernel say: the la
 """
 
 import functools
+import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import ArgumentError, ShapeError, brief
@@ -73,22 +75,22 @@ def _affine_kernel(mean: str, deviation: str, groups: list[Group], by_row: bool,
     return kernel([weight, common, put("out", "{along}"), put("out1", "{common}")], groups)
 
 
-def _norm_rules(of: Op, check: Any) -> None:
-    """Attributes and types; `check` is told x and attributes and gives the shape of weight and bias, and that of the lines."""
+def _settings(of: Op) -> None:
+    """The attributes that norms share, checked."""
 
     @of.rule("canonical")
     def _(x, *affine, epsilon, weighted, shifted, **own):
         found = {"epsilon": positive(of.name, "epsilon", epsilon)}
         return own | found | {"weighted": flag(weighted, "weighted"), "shifted": flag(shifted, "shifted")}
 
-    @of.rule("infer")
-    def _(x, *affine, epsilon, weighted, shifted, **own):
-        floats(of.name, x, *affine)
-        wanted, lines = check(x, **own)
-        for name, t in zip([*(["weight"] * weighted), *(["bias"] * shifted)], affine, strict=True):
-            if t.shape != wanted:
-                raise ShapeError("D2S0002", f"{of.name}(): '{name}' has shape {list(t.shape)}, expected {list(wanted)}")
-        return x, Type(x.dtype, lines), Type(x.dtype, lines)
+
+def _types(name: str, x: Type, affine: Sequence[Type], which: tuple[bool, bool], wanted: Shape, lines: Shape):
+    """The types of a norm's results, if weight and bias have the shape wanted."""
+    floats(name, x, *affine)
+    for argument, t in zip(itertools.compress(("weight", "bias"), which), affine, strict=True):
+        if t.shape != wanted:
+            raise ShapeError("D2S0002", f"{name}(): '{argument}' has shape {list(t.shape)}, expected {list(wanted)}")
+    return x, Type(x.dtype, lines), Type(x.dtype, lines)
 
 
 def _pull(of_x, of_affine, weighted: bool, shifted: bool):
@@ -111,11 +113,16 @@ def layer_norm_(x, *affine, dims: int, centred: bool, epsilon: float, weighted: 
     """
 
 
-def _split(x: Type, dims: int, centred: bool = True) -> tuple[Shape, Shape]:
+def _split(x: Type, dims: int) -> tuple[Shape, Shape]:
     return x.shape[len(x.shape) - dims :], x.shape[: len(x.shape) - dims]
 
 
-_norm_rules(layer_norm_, _split)
+_settings(layer_norm_)
+
+
+@layer_norm_.rule("infer")
+def _(x, *affine, dims, centred, epsilon, weighted, shifted):
+    return _types("layer_norm", x, affine, (weighted, shifted), *_split(x, dims))
 
 
 def _line_groups(x: Type, dims: int, turned: bool = False) -> list[Group]:
@@ -175,7 +182,7 @@ def _(cotangent, x, means, scales, dims):
 
 
 @layer_norm_affine.rule("kernel")
-def _(cotangent, x, means, scales, out, common, dims):
+def _(cotangent, x, means, scales, *out, dims):
     return _affine_kernel("means[e]", "scales[e]", _line_groups(x, dims, turned=True), by_row=True)
 
 
@@ -199,7 +206,12 @@ def _channels(x: Type, groups: int) -> tuple[Shape, Shape]:
     return (x.shape[1],), (x.shape[0], groups)
 
 
-_norm_rules(group_norm_, _channels)
+_settings(group_norm_)
+
+
+@group_norm_.rule("infer")
+def _(x, *affine, groups, epsilon, weighted, shifted):
+    return _types("group_norm", x, affine, (weighted, shifted), *_channels(x, groups))
 
 
 def _channel_groups(x: Type, groups: int, turned: bool = False) -> list[Group]:
@@ -260,7 +272,7 @@ def _(cotangent, x, means, scales, groups):
 
 
 @group_norm_affine.rule("kernel")
-def _(cotangent, x, means, scales, out, common, groups):
+def _(cotangent, x, means, scales, *out, groups):
     each_run = (("middle", "means[i0 * n1 + i1]"), ("deviation", "scales[i0 * n1 + i1]"))
     return _affine_kernel("middle", "deviation", _channel_groups(x, groups, turned=True), False, each_run)
 
@@ -284,7 +296,12 @@ def _one_channel(x: Type, channel: int) -> tuple[Shape, Shape]:
     return x.shape[channel : channel + 1], x.shape[channel : channel + 1]
 
 
-_norm_rules(batch_norm_, _one_channel)
+_settings(batch_norm_)
+
+
+@batch_norm_.rule("infer")
+def _(x, *affine, channel, epsilon, weighted, shifted):
+    return _types("batch_norm", x, affine, (weighted, shifted), *_one_channel(x, channel))
 
 
 def _batch_groups(x: Type, channel: int) -> list[Group]:
@@ -350,9 +367,11 @@ def _(x, means, variances, *affine, **attrs):
 
 @batch_norm_fixed.rule("infer")
 def _(x, means, variances, *affine, channel, epsilon, weighted, shifted):
-    attrs = {"channel": channel, "epsilon": epsilon, "weighted": True, "shifted": True}
-    batch_norm_.infer([x, means, variances], attrs)
-    return batch_norm_.infer([x, *affine], attrs | {"weighted": weighted, "shifted": shifted})[0]
+    wanted, _ = _one_channel(x, channel)
+    for name, t in (("running_mean", means), ("running_var", variances)):
+        if t.shape != wanted or t.dtype is not x.dtype:
+            raise ShapeError("D2S0002", f"batch_norm(): '{name}' is {t}, expected {Type(x.dtype, wanted)}")
+    return _types("batch_norm", x, affine, (weighted, shifted), wanted, wanted)[0]
 
 
 @batch_norm_fixed.rule("kernel")

@@ -77,17 +77,17 @@ def _(x, axis, dtype, keepdim):
 
 
 @sum.rule("infer")
-def _(x, axis, keepdim, dtype=None):
+def _(x, axis, dtype=None, keepdim=False):
     return Type(_total_dtype(x, dtype), kept_shape(x.shape, axis, keepdim))
 
 
 @sum.rule("kernel")
-def _(x, out, axis, keepdim, dtype=None):
+def _(x, out, axis, dtype=None, keepdim=False):
     return reduction(x, axis, SUM, "T(x[k])")
 
 
 @sum.rule("vjp")
-def _(g, out, x, axis, keepdim, dtype=None):
+def _(g, out, x, axis, dtype=None, keepdim=False):
     return lambda: spread(OPS["cast"](g, x.dtype) if dtype and dtype is not x.dtype else g, x, axis, keepdim)
 
 

@@ -68,17 +68,23 @@ def _columns(state: dict[str, tuple[str, str]], body: Sequence[str], e: str):
 
 
 def _scans(of: Op) -> None:
-    """Attributes and type of an op along an axis whose first result is like its first input."""
+    """The attribute of an op along an axis, and the type of one whose inputs and result are alike."""
 
     @of.rule("canonical")
     def _(x, *others, axis, **own):
         return {"axis": one_axis(axis, len(x.shape), of.name)} | own
 
-    @of.rule("infer")
-    def _(x, *others, axis, **own):
-        if x.dtype.kind == "b":
-            raise DTypeError("D2S0003", f"{of.name}() does not take bool")
-        return x
+    of.rule("infer")(_pulled_type if len(of.arrays) > 1 else _type)
+
+
+def _type(x, axis):
+    if x.dtype.kind == "b":
+        raise DTypeError("D2S0003", "a scan does not take bool")
+    return x
+
+
+def _pulled_type(cotangent, x, y, axis):
+    return x
 
 
 def in_a_row(x: Any, axis: Any) -> tuple[Any, int]:
@@ -99,6 +105,11 @@ def cumsum_(x, axis: int, reverse: bool = False):
 
 
 _scans(cumsum_)
+
+
+@cumsum_.rule("infer")
+def _(x, axis, reverse):
+    return _type(x, axis)
 
 
 @cumsum_.rule("kernel")
@@ -195,7 +206,7 @@ def _extreme_scan(of: Op, sign: str) -> None:
         return x, Type(dtype, x.shape)
 
     @of.rule("kernel")
-    def _(x, out, out1, axis, dtype):
+    def _(x, *out, axis, dtype):
         state = {"best": ("local64", "x[{first}]"), "place": ("i64_local64", "0")}
         body = [f"better = (x[k] {sign} {{best}}) | (x[k] != x[k])", "{best} = select(better, x[k], {best})"]
         body += ["{place} = select(better, e, {place})", "out[k] = {best}", "out1[k] = {place}"]

@@ -198,7 +198,7 @@ free_memory(memory)
 
 
 @sorted_.rule("kernel")
-def _(x, out, places, axis, descending):
+def _(x, *out, axis, descending):
     sign = ">" if descending else "<"
     before = f"v[j] {sign} v[i]"
     if x.dtype.kind == "f":

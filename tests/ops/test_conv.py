@@ -2,17 +2,17 @@
 
 import ctypes
 import itertools
+import mmap
 
 import numpy as np
 import pytest
 
 import d2s
 import d2s.nn.functional as F
-from d2s.codegen import cache, emit
 from d2s.errors import D2SError
 from d2s.ops.conv import conv_, conv_transpose_, conv_weight_grad
-from d2s.runtime import launch
 from d2s.runtime.call import same_bits
+from tests.ops.without_memory import without_memory
 
 FORMS = range(60)
 
@@ -88,21 +88,6 @@ def test_gradients_are_adjoints(seed):
         assert (found * at).sum() == pytest.approx((changed * g).sum(), rel=1e-10, abs=1e-9)
 
 
-def on_the_plain_path(op, arrays, attrs):
-    """The result of an op's kernel where no memory is to be had."""
-    types = [launch.type_of(a) for a in arrays]
-    attrs = op.canonical(types, {**op.attributes, **attrs})
-    outputs, _, _, extents, _ = launch.prepared(op, tuple(types), tuple(attrs.items()))
-    made = emit.lower(op, types, outputs, attrs)
-    text = made.text.replace("memory = new_memory(", "memory = 0 * max_of(0, ")
-    assert text != made.text
-    found = np.empty(outputs[0].shape, outputs[0].dtype.numpy)
-    registers = [*(a.ctypes.data for a in (*arrays, found)), *extents]
-    kernel = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(cache.address(text, made.T))
-    kernel((ctypes.c_int64 * len(registers))(*registers), (ctypes.c_int32 * len(registers))(*range(len(registers))))
-    return found
-
-
 @pytest.mark.parametrize("seed", FORMS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_one_sum_in_ascending_order_on_every_path(seed, dtype):
@@ -119,7 +104,7 @@ def test_one_sum_in_ascending_order_on_every_path(seed, dtype):
     for op, arrays, more in cases:
         with np.errstate(all="ignore"):
             fast = op(*map(d2s.to_tensor, arrays), **attrs, **more).numpy()
-        assert same_bits(fast, on_the_plain_path(op, arrays, attrs | more)), op.name
+        assert same_bits(fast, without_memory(op, arrays, attrs | more, "memory = new_memory(")), op.name
 
 
 def test_every_sum_is_one_chain_of_fused_steps():
@@ -241,3 +226,35 @@ def test_what_does_not_fit_is_said(call, said):
     with pytest.raises(D2SError) as caught:
         call(d2s.ones([1, 2, 6, 7]), d2s.ones([5, 2, 3, 3]))
     assert said in str(caught.value)
+
+
+def before_a_guarded_page(array):
+    """A copy that ends where memory may be read no more."""
+    page, size = mmap.PAGESIZE, array.nbytes
+    room = mmap.mmap(-1, (size // page + 2) * page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(room))
+    end = start + (size // page + 1) * page
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    assert protect(end, page, 0) == 0
+    held = np.frombuffer(room, array.dtype, array.size, end - size - start).reshape(array.shape)
+    held[...] = array
+    return held
+
+
+@pytest.mark.parametrize("width", [7, 12, 16, 19, 33])
+@pytest.mark.parametrize("groups", [1, 4])
+def test_nothing_behind_an_input_is_read(width, groups):
+    rng = np.random.default_rng(width)
+    for stride, padding in itertools.product((1, 2), (0, 1)):
+        attrs = {"stride": (stride,) * 2, "padding": (padding,) * 4, "dilation": (1, 1), "groups": groups}
+        x, weight = rng.standard_normal((3, 4, 6, width)), rng.standard_normal((4, 4 // groups, 3, 3))
+        g = rng.standard_normal(written_out(x, weight, **attrs).shape)
+        for op, arrays, more in (
+            (conv_, (x, weight), {}),
+            (conv_transpose_, (g, weight), {"size": x.shape[2:]}),
+            (conv_weight_grad, (x, g), {"kernel": (3, 3)}),
+        ):
+            held = [before_a_guarded_page(a.astype(np.float32)) for a in arrays]
+            found = op(*map(d2s.Tensor, held), **attrs, **more)
+            assert same_bits(found.numpy(), op(*(d2s.to_tensor(a) for a in held), **attrs, **more).numpy())

@@ -11,6 +11,7 @@ from d2s.errors import D2SError
 from d2s.ops import pool_text
 from d2s.ops.pool import avg_pool, avg_pool_grad, max_pool, max_pool_grad, max_pool_pick, max_pool_with_index
 from d2s.runtime.call import same_bits
+from tests.ops.without_memory import without_memory
 
 LOWEST = float(np.finfo(np.float32).min)
 NAN, INF = float("nan"), float("inf")
@@ -84,6 +85,19 @@ def test_written_out_windows_have_the_bits_of_others(dtype, monkeypatch):
             found.append([t.numpy() for t in results])
         assert all(same_bits(a, b) for a, b in zip(*found, strict=True)), (k, s, p, up)
     d2s.runtime.launch.prepared.cache_clear()
+
+
+@pytest.mark.parametrize("op", [max_pool_grad, max_pool_pick])
+def test_where_there_is_no_memory_bits_are_the_same(op):
+    rng = np.random.default_rng(2)
+    for k, s, p in itertools.product((1, 2, 3, 4), (1, 2), (0, 1)):
+        x = rng.integers(0, 3, (1, 2, 7, 9)).astype(np.float32)  # with ties
+        x[0, 0, 2] = NAN
+        shape = max_pool(d2s.to_tensor(x), k, s, p).shape if op is max_pool_grad else x.shape
+        first = rng.standard_normal(shape).astype(np.float32)
+        attrs = {"kernel": k, "stride": s, "padding": p, "ceil_mode": False, "size": ()}
+        plain = without_memory(op, [first, x], attrs, "best = new_memory(")
+        assert same_bits(op(d2s.to_tensor(first), d2s.to_tensor(x), **attrs).numpy(), plain)
 
 
 def test_results_do_not_depend_on_threads():
