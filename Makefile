@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 # What is also tested under another Python, if this machine has one (OTHER=path names it).
-QUICK = d2s tests/ops tests/eager tests/jit/test_to_static.py tests/jit/test_training.py tests/codegen/test_cache.py tests/runtime
+QUICK = tests/ops/test_against_numpy.py tests/eager tests/jit/test_to_static.py tests/jit/test_training.py tests/runtime/test_executor.py
 
 .PHONY: demo test test-here test-other installed quick lint clean
 
@@ -12,8 +12,11 @@ demo: $(VENV)/demo-is-installed
 
 test: test-here test-other
 
+# Two halves side by side, for two cores.
 test-here: $(VENV)/tests-are-installed lint
-	$(VENV)/bin/python -m pytest
+	@$(VENV)/bin/python -m pytest d2s tests/ops tests/programs & half=$$!; \
+	$(VENV)/bin/python -m pytest tests --ignore=tests/ops --ignore=tests/programs; other=$$?; \
+	wait $$half && exit $$other
 
 test-other: $(VENV)/tests-are-installed | test-here
 	@other="$${OTHER:-$$($(VENV)/bin/python tests/another_python.py)}"; \
