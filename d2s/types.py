@@ -52,6 +52,7 @@ float32, float64 = DType("float32", "f32", "f", 4), DType("float64", "f64", "f",
 _stack = DType("stack", "stack", "s", 0)
 TENSOR_DTYPES = (bool_, uint8, int8, int16, int32, int64, float32, float64)
 _BY_NAME = {key: d for d in TENSOR_DTYPES for key in (d.name, d.short)}
+_OF_NUMPY = {d.numpy: d for d in TENSOR_DTYPES}  # in the byte order of the machine
 
 
 def _named(name: str) -> DType:
@@ -88,6 +89,8 @@ def dtype(of: object) -> DType:
     """The DType named by a DType, a string, a NumPy dtype or a Python number type."""
     if isinstance(of, DType):
         return of
+    if isinstance(of, np.dtype) and of in _OF_NUMPY:
+        return _OF_NUMPY[of]
     try:
         name = of if isinstance(of, str) else np.dtype(of).name  # type: ignore[call-overload]
         return _BY_NAME[name]

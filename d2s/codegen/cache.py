@@ -29,7 +29,7 @@ from d2s.codegen.host import cpu, target_machine
 from d2s.stages import stage
 
 folder = store.folder
-_lock = threading.RLock()
+_lock = threading.Lock()
 _waited = False
 PATIENCE = 20.0  # seconds a fork waits for what is being compiled
 _loaded: dict[str, dict[str, int]] = {}
@@ -210,7 +210,7 @@ def _go_on() -> None:
 def _unlock() -> None:
     """In a forked child the thread that held a lock is not there to give it back."""
     global _lock, _progress
-    _lock, _progress = threading.RLock(), _Progress()
+    _lock, _progress = threading.Lock(), _Progress()
 
 
 if hasattr(os, "register_at_fork"):

@@ -6,21 +6,20 @@ In: predictions and labels. Out: one number, or with reduction "none" one for ea
 2.0
 """
 
+import math
 from typing import Any
 
 from d2s.arguments import number
 from d2s.errors import ArgumentError, brief
-from d2s.ops.compare import cast, equal, greater_than, less_equal, not_equal, where
+from d2s.ops.compare import equal, greater_than, less_equal, where
 from d2s.ops.exponential import exp, log, log1p, sigmoid, sqrt
 from d2s.ops.extremes import clip, minimum
-from d2s.ops.label import class_entropy, class_weight, pick_class, place_class
+from d2s.ops.label import class_entropy, class_weight, mean_of_seen, pick_class, place_class
 from d2s.ops.math import abs, neg, pow, relu, square
 from d2s.ops.reduce import mean, ones, sum
 from d2s.ops.shape import squeeze, unsqueeze
 from d2s.ops.softmax import log_softmax_, one_axis, softmax_
 from d2s.ops.statistics import norm
-
-SMALLEST = 3.783505853677006e-44  # its logarithm is -100, below which no logarithm of a probability goes
 
 
 def reduced(name: str, loss: Any, reduction: str) -> Any:
@@ -69,12 +68,17 @@ def cross_entropy(
     if soft_label or label_smoothing > 0:
         return _of_soft_labels(input, label, weight, reduction, axis, use_softmax)
     losses = _of_classes(input, label, ignore_index, axis, use_softmax)
-    weights = cast(not_equal(label, ignore_index), input.dtype) if weight is None else class_weight(weight, label, ignore_index)
-    weights = squeeze(weights, axis) if len(label.shape) == len(input.shape) else weights
-    losses = losses if weight is None else losses * weights
-    if reduction == "mean":
-        return _mean(losses, weights)
-    return reduced("cross_entropy", unsqueeze(losses, axis) if len(label.shape) == len(input.shape) else losses, reduction)
+    if len(label.shape) == len(input.shape):
+        losses = unsqueeze(losses, axis)
+    return _of_samples("cross_entropy", losses, label, weight, ignore_index, reduction)
+
+
+def _of_samples(name: str, losses: Any, label: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
+    """The losses of samples as a mean over weights, a sum, or each on its own."""
+    if weight is None:
+        return mean_of_seen(losses, label, ignore_index) if reduction == "mean" else reduced(name, losses, reduction)
+    weights = class_weight(weight, label, ignore_index)
+    return _mean(losses * weights, weights) if reduction == "mean" else reduced(name, losses * weights, reduction)
 
 
 def _of_classes(input: Any, label: Any, ignore_index: int, axis: int, use_softmax: bool) -> Any:
@@ -145,9 +149,7 @@ def nll_loss(
     2.0
     """
     losses = neg(pick_class(input, label, 1, ignore_index))
-    weights = cast(not_equal(label, ignore_index), input.dtype) if weight is None else class_weight(weight, label, ignore_index)
-    losses = losses if weight is None else losses * weights
-    return _mean(losses, weights) if reduction == "mean" else reduced("nll_loss", losses, reduction)
+    return _of_samples("nll_loss", losses, label, weight, ignore_index, reduction)
 
 
 def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name: str | None = None) -> Any:
@@ -245,8 +247,14 @@ def binary_cross_entropy(input: Any, label: Any, weight: Any = None, reduction: 
     >>> print(d2s.nn.functional.binary_cross_entropy(d2s.to_tensor([0.5]), d2s.to_tensor([1.0])).numpy().round(4))
     0.6931
     """
-    loss = neg(label * log(clip(input, SMALLEST))) - (1.0 - label) * log(clip(1.0 - input, SMALLEST))
+    loss = neg(label * _log(input)) - (1.0 - label) * _log(1.0 - input)
     return reduced("binary_cross_entropy", _weighted(loss, weight), reduction)
+
+
+def _log(x: Any) -> Any:
+    """The logarithm of a likelihood, -100 where that is below e ** -100."""
+    likely = greater_than(x, math.exp(-100))
+    return where(likely, log(where(likely, x, 1.0)), -100.0)
 
 
 def binary_cross_entropy_with_logits(

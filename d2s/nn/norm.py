@@ -7,11 +7,11 @@ brought up to date in training.
 [[0.85 1.13]]
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from d2s.arguments import number
-from d2s.autodiff.mode import no_grad
+from d2s.arguments import expect, number
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.ops.arrange import moveaxis
 from d2s.ops.math import pow, square
@@ -66,7 +66,7 @@ def _last_axes(name: str, x: Any, wanted: Any, weight: Any, bias: Any, epsilon: 
 
 def _flat(tensor: Any, extents: list[int]) -> Any:
     """A weight in the shape of a line; Paddle keeps those of several axes as one."""
-    return tensor if tensor is None or list(tensor.shape) == extents else tensor.reshape(extents)
+    return tensor.reshape(extents) if tensor is not None and list(tensor.shape) == [math.prod(extents)] else tensor
 
 
 def _channels_last(name: str, data_format: str) -> bool:
@@ -156,8 +156,7 @@ def batch_norm(
 
 def _move(average: Any, new: Any, momentum: float) -> None:
     """A running average, of which `momentum` stays."""
-    with no_grad():
-        average.set_value(average * momentum + new * (1 - momentum))
+    average.set_value(average * momentum + new * (1 - momentum))
 
 
 def local_response_norm(
@@ -175,6 +174,7 @@ def local_response_norm(
     [[[0.4000000059604645]]]
     """
     axis = len(x.shape) - 1 if _channels_last("local_response_norm", data_format) else 1
+    expect("local_response_norm", "size", size, int, "an int")
     widths = [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(len(x.shape))]
     squares = pad(square(x), [n for pair in widths for n in pair])
     parts = [slice(squares, [axis], [n], [n + x.shape[axis]]) for n in range(size)]

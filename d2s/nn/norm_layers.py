@@ -10,6 +10,7 @@ Parameters and buffers have Paddle's names: `weight`, `bias`, `_mean`, `_varianc
 from collections.abc import Sequence
 from typing import Any
 
+from d2s.arguments import expect
 from d2s.errors import ShapeError
 from d2s.nn.initializer import Constant
 from d2s.nn.layer import Layer
@@ -33,6 +34,7 @@ class LayerNorm(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
+        expect("RMSNorm", "normalized_shape", normalized_shape, (int, list, tuple), "an int or a list of ints")
         self._normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
         self._epsilon = epsilon
         self.weight = _scales(self, self._normalized_shape, weight_attr)
@@ -61,6 +63,7 @@ class RMSNorm(Layer):
         self, normalized_shape: int | Sequence[int], epsilon: float = 1e-5, weight_attr: Any = None, name: str | None = None
     ) -> None:
         super().__init__()
+        expect("RMSNorm", "normalized_shape", normalized_shape, (int, list, tuple), "an int or a list of ints")
         self._normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
         self._epsilon = epsilon
         self.weight = _scales(self, self._normalized_shape, weight_attr)
@@ -90,7 +93,9 @@ class GroupNorm(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        if num_channels % num_groups:
+        for argument, value in (("num_groups", num_groups), ("num_channels", num_channels)):
+            expect("GroupNorm", argument, value, int, "an int")
+        if num_groups < 1 or num_channels % num_groups:
             raise ShapeError("D2S0002", f"GroupNorm(): {num_channels} channels do not make {num_groups} groups")
         self._num_groups, self._num_channels = num_groups, num_channels
         self._epsilon, self._data_format = epsilon, data_format

@@ -15,6 +15,7 @@ from d2s.ops.lines import SUM, Do, Each, Let, Step, Total, kernel, put
 from d2s.ops.op import OPS, Op, Share, op
 from d2s.ops.reduce import kept_shape
 from d2s.ops.softmax import along, floats, one_axis, peak_of
+from d2s.ops.tree import over_a_run
 from d2s.types import Shape, Type
 
 PLACE = """\
@@ -261,3 +262,65 @@ def _(value, weight, label, ignore_index):
 @class_weight.rule("vjp")
 def _(g, out, weight, label, ignore_index):
     return None, None
+
+
+@op(paddle=None)
+def mean_of_seen(x, label, ignore_index: int):
+    """The sum of all elements, divided by the number of labels that are not to be ignored; 0 where there are none.
+
+    >>> d2s.ops.label.mean_of_seen(d2s.to_tensor([3.0, 0.0]), d2s.to_tensor([1, -100]), -100).item()
+    3.0
+    """
+
+
+_COUNTED = """\
+@inlined
+def count_of(label, count, ignored):
+    seen = 0
+    for i in range(count):
+        seen += select(int64(label[i]) != ignored, 1, 0)
+    return select(seen > 0, seen, 1)
+
+"""
+
+
+@mean_of_seen.rule("infer")
+def _(x, label, ignore_index):
+    return Type(x.dtype)
+
+
+@mean_of_seen.rule("kernel")
+def _(x, label, out, ignore_index):
+    body = f"out[0] = sum_of(x, 0, n0) / T(count_of(label, n1, {ignore_index}))\n"
+    return [x.shape, label.shape], body, None, _COUNTED + over_a_run("sum_of", "x", "x[k]", SUM)
+
+
+@mean_of_seen.rule("vjp")
+def _(g, out, x, label, ignore_index):
+    return lambda: share_of_seen(g, x, label, ignore_index), None
+
+
+@op(paddle=None)
+def share_of_seen(x, like, label, ignore_index: int):
+    """One number divided by the number of labels that are not to be ignored, in the shape of `like`.
+
+    >>> like, label = d2s.to_tensor([0.0, 0.0]), d2s.to_tensor([1, 0])
+    >>> d2s.ops.label.share_of_seen(d2s.to_tensor(3.0), like, label, -100).numpy().tolist()
+    [1.5, 1.5]
+    """
+
+
+@share_of_seen.rule("infer")
+def _(x, like, label, ignore_index):
+    return Type(x.dtype, like.shape)
+
+
+@share_of_seen.rule("kernel")
+def _(x, like, label, out, ignore_index):
+    body = f"share = x[0] / T(count_of(label, n1, {ignore_index}))\nfor i in range(n0):\n    out[i] = share\n"
+    return [like.shape, label.shape], body, None, _COUNTED
+
+
+@share_of_seen.rule("vjp")
+def _(g, out, x, like, label, ignore_index):
+    return lambda: mean_of_seen(g, label, ignore_index), None, None

@@ -17,6 +17,7 @@ from d2s.ops.compare import cast
 from d2s.ops.lines import indented
 from d2s.ops.op import Op, Share, op
 from d2s.ops.shape import flatten
+from d2s.ops.shapes import tensor_type
 from d2s.ops.softmax import FINITE, floats, one_axis
 from d2s.ops.tree import WIDTH
 from d2s.types import Type, int64
@@ -133,8 +134,9 @@ def cumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
 
 def _widened(x: Any, dtype: Any) -> Any:
     """x in the dtype asked for; without one, integers and bools in int64."""
-    wanted = types.dtype(dtype) if dtype is not None else x.dtype if x.dtype.kind == "f" else int64
-    return x if x.dtype is wanted else cast(x, wanted)
+    have = tensor_type(x, "cumsum", "x").dtype
+    wanted = types.dtype(dtype) if dtype is not None else have if have.kind == "f" else int64
+    return x if have is wanted else cast(x, wanted)
 
 
 @op(paddle=None)

@@ -19,6 +19,7 @@ from d2s.ops.reduce import kept_shape
 from d2s.ops.rounding import isnan
 from d2s.ops.scan import in_a_row
 from d2s.ops.shape import squeeze, unsqueeze
+from d2s.ops.shapes import tensor_type
 from d2s.ops.slicing import slice
 from d2s.ops.softmax import one_axis
 from d2s.ops.tree import WIDTH
@@ -253,7 +254,10 @@ def topk(x: Any, k: int, axis: Any = None, largest: bool = True, sorted: bool = 
 
 def _among(name: str, argument: str, k: Any, x: Any, axis: Any) -> None:
     """Refuses a k that is not one of 1 ... the number of elements along the axis."""
-    count = x.shape[one_axis(axis, len(x.shape), name)] if x.shape else 1
+    shape = tensor_type(x, name, "x").shape
+    count = shape[one_axis(axis, len(shape), name)] if shape else 1
+    if not isinstance(count, int):
+        raise ArgumentError("D2S1001", f"{name}(): only a run knows how long the axis is")
     if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= count:
         raise ArgumentError("D2S0004", f"{name}(): '{argument}' is {k!r:.40}, expected an int from 1 to {count}")
 

@@ -16,6 +16,7 @@ from d2s.ops.exponential import sqrt
 from d2s.ops.math import abs, pow, square
 from d2s.ops.reduce import max, mean, min, per_element, sum
 from d2s.ops.rounding import isnan
+from d2s.ops.shapes import tensor_type
 from d2s.types import bool_
 
 
@@ -62,7 +63,7 @@ def all(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
 
 
 def _true(x: Any) -> Any:
-    return x if x.dtype is bool_ else not_equal(x, 0)
+    return x if tensor_type(x, "count", "x").dtype is bool_ else not_equal(x, 0)
 
 
 def count_nonzero(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
@@ -80,7 +81,8 @@ def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False) -
     >>> d2s.nansum(d2s.to_tensor([float("nan"), 2.0, 3.0])).item()
     5.0
     """
-    return sum(where(isnan(x), 0.0, x) if x.dtype.kind == "f" else x, axis, dtype, keepdim)
+    floats = tensor_type(x, "nansum", "x").dtype.kind == "f"
+    return sum(where(isnan(x), 0.0, x) if floats else x, axis, dtype, keepdim)
 
 
 def nanmean(x: Any, axis: Any = None, keepdim: bool = False) -> Any:

@@ -182,9 +182,14 @@ def {name}({given}, total, step, width, lanes, chunks):
             while e < stop:
                 lane = e & 63
                 to, rows = lane * width, {several if plain else "1"}
-                for j in range(rows * width):
-                    k = at + j
-                    lanes[to + j] = {one}
+                if (rows == 1) & (width == {WIDTH}):
+                    for j in range({WIDTH}):
+                        k = at + j
+                        lanes[to + j] = {one}
+                else:
+                    for j in range(rows * width):
+                        k = at + j
+                        lanes[to + j] = {one}
                 at += rows * step
                 e += rows
         {name}_fold(held, width, lanes)

@@ -128,7 +128,7 @@ def test_sum_over_any_axes(shape, data):
     axis = tuple(data.draw(st.sets(st.integers(0, len(shape) - 1))))
     x = values(types.int16, shape)
     expected = x.sum(axis, dtype=np.int64, keepdims=True)
-    assert np.array_equal(d2s.sum(d2s.to_tensor(x), axis, True).numpy(), expected)
+    assert np.array_equal(d2s.sum(d2s.to_tensor(x), axis, keepdim=True).numpy(), expected)
 
 
 @pytest.mark.parametrize("to", [d for d in types.TENSOR_DTYPES if d.kind == "i"], ids=str)

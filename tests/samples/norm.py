@@ -204,7 +204,7 @@ def weights(query, key, mask, causal):
 
 def attention(query, key, value, *mask, causal=False):
     p, logs = weights(query, key, mask, causal)
-    return np.einsum("bhij,bjhd->bihd", p, value.astype(np.float64)).astype(query.dtype), logs.astype(query.dtype)
+    return np.einsum("bhij,bjhd->bihd", p, value.astype(np.float64)).astype(query.dtype, "C"), logs.astype(query.dtype, "C")
 
 
 def attention_pulled(g, query, key, value, found, logs, *mask, causal=False):
@@ -235,13 +235,13 @@ def attention_gradients(make):
 
 
 SAMPLES = {
-    "layer_norm": Listed(layer_norm, layer_norms, "f", ulps=16),
+    "layer_norm": Listed(layer_norm, layer_norms, "f", ulps=16, smooth=False),
     "layer_norm_grad": Listed(layer_norm_pulled, layer_norm_gradients, "f", ulps=32, smooth=False),
     "layer_norm_affine": Listed(layer_norm_affine, layer_norm_affines, "f", ulps=32, smooth=False),
-    "group_norm": Listed(group_norm, group_norms, "f", ulps=16),
+    "group_norm": Listed(group_norm, group_norms, "f", ulps=16, smooth=False),
     "group_norm_grad": Listed(group_norm_pulled, group_norm_gradients, "f", ulps=32, smooth=False),
     "group_norm_affine": Listed(group_norm_affine, group_norm_affines, "f", ulps=32, smooth=False),
-    "batch_norm": Listed(batch_norm, batch_norms, "f", ulps=16),
+    "batch_norm": Listed(batch_norm, batch_norms, "f", ulps=16, smooth=False),
     "batch_norm_fixed": Listed(fixed, fixed_norms, "f", ulps=16, smooth=False),
     "batch_norm_grad": Listed(batch_norm_pulled, batch_norm_gradients, "f", ulps=64, smooth=False),
     "attention": Listed(attention, attentions, "f", ulps=64, smooth=False),

@@ -104,6 +104,21 @@ def weights(weight, label, ignore_index):
     return np.where(label == ignore_index, weight.dtype.type(0), weight[np.where(label == ignore_index, 0, label)])
 
 
+def seen_cases(make):
+    label = labels_of((6, 4), 1)
+    yield [make(6), label], {"ignore_index": IGNORED}
+    yield [make(6, 1), np.full((6, 1), IGNORED)], {"ignore_index": IGNORED}
+
+
+def count(label, ignore_index):
+    return max(1, int((label != ignore_index).sum()))
+
+
+def shares_of_seen(make):
+    for (x, label), attrs in seen_cases(make):
+        yield [make(), x, label], attrs
+
+
 SAMPLES = {
     "softmax": Listed(softmax, along_one, "f", ulps=8),
     "softmax_grad": Listed(softmax_pulled, pulled(softmax), "f", ulps=32),
@@ -113,5 +128,15 @@ SAMPLES = {
     "class_entropy_grad": Listed(entropy_pulled, entropies, "f", ulps=32, smooth=False),
     "pick_class": Listed(picked, labelled, "f"),
     "place_class": Listed(placed, placings, "f", smooth=False),
+    "mean_of_seen": Listed(
+        lambda x, label, ignore_index: (x.sum() / count(label, ignore_index)).astype(x.dtype), seen_cases, "f", ulps=8
+    ),
+    "share_of_seen": Listed(
+        lambda x, like, label, ignore_index: np.full_like(like, x / count(label, ignore_index)),
+        shares_of_seen,
+        "f",
+        ulps=1,
+        smooth=False,
+    ),
     "class_weight": Listed(weights, weighted, "f", smooth=False),
 }
