@@ -16,6 +16,7 @@ from d2s.jit import to_static
 from d2s.limits import finfo, iinfo
 from d2s.nn.parameter import ParamAttr
 from d2s.ops.along_axis import index_sample, put_along_axis, take_along_axis
+from d2s.ops.argmax import argmax, argmin
 from d2s.ops.arrange import flip, moveaxis, roll, swapaxes, t, transpose
 from d2s.ops.compare import cast, equal, greater_equal, greater_than, less_equal, less_than, not_equal, where
 from d2s.ops.create import (
@@ -86,8 +87,6 @@ from d2s.ops.shape import flatten, reshape, squeeze, unflatten, unsqueeze
 from d2s.ops.slicing import chunk, slice, split, strided_slice, unbind, unstack
 from d2s.ops.softmax import logsumexp
 from d2s.ops.sort import (
-    argmax,
-    argmin,
     argsort,
     bucketize,
     kthvalue,

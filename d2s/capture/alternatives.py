@@ -2,7 +2,7 @@
 
 In: `OneOf` values in Python's own operators. Out: the results, joined.
 
->>> from d2s import types
+>>> from d2s.capture.forms import TAG
 >>> from d2s.ops.dispatch import handling
 >>> tracer = Tracer("f")
 >>> tag = tracer.input(TAG, "tag")

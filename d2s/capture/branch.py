@@ -8,7 +8,7 @@ In: a condition of run time and what to record where it holds or does not. Out: 
 >>> tracer = Tracer("f")
 >>> test, x = tracer.input(Type(types.bool_), "test"), tracer.input(Type(types.float32, (2,)), "x")
 >>> with handling(tracer):
-... ...     (y,) = branch(tracer, test, (lambda: [None], lambda: [x * 2.0]))
+...     (y,) = branch(tracer, test, (lambda: [None], lambda: [x * 2.0]))
 >>> y.alternatives[0], [node.op for node in tracer.builder.finish([y.tag.value]).nodes]
 (None, ['cond'])
 """

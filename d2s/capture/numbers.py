@@ -3,12 +3,13 @@
 In: `/`, `//` and `%` of symbols that stand for Python numbers. Out: symbols; where a run divides by zero, it raises.
 
 >>> from d2s import types
+>>> from d2s.capture.symbolic import Tracer
 >>> from d2s.ops.dispatch import handling
 >>> from d2s.types import Type
 >>> tracer = Tracer("f")
 >>> n = tracer.input(Type(types.int64, (), True), "n")
 >>> with handling(tracer):
-...     n // 2, 7 / n
+...     quotients = n // 2, 7 / n
 >>> [node.op for node in tracer.builder.nodes if node.op != "constant"]
 ['floor_divide', 'cast', 'equal', 'cond', 'cast', 'divide']
 """

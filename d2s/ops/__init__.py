@@ -3,6 +3,7 @@
 from d2s.ops import (
     activation,
     along_axis,
+    argmax,
     arrange,
     attention,
     compare,

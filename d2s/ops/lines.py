@@ -10,7 +10,7 @@ In: steps and groups of axes. Out: extents, body, share and functions of a kerne
 >>> from d2s.types import float32
 >>> extents, body, share, above = kernel([Total("v", SUM, "x", "x[k]"), put("out", "{v}")], groups_of(("n", 4), (1,)))
 >>> extents, share
-([('n',), (4,)], Share(count='n0', grain='1 + 16384 // (1 + n1)'))
+([('n',), (4,)], Share(pieces='n0', grain='1 + 16384 // (1 + n1)'))
 >>> print(body.rstrip())
 for piece in range(lo, hi):
     v = v_of(x, piece * n1, n1)

@@ -6,7 +6,7 @@
 
 from typing import Any
 
-from d2s.ops import compare, exponential, extremes, linalg, logic, math, reduce, rounding, softmax, trigonometry
+from d2s.ops import argmax, compare, exponential, extremes, linalg, logic, math, reduce, rounding, softmax, trigonometry
 from d2s.ops.dispatch import current
 from d2s.ops.op import Op
 from d2s.ops.shape_methods import ShapeMethods, method_of
@@ -106,6 +106,7 @@ class Operators(ShapeMethods):
 
     sum, mean, prod, max, min = map(method_of, (reduce.sum, reduce.mean, reduce.prod, reduce.max, reduce.min))
     amax, amin, logsumexp = map(method_of, (reduce.amax, reduce.amin, softmax.logsumexp))
+    argmax, argmin = map(method_of, (argmax.argmax, argmax.argmin))
 
     mm, bmm, mv, dot = linalg.mm, linalg.bmm, linalg.mv, method_of(linalg.dot)
     inner, outer, addmm = linalg.inner, linalg.outer, linalg.addmm

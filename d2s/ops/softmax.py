@@ -35,6 +35,12 @@ def along(x: Type, axis: int):
     return groups_of(x.shape, (axis,) if x.shape else ())
 
 
+def no_bools(name: str, x: Type) -> None:
+    """Refuses bools, which have no order."""
+    if x.dtype.kind == "b":
+        raise DTypeError("D2S0003", f"{name}() does not take bool")
+
+
 def floats(name: str, *operands: Type) -> None:
     """Refuses what is not a float, or not of one dtype."""
     if operands[0].dtype.kind != "f" or len({t.dtype for t in operands}) > 1:
