@@ -11,7 +11,7 @@ In: `/`, `//` and `%` of symbols that stand for Python numbers. Out: symbols; wh
 >>> with handling(tracer):
 ...     quotients = n // 2, 7 / n
 >>> [node.op for node in tracer.builder.nodes if node.op != "constant"]
-['floor_divide', 'cast', 'equal', 'cond', 'cast', 'divide']
+['floor_divide', 'cast', 'equal', 'cond', 'divide']
 """
 
 import operator

@@ -41,6 +41,7 @@ __all__ = [
     "Share",
     "activation",
     "along_axis",
+    "argmax",
     "arrange",
     "attention",
     "compare",
