@@ -6,7 +6,22 @@
 
 from typing import Any
 
-from d2s.ops import argmax, compare, exponential, extremes, linalg, logic, math, reduce, rounding, softmax, trigonometry
+from d2s.ops import (
+    argmax,
+    compare,
+    exponential,
+    extremes,
+    linalg,
+    logic,
+    math,
+    reduce,
+    rounding,
+    scan,
+    softmax,
+    sort,
+    statistics,
+    trigonometry,
+)
 from d2s.ops.dispatch import current
 from d2s.ops.op import Op
 from d2s.ops.shape_methods import ShapeMethods, method_of
@@ -107,6 +122,18 @@ class Operators(ShapeMethods):
     sum, mean, prod, max, min = map(method_of, (reduce.sum, reduce.mean, reduce.prod, reduce.max, reduce.min))
     amax, amin, logsumexp = map(method_of, (reduce.amax, reduce.amin, softmax.logsumexp))
     argmax, argmin = map(method_of, (argmax.argmax, argmax.argmin))
+    std, var, any, all, norm = statistics.std, statistics.var, statistics.any, statistics.all, statistics.norm
+    count_nonzero, nansum, nanmean = statistics.count_nonzero, statistics.nansum, statistics.nanmean
+    cumsum, cumprod, cummax, cummin, logcumsumexp = scan.cumsum, scan.cumprod, scan.cummax, scan.cummin, scan.logcumsumexp
+    argsort, topk, kthvalue, median, mode, quantile = (
+        sort.argsort,
+        sort.topk,
+        sort.kthvalue,
+        sort.median,
+        sort.mode,
+        sort.quantile,
+    )
+    bucketize, sort = sort.bucketize, sort.sort
 
     mm, bmm, mv, dot = linalg.mm, linalg.bmm, linalg.mv, method_of(linalg.dot)
     inner, outer, addmm = linalg.inner, linalg.outer, linalg.addmm

@@ -171,7 +171,7 @@ def test_eager_ops_of_one_pattern_share_a_kernel():
     before = len(cache._loaded)
     for size in (1001, 1002, 1003):
         d2s.add(d2s.to_tensor(np.ones(size, "float32")), d2s.to_tensor(np.ones(size, "float32")))
-    assert len(cache._loaded) <= before + 1
+    assert len(cache._loaded) <= before + 2  # the kernel, and the pool of threads if it is the first shared one
 
 
 def test_threads_compile_a_kernel_once():
