@@ -31,6 +31,7 @@ _ASSERTIONS = "@pytest_ar"  # the name by which a test runner, which compiles as
 
 def read(fn: types.FunctionType) -> Function:
     """The tree of `fn`."""
+    linecache.checkcache(fn.__code__.co_filename)  # a file edited and loaded again has another text
     text = "".join(linecache.getlines(fn.__code__.co_filename, fn.__globals__))
     if not text:
         raise _unavailable(fn, "is not available", "put the function in a file, or its text in linecache.cache")

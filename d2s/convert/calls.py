@@ -242,6 +242,7 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (getattr, _getattr),
     (hasattr, _hasattr),
     (to_tensor, _to_tensor),
+    (super, lambda tracer, *args: super(*args)),
     (range, range_),
     (enumerate, enumerate_),
     (zip, zip_),

@@ -1,0 +1,140 @@
+"""Containers."""
+
+import collections
+import dataclasses
+
+from feature_rows import Subject, rows_of, t
+
+row = rows_of("Containers")
+Pair = collections.namedtuple("Pair", "first second")
+
+
+@dataclasses.dataclass
+class Point:
+    a: object
+    n: object
+
+
+class Counter:
+    def __init__(self):
+        self.n, self.last = 0, None
+
+    def bump(self, x):
+        self.n += 1
+        self.last = x
+        return x * x + 1
+
+
+@row("list append in a tensor loop", refused="D2S1001")
+def append_in_loop(x):
+    parts = []
+    while x.sum() < 10:
+        x = x * x + 1
+        parts.append(x)
+    return parts
+
+
+@row("list append in a tensor if", refused="D2S1002")
+def append_in_if(x):
+    parts = [x * 1]
+    if x.sum() > 0:
+        parts.append(x * 2)
+    return parts
+
+
+@row("nested list append", refused="D2S1002")
+def nested_append(x):
+    parts = [[x * 1], []]
+    if x.sum() > 0:
+        parts[0].append(x * 2)
+    else:
+        parts[1].append(x - 1)
+    return parts
+
+
+@row("dict gains a key in a tensor loop", refused="D2S1001")
+def dict_gains_key(x):
+    found = {}
+    while x.sum() < 10:
+        x = x * x + 1
+        found["last"] = x
+    return found
+
+
+@row("pop", refused="D2S1002")
+def pops(x):
+    parts = [x * 1, x * 2]
+    if x.sum() > 0:
+        x = parts.pop()
+    return x + 1, parts
+
+
+@row("insert", refused="D2S1002")
+def inserts(x):
+    parts = [x * 1]
+    if x.sum() > 0:
+        parts.insert(0, x * 2)
+    return parts
+
+
+@row("slice assignment", refused="D2S1002")
+def slice_assignment(x):
+    parts = [x * 1, x * 2, x * 3]
+    if x.sum() > 0:
+        parts[:2] = [x - 1]
+    return parts
+
+
+@row("tuple")
+def tuples(x):
+    pair = (x * 1, 1)
+    if x.sum() > 0:
+        pair = (x * 2, 2)
+    return pair
+
+
+@row("namedtuple")
+def namedtuples(x):
+    pair = Pair(x * 1, 1)
+    if x.sum() > 0:
+        pair = Pair(x * 2, second=2)
+    return pair, pair.first + pair.second
+
+
+@row.fresh("attribute mutation in a tensor if", refused="D2S1003")
+def attribute_in_if():
+    counter = Counter()
+
+    def f(x):
+        if x.sum() > 0:
+            counter.n = counter.n + 1
+        return x * 2
+
+    return Subject(f, lambda: counter.n)
+
+
+@row.fresh("a method that mutates state in a tensor loop", refused="D2S1003")
+def method_in_loop():
+    counter = Counter()
+
+    def f(x):
+        while x.sum() < 10:
+            x = counter.bump(x)
+        return x * 1
+
+    return Subject(f, lambda: (counter.n, None if counter.last is None else counter.last.numpy().tolist()))
+
+
+@row("caller's list mutated by the callee", (([t([1.0, 2.0])],), ([t([-1.0, -2.0])],)), refused="D2S1004")
+def callers_list(parts):
+    if parts[0].sum() > 0:
+        parts.append(parts[0] * 2)
+    return len(parts)
+
+
+@row("a dataclass carried through a loop", refused="D2S1004")
+def dataclass_carried(x):
+    point = Point(x, 0)
+    while point.a.sum() < 10:
+        point = Point(point.a * point.a + 1, point.n + 1)
+    return point.a, point.n

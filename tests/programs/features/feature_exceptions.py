@@ -1,0 +1,95 @@
+"""Exceptions and context."""
+
+import contextlib
+
+from feature_rows import Subject, rows_of
+
+row = rows_of("Exceptions and context")
+
+
+def positive(x):
+    if x.sum() > 0:
+        return x * 2
+    raise ValueError("not positive")
+
+
+@row("try/except with a tensor if", refused="D2S1003")
+def try_with_if(x):
+    try:
+        if x.sum() > 0:
+            x = x * 2
+        y = x - 1
+    except ValueError:
+        y = x
+    return y
+
+
+@row("try/except around a raise in a tensor branch", refused="D2S1003")
+def try_around_raise(x):
+    try:
+        y = positive(x)
+    except ValueError as error:
+        y = x - len(str(error))
+    else:
+        y = y + 1
+    return y
+
+
+@row("try/finally with return", refused="D2S1003")
+def finally_with_return(x):
+    trace = []
+    try:
+        if x.sum() > 0:
+            return x * 2, trace
+    finally:
+        trace.append(1)
+    return x - 1, trace
+
+
+@row.fresh("`with` and return inside a tensor if", refused="D2S1003")
+def with_and_return():
+    log = []
+
+    @contextlib.contextmanager
+    def entered(scale):
+        log.append("in")
+        try:
+            yield scale
+        finally:
+            log.append("out")
+
+    def f(x):
+        with entered(2.0) as scale:
+            if x.sum() > 0:
+                return x * scale
+        return x - 1
+
+    return Subject(f, lambda: list(log))
+
+
+@row("`with` of a class of the user's that only computes", refused="D2S1003")
+def with_of_class(x):
+    class Scaled:
+        def __enter__(self):
+            return 2.0
+
+        def __exit__(self, *error):
+            return False
+
+    with Scaled() as scale:
+        if x.sum() > 0:
+            return x * scale
+    return x - 1
+
+
+@row("`assert` fires (user's message)")
+def assertion(x):
+    assert x.sum() > 0, "not positive"
+    return x * 2
+
+
+@row("`raise` in a tensor branch")
+def raises(x):
+    if x.sum() > 0:
+        raise ValueError("positive")
+    return x * 2
