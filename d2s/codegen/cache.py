@@ -51,13 +51,18 @@ _NOT_COMPILING = {
 def address(text: str, T: str, name: str = "kernel") -> int:
     """The address of the compiled function `name` of a text."""
 
-    def compiled() -> bytes:
-        data: bytes = importlib.import_module("d2s.codegen.numba_kernel").object_of(text, T, name)  # Numba only to compile
-        return data
-
     imports = {symbol: provide() for symbol, provide in _provided.items()} if SHARED in text else {}
     shown = functools.partial(_show, f"# T = {T}\n{text}")
-    return linked(f"{T}\n{name}\n{text}", compiled, ["kernel"], shown, imports)["kernel"]
+    return linked(f"{T}\n{name}\n{text}", lambda: _compiled(text, T, name), ["kernel"], shown, imports)["kernel"]
+
+
+def _compiled(text: str, T: str, name: str) -> bytes:
+    """The object of a text; what compiles is imported here, because a warm process needs none of it."""
+    if name == "kernel" and "@native" not in text:
+        typed = importlib.import_module("d2s.codegen.typed_functions")
+        with contextlib.suppress(typed.Unspoken):
+            return bytes(typed.object_of(text, T))
+    return bytes(importlib.import_module("d2s.codegen.numba_kernel").object_of(text, T, name))
 
 
 def provide(symbol: str, address: Callable[[], int]) -> None:

@@ -25,13 +25,14 @@ def target_machine(**options: Any) -> Any:
     return target.create_target_machine(cpu=name, features=features, opt=3, **options)
 
 
-def native_object(text: str) -> bytes:
-    """A text in LLVM IR as an object file: LLVM alone, no Numba."""
+def native_object(text: str, vectors: bool = False) -> bytes:
+    """A text in LLVM IR as an object file: LLVM alone, no Numba. `vectors`: loops become those where LLVM finds how."""
     machine = target_machine(reloc="pic", codemodel="small")
     module = llvm.parse_assembly(text)
     module.triple = machine.triple
     module.verify()
-    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3 if vectors else 2)
+    tuning.loop_vectorization = vectors or tuning.loop_vectorization
     llvm.create_pass_builder(machine, tuning).getModulePassManager().run(module, llvm.create_pass_builder(machine, tuning))
     data: bytes = machine.emit_object(module)
     return data

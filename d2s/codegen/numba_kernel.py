@@ -27,6 +27,7 @@ from numba.extending import intrinsic, lower_builtin, register_model
 from d2s import types
 from d2s.codegen import native_functions, numba_apart, numba_lanes, numba_native, numba_tiles
 from d2s.codegen.host import target_machine
+from d2s.codegen.sharing import SHARING
 from d2s.errors import InternalError
 
 ALLOWED = {"memcpy", "memset", "memmove", "fma", "fmaf", "malloc", "free", "d2s_fork"}
@@ -34,22 +35,6 @@ _registers, _operands = nb.CPointer(nb.intp), nb.CPointer(nb.int32)
 _INSTRUCTIONS = {n: n for n in ("sqrt", "rint", "floor", "ceil", "trunc")} | {"abs": "fabs"}
 SIGNATURES = {"kernel": nb.void(_registers, _operands), "execute": nb.intp(nb.intp, nb.intp, nb.intp, nb.intp)}
 SHARED = nb.intp(_registers, _operands, nb.intp, nb.intp)  # of a kernel whose work threads share
-_SHARING = """
-declare i64 @part(ptr, ptr, i64, i64)
-declare void @d2s_fork(ptr, ptr, ptr, i64, i64)
-define void @kernel(ptr %r, ptr %o) {
-  %count = call i64 @part(ptr %r, ptr %o, i64 0, i64 -1)
-  %grain = call i64 @part(ptr %r, ptr %o, i64 1, i64 -1)
-  %small = icmp sle i64 %count, %grain
-  br i1 %small, label %alone, label %shared
-alone:
-  %done = call i64 @part(ptr %r, ptr %o, i64 0, i64 %count)
-  ret void
-shared:
-  call void @d2s_fork(ptr @part, ptr %r, ptr %o, i64 %count, i64 %grain)
-  ret void
-}
-"""
 
 
 class _Input(nb.CPointer):
@@ -291,7 +276,7 @@ def _small_object(text: str, entry: str, shared: bool, link: Callable[[Any], Non
         if f.name == entry:
             f.name = "part" if shared else "kernel"
     if shared:
-        module.link_in(llvm.parse_assembly(f'target triple = "{module.triple}"\n{_SHARING}'))
+        module.link_in(llvm.parse_assembly(f'target triple = "{module.triple}"\n{SHARING}'))
     numba_tiles.link(module)
     link(module)
     for f in module.functions:

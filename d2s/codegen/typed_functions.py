@@ -1,0 +1,212 @@
+"""Kernel texts of loops around scalar functions as LLVM IR, without Numba: a tenth of the time, and Numba is not imported.
+
+A fused kernel is needed by one program only, so it must cost little to make. Its text is a small part of Python whose types
+follow from those of its pointers: ints are computed with 64 bits and wrap, float32 with float32 is float32, with anything
+wider it is float64, a comparison is a truth, `T` and the names of dtypes convert. Functions marked `@inlined` are written out
+where they are called. A text that says more than this speaks (`Unspoken`) goes to Numba; where both can, they agree bit by
+bit (tests/codegen/test_typed_functions.py).
+
+In: a kernel's text and what T is in it. Out: the text of a module in LLVM IR that defines `kernel`.
+
+>>> text = "def kernel(r, o):\\n    x = f32_in(r[o[0]])\\n    out = f32_out(r[o[1]])\\n    out[0] = x[0] * x[1]\\n"
+>>> "fmul float" in module_of(text, "f32")
+True
+>>> module_of("def kernel(r, o):\\n    print(r)\\n", "f32")
+Traceback (most recent call last):
+d2s.codegen.typed_values.Unspoken: print(r)
+"""
+
+import ast
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from d2s import types
+from d2s.codegen.host import native_object
+from d2s.codegen.sharing import PART, SHARING
+from d2s.codegen.typed_values import F32, F64, I1, I32, I64, Cell, Pointer, Unspoken, Values, float_type, int_type
+from d2s.types import DType
+
+
+def object_of(text: str, T: str) -> bytes:
+    """The object of a kernel's text."""
+    return native_object(module_of(text, T), vectors=True)
+
+
+def module_of(text: str, T: str) -> str:
+    """A kernel's text as a module."""
+    tree = ast.parse(text)
+    module = ir.Module(name="kernel")
+    names: dict[str, Any] = {}
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef):
+            names[statement.name] = statement
+        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            scope = {"math": math, "table": tuple} | {k: v for k, v in names.items() if not isinstance(v, ast.AST)}
+            names[statement.targets[0].id] = eval(compile(ast.Expression(statement.value), "<d2s>", "eval"), scope)
+        else:
+            raise Unspoken(ast.unparse(statement))
+    entry = names.pop("kernel")
+    shared = len(entry.args.args) == 4
+    given = [I64.as_pointer(), I32.as_pointer(), I64, I64][: len(entry.args.args)]
+    function = ir.Function(module, ir.FunctionType(I64 if shared else ir.VoidType(), given), "part" if shared else "kernel")
+    function.linkage = "internal" if shared else "external"
+    Writer(module, function, names, T).kernel(entry)
+    return f"{module}\n{SHARING.replace(PART, '') if shared else ''}"
+
+
+class Writer(Values):
+    """One kernel being written. `variables` are those of the function whose text is being read."""
+
+    def __init__(self, module: ir.Module, function: ir.Function, names: dict[str, Any], T: str) -> None:
+        super().__init__(module, function, names, T)
+        self.domain = module.add_metadata([ir.MetaDataString(module, "d2s")])
+        self.scopes: dict[Any, Any] = {}  # of what is stored through each output, by its address
+        self.stores: list[tuple[Any, Any]] = []
+
+    def kernel(self, source: ast.FunctionDef) -> None:
+        r, o, *span = (p.arg for p in source.args.args)
+        self.variables = {
+            r: Pointer(self.function.args[0], types.int64, ""),
+            o: Pointer(self.function.args[1], types.int32, ""),
+        }
+        self.variables |= dict(zip(span, self.function.args[2:], strict=True))
+        self.statements(source.body)
+        if not self.b.block.is_terminated:
+            self.b.ret_void() if not span else self.b.ret(I64(0))
+        ir.IRBuilder(self.entry).branch(self.function.blocks[1])
+        self.keep_apart()
+
+    def keep_apart(self) -> None:
+        """Tells LLVM that no input lies in an output, and no output in another, so that loops need no checks."""
+        if not self.scopes:
+            return
+        every = self.module.add_metadata(list(self.scopes.values()))
+        for load in self.loads:
+            load.set_metadata("noalias", every)
+        for store, scope in self.stores:
+            store.set_metadata("alias.scope", self.module.add_metadata([scope]))
+            others = [s for s in self.scopes.values() if s is not scope]
+            if others:
+                store.set_metadata("noalias", self.module.add_metadata(others))
+
+    # statements
+
+    def statements(self, body: Sequence[ast.stmt]) -> None:
+        for statement in body:
+            if self.b.block.is_terminated:
+                return
+            getattr(self, "do_" + type(statement).__name__, self.unspoken)(statement)
+
+    def do_Pass(self, node: ast.Pass) -> None:
+        """Nothing."""
+
+    def do_Expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.unspoken(node)
+
+    def do_Return(self, node: ast.Return) -> None:
+        self.b.ret(self.int(self.value(node.value)) if node.value else self.unspoken(node))
+
+    def do_Assign(self, node: ast.Assign) -> None:
+        (target,) = node.targets
+        self.store(target, self.value(node.value))
+
+    def do_AugAssign(self, node: ast.AugAssign) -> None:
+        read = ast.parse(ast.unparse(node.target), mode="eval").body
+        self.store(node.target, self.value(ast.BinOp(read, node.op, node.value)))
+
+    def store(self, target: ast.expr, value: Any) -> None:
+        if isinstance(target, ast.Tuple) and isinstance(value, tuple):
+            for one, part in zip(target.elts, value, strict=True):
+                self.store(one, part)
+        elif isinstance(target, ast.Subscript):
+            self.put(self.value(target.value), self.int(self.value(target.slice)), value)
+        elif isinstance(target, ast.Name):
+            self.assign(target.id, value)
+        else:
+            self.unspoken(target)
+
+    def assign(self, name: str, value: Any) -> None:
+        bound = self.variables.get(name)
+        if not isinstance(bound, Cell):
+            self.variables[name] = value
+        elif bound.place.type.pointee == value.type:
+            self.b.store(value, bound.place)
+        else:
+            raise Unspoken(f"{name} changes its type")
+
+    def put(self, pointer: Pointer, index: Any, value: Any) -> None:
+        at = self.b.gep(pointer.address, [index])
+        stored = self.b.store(self.element(value, pointer.of), at)
+        if pointer.role == "out":
+            if pointer.address not in self.scopes:
+                name = ir.MetaDataString(self.module, f"out{len(self.scopes)}")
+                self.scopes[pointer.address] = self.module.add_metadata([name, self.domain])
+            self.stores.append((stored, self.scopes[pointer.address]))
+
+    def element(self, value: Any, of: DType) -> Any:
+        """A value as it lies in memory."""
+        if of.kind == "f":
+            return value if value.type == float_type(of) else self.unspoken(ast.Name(f"a {value.type} among {of.name}"))
+        if value.type in (F32, F64):
+            raise Unspoken(f"a {value.type} among {of.name}")
+        return value if value.type == int_type(of) else (self.b.zext if value.type == I1 else self.b.trunc)(value, int_type(of))
+
+    def cells(self, body: Sequence[ast.stmt]) -> None:
+        """Makes memory of the variables a loop or a branch changes."""
+        changed = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        for name in sorted(changed & set(self.variables)):
+            value = self.variables[name]
+            if not isinstance(value, Cell | Pointer | tuple):
+                self.variables[name] = Cell(ir.IRBuilder(self.entry).alloca(value.type, name=name))
+                self.b.store(value, self.variables[name].place)
+
+    def do_If(self, node: ast.If) -> None:
+        self.cells([*node.body, *node.orelse])
+        yes, no, both = (self.function.append_basic_block(name) for name in ("yes", "no", "both"))
+        self.b.cbranch(self.truth(self.value(node.test)), yes, no)
+        before = dict(self.variables)
+        for block, body in ((yes, node.body), (no, node.orelse)):
+            self.b.position_at_end(block)
+            self.variables = dict(before)
+            self.statements(body)
+            if not self.b.block.is_terminated:
+                self.b.branch(both)
+        self.variables = before
+        self.b.position_at_end(both)
+
+    def do_While(self, node: ast.While) -> None:
+        self.cells(node.body)
+        self.loop(lambda: self.truth(self.value(node.test)), node.body, lambda: None)
+
+    def do_For(self, node: ast.For) -> None:
+        if not isinstance(node.iter, ast.Call) or not isinstance(node.target, ast.Name) or len(node.iter.args) > 2:
+            self.unspoken(node)
+            return
+        given, name = [self.int(self.value(a)) for a in node.iter.args], node.target.id
+        start, stop = ([I64(0), *given] if len(given) == 1 else given)[:2]
+        self.cells(node.body)
+        index = ir.IRBuilder(self.entry).alloca(I64, name=name)
+        self.b.store(start, index)
+        self.variables[name] = Cell(index)
+        self.loop(
+            lambda: self.b.icmp_signed("<", self.b.load(index), stop),
+            node.body,
+            lambda: self.b.store(self.b.add(self.b.load(index), I64(1), flags=["nsw"]), index),
+        )
+
+    def loop(self, test: Callable[[], Any], body: Sequence[ast.stmt], advance: Callable[[], Any]) -> None:
+        head, inside, end = (self.function.append_basic_block(name) for name in ("head", "inside", "end"))
+        self.b.branch(head)
+        self.b.position_at_end(head)
+        self.b.cbranch(test(), inside, end)
+        self.b.position_at_end(inside)
+        before = dict(self.variables)
+        self.statements(body)
+        self.variables = before
+        advance()
+        self.b.branch(head)
+        self.b.position_at_end(end)
