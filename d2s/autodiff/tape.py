@@ -96,8 +96,9 @@ def hooks(edge: Edge) -> list[Hook]:
 class Totals:
     """Cotangents gathered so far, by what they belong to: a result of a node, or a leaf."""
 
-    def __init__(self, connected: bool = False, ignored: Iterable[Edge] = ()) -> None:
+    def __init__(self, connected: bool = False, ignored: Iterable[Edge] = (), leading: set[Any] | None = None) -> None:
         self.connected = connected  # whether the sweep itself goes on the tape, for gradients of gradients
+        self._leading = leading  # the nodes and ids of leaves a sweep for some inputs only has to see
         self.of_nodes: dict[TapeNode, dict[int, Any]] = {}
         self.of_leaves: dict[int, tuple[Any, Any]] = {}
         self.shown: set[int] = set()  # the ids of arrays that others than this sweep may hold
@@ -111,10 +112,18 @@ class Totals:
             return self.of_leaves.get(id(edge), (None, None))[1]
         return self.of_nodes.get(node, {}).get(position)
 
-    def put(self, edge: Edge, total: Any) -> None:
+    def wants(self, edge: Edge) -> bool:
+        """Whether what an edge leads to wants a cotangent."""
+        if edge is None or (self._leading is None and not self._ignored):
+            return edge is not None
         node, position = _resolved(edge)
-        if self._ignored and (id(edge) if node is None else (node, position)) in self._ignored:
+        leads = self._leading is None or (id(edge) if node is None else node) in self._leading
+        return leads and (id(edge) if node is None else (node, position)) not in self._ignored
+
+    def put(self, edge: Edge, total: Any) -> None:
+        if not self.wants(edge):
             return
+        node, position = _resolved(edge)
         if node is None:
             self.of_leaves[id(edge)] = edge, total
             return
@@ -157,9 +166,11 @@ def sweep(
     connected: bool = False,
     watch: Watch | None = None,
     ignored: Iterable[Edge] = (),
+    towards: Iterable[Edge] | None = None,
 ) -> Totals:
-    """Takes the cotangents of `roots` back to the leaves; `watch` sees each node with those of its results."""
-    totals = Totals(connected, ignored)
+    """Takes the cotangents of `roots` back to the leaves, or only `towards` some; `watch` sees each node with its own."""
+    leading = None if towards is None else _leading([edge(root) for root, _ in roots], towards)
+    totals = Totals(connected, ignored, leading)
     with Switch(connected):
         for root, cotangent in roots:
             totals.add(edge(root), totals.show(cotangent))
@@ -181,6 +192,21 @@ def sweep(
                 _hooked(leaf.hooks, cotangents, totals)
                 totals.put(leaf, cotangents[0])
     return totals
+
+
+def _leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:
+    """The nodes between roots and targets, and the ids of targets that are leaves."""
+    found = {id(target) if node is None else node for target in targets for node, _ in [_resolved(target)]}
+    behind = {node for root in roots for node, _ in [_resolved(root)] if node is not None}
+    waiting = list(behind)
+    while waiting:
+        near = {node for edge in waiting.pop().edges for node, _ in [_resolved(edge)] if node is not None} - behind
+        behind |= near
+        waiting += near
+    for node in sorted(behind, key=lambda node: node.order):  # a node is younger than those its edges lead to
+        if any((id(edge) if to is None else to) in found for edge in node.edges for to, _ in [_resolved(edge)]):
+            found.add(node)
+    return found
 
 
 def _hooked(hooks: dict[int, list[Hook]], cotangents: dict[int, Any], totals: Totals) -> None:

@@ -44,7 +44,8 @@ def grad(
         found.update({n: cotangents[at] for n, at in places.items() if at in cotangents})
 
     keep = create_graph if retain_graph is None else retain_graph
-    totals = tape.sweep(roots, keep or create_graph, create_graph, watch, [t.node or t for t in cut])
+    towards = [t.node or t for t in wanted]
+    totals = tape.sweep(roots, keep or create_graph, create_graph, watch, [t.node or t for t in cut], towards)
     found |= {n: totals.get(t) for n, t in enumerate(wanted) if t.node is None and totals.get(t) is not None}
     if len(found) < len(wanted) and not allow_unused:
         missing = [n for n in range(len(wanted)) if n not in found]

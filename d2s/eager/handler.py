@@ -61,7 +61,7 @@ class OpNode(tape.TapeNode):
                 refuse_changed(self.saved[k], self.order, f"{self.op.name}()", self.line)
         inputs, results = self._tensors(totals.connected)
         out = results[0] if len(results) == 1 else tuple(results)
-        wanted = [edge is not None for edge in self.edges]
+        wanted = [totals.wants(edge) for edge in self.edges]
         sweep.pull(self.op, self.attrs, cotangents[0], out, inputs, wanted, lambda i, c: totals.add(self.edges[i], c))
 
     def read(self) -> set[int]:

@@ -24,7 +24,7 @@ from d2s.ops.statistics import norm
 
 def reduced(name: str, loss: Any, reduction: str) -> Any:
     """The mean of a loss, its sum, or the loss itself."""
-    if reduction not in ("mean", "sum", "none"):
+    if not isinstance(reduction, str) or reduction not in ("mean", "sum", "none"):
         raise ArgumentError("D2S0004", f"{name}(): 'reduction' is {brief(reduction)}, expected 'mean', 'sum' or 'none'")
     return mean(loss) if reduction == "mean" else sum(loss) if reduction == "sum" else loss
 

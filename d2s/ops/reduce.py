@@ -12,7 +12,7 @@ from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops.lines import GRAIN, Total, groups_of, kernel, put
 from d2s.ops.op import OPS, Share, axes, flag, op
 from d2s.ops.tree import PRODUCT, SUM, Join, extreme
-from d2s.types import DType, Shape, Type, int64
+from d2s.types import DType, Shape, Type, bool_, int64
 
 
 def reduction(x: Type, axis: tuple[int, ...], join: Join, element: str = "x[k]", result: str = "{v}"):
@@ -49,7 +49,9 @@ def _wider(name: str):
     return canonical
 
 
-def _total_dtype(x: Type, dtype: DType | None) -> DType:
+def _total_dtype(name: str, x: Type, dtype: DType | None) -> DType:
+    if dtype is bool_:
+        raise DTypeError("D2S0003", f"{name}(): 'dtype' is bool", hint="any() and all() answer in bool")
     return dtype or (x.dtype if x.dtype.kind == "f" else int64)
 
 
@@ -78,7 +80,7 @@ def _(x, axis, dtype, keepdim):
 
 @sum.rule("infer")
 def _(x, axis, dtype=None, keepdim=False):
-    return Type(_total_dtype(x, dtype), kept_shape(x.shape, axis, keepdim))
+    return Type(_total_dtype("sum", x, dtype), kept_shape(x.shape, axis, keepdim))
 
 
 @sum.rule("kernel")
@@ -195,7 +197,7 @@ prod.rule("canonical")(_wider("prod"))
 
 @prod.rule("infer")
 def _(x, axis, keepdim, dtype=None):
-    return Type(_total_dtype(x, dtype), kept_shape(x.shape, axis, keepdim))
+    return Type(_total_dtype("prod", x, dtype), kept_shape(x.shape, axis, keepdim))
 
 
 @prod.rule("kernel")

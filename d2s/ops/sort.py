@@ -182,9 +182,9 @@ def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -
     >>> d2s.median(d2s.to_tensor([3.0, 1.0, 2.0, 5.0])).item()
     2.5
     """
-    if mode not in ("avg", "min"):
+    if not isinstance(mode, str) or mode not in ("avg", "min"):
         raise ArgumentError("D2S0004", f"median(): 'mode' is {mode!r:.60}, expected 'avg' or 'min'")
-    rank, whole = len(x.shape), axis is None
+    rank, whole = len(tensor_type(x, "median", "x").shape), axis is None
     x, axis = in_a_row(x, axis)
     values, places = sorted_(x if x.dtype.kind == "f" or mode == "min" else cast(x, "float32"), axis, False)
     count = _count("median", values, axis)
@@ -220,9 +220,9 @@ def quantile(x: Any, q: Any, axis: Any = None, keepdim: bool = False, interpolat
     wanted = list(q) if isinstance(q, (list, tuple)) else [q]
     if any(not isinstance(v, (int, float)) or not 0 <= v <= 1 for v in wanted) or not wanted:
         raise ArgumentError("D2S0004", f"quantile(): 'q' is {q!r:.60}, expected numbers from 0 to 1")
-    if interpolation not in ("linear", "lower", "higher", "nearest", "midpoint"):
+    if not isinstance(interpolation, str) or interpolation not in ("linear", "lower", "higher", "nearest", "midpoint"):
         raise ArgumentError("D2S0004", f"quantile(): 'interpolation' is {interpolation!r:.60}")
-    rank, whole = len(x.shape), axis is None
+    rank, whole = len(tensor_type(x, "quantile", "x").shape), axis is None
     x, axis = in_a_row(x, axis)
     values, _ = sorted_(x if x.dtype.kind == "f" else cast(x, "float32"), axis, False)
     found = [_shaped(_between(values, v, axis, interpolation), rank, whole, axis, keepdim) for v in wanted]
@@ -282,7 +282,7 @@ def mode(x: Any, axis: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
     >>> [t.item() for t in d2s.mode(d2s.to_tensor([1.0, 2.0, 2.0, 3.0]))]
     [2.0, 2]
     """
-    axis = one_axis(axis, len(x.shape), "mode")
+    axis = one_axis(axis, len(tensor_type(x, "mode", "x").shape), "mode")
     if not x.shape:
         return sorted_(x, axis, False)
     _count("mode", x, axis)

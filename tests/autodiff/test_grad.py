@@ -180,3 +180,28 @@ def test_pylayer_with_too_few_gradients():
 def test_pylayer_in_a_captured_function_is_refused():
     with pytest.raises(D2SError, match="D2S1"):
         d2s.to_static(lambda x, w: Doubled.apply(x, 7.0, w)[0])(leaf(1.0), leaf(2.0))
+
+
+def test_grad_goes_only_where_it_is_asked_to():
+    class Watched(d2s.autograd.PyLayer):
+        calls = 0
+
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1.0
+
+        @staticmethod
+        def backward(ctx, g):
+            Watched.calls += 1
+            return g
+
+    x, w = (d2s.to_tensor([2.0, 3.0], stop_gradient=False) for _ in range(2))
+    seen = []
+    w.register_hook(lambda g: seen.append(g))
+    middle = x * 2.0
+    y = middle * Watched.apply(w) + w * x
+    assert d2s.grad(y, middle, retain_graph=True)[0].tolist() == [2.0, 3.0]
+    assert d2s.grad(y, x, retain_graph=True)[0].tolist() == [6.0, 9.0]
+    assert (Watched.calls, seen) == (0, [])
+    assert d2s.grad(y, [w, middle], retain_graph=True)[0].tolist() == [6.0, 9.0]
+    assert (Watched.calls, len(seen)) == (1, 1)
