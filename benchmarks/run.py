@@ -1,6 +1,8 @@
 """Times d2s beside its peers: engines alternate within every round, medians and ratios of many rounds count.
 
-A new case is a line in cases.py and one in each file of engines/; a new peer is such a file and a line in peers.txt.
+A new case is a line in cases.py and one in each file of engines/ (an operation: a line in operations/cases.py); a new peer
+is a file in either folder and a line in peers.txt. Operations run on $THREADS threads (2) and are held against what the machine
+can do at best (roofline.py): fused multiply-adds, or bytes read or moved.
 
 python benchmarks/run.py                    all cases; writes benchmarks/results/*.json and docs/benchmarks.md
 python benchmarks/run.py --install          makes the peers' venvs first, in $D2S_PEERS (default ~/.d2s-peers)
@@ -39,46 +41,73 @@ def load(path: pathlib.Path) -> Any:
     return module
 
 
-CASES = load(HERE / "cases.py").CASES
+OPERATIONS = load(HERE / "operations" / "cases.py").CASES
+CASES = load(HERE / "cases.py").CASES | OPERATIONS
+THREADS = os.environ.get("THREADS", "2")
+ONE_NUMBER = dict.fromkeys(
+    ("THREADS", "D2S_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), THREADS
+)
 
 
 def required() -> dict[str, list[str]]:
     """Peers by name, and what pip installs for them."""
-    lines = [line.split() for line in (HERE / "peers.txt").read_text().splitlines()]
-    return {words[0]: words[1:] for words in lines if words and not words[0].startswith("#")}
+    lines = [line.split("#")[0].split() for line in (HERE / "peers.txt").read_text().splitlines()]
+    return {words[0]: words[1:] for words in lines if words}
 
 
 def install() -> None:
     for name, packages in required().items():
+        if not packages:
+            continue
         venv.create(PEERS / name, with_pip=True)
         subprocess.run([_python(name), "-m", "pip", "install", "--quiet", *packages], check=True)
 
 
 def _python(engine: str) -> str:
-    return sys.executable if engine == OURS else str(PEERS / engine / "bin" / "python")
+    return sys.executable if engine in (OURS, "numpy") else str(PEERS / engine / "bin" / "python")
 
 
 class Engine:
     """A worker process, and the programs of this engine for processes of their own."""
 
     def __init__(self, name: str, kernels: str) -> None:
-        self.name, self.file = name, load(HERE / "engines" / f"{name}.py")
-        self.environment = {**os.environ, "PYTHONPATH": str(ROOT) if name == OURS else "", "D2S_CACHE_DIR": kernels}
+        self.name, file = name, HERE / "engines" / f"{name}.py"
+        self.file = load(file) if file.exists() else None
+        operations = HERE / "operations" / f"{name}.py"
+        self.operations = operations.read_text() if operations.exists() else ""
+        self.environment = {
+            **os.environ,
+            **ONE_NUMBER,
+            "PYTHONPATH": str(ROOT) if name == OURS else "",
+            "D2S_CACHE_DIR": kernels,
+        }
         command = [_python(name), str(HERE / "worker.py")]
         pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self.worker = subprocess.Popen(command, env=self.environment, text=True, **pipes)
         self.numbers: dict[str, int] = {}
 
+    def can(self, case: str) -> bool:
+        """Whether this engine is said to have the case at all."""
+        if case in OPERATIONS:
+            return f"\ndef {OPERATIONS[case].call.split('(')[0]}(" in self.operations
+        return self.file is not None and case in {**self.file.STATEMENTS, **self.file.PROGRAMS}
+
     def repeated(self, case: str) -> float:
         """Microseconds per run."""
         if case not in self.numbers:
             self._ask(case, 1)
-            self.numbers[case] = max(1, int(BURST * 100 / self._ask(case, 100)))
+            once = self._ask(case, 3) / 3
+            self.numbers[case] = max(1, int(BURST / (once if once > BURST / 100 else self._ask(case, 100) / 100)))
         return self._ask(case, self.numbers[case]) / self.numbers[case] * 1e6
+
+    def _question(self, case: str) -> dict[str, str]:
+        if case in OPERATIONS:
+            return {"setup": f"{self.operations}\nrun = {OPERATIONS[case].call}\n", "statement": "run()"}
+        return {"setup": self.file.SETUP, "statement": self.file.STATEMENTS[case]}
 
     def _ask(self, case: str, number: int) -> float:
         assert self.worker.stdin and self.worker.stdout
-        question = {"setup": self.file.SETUP, "statement": self.file.STATEMENTS[case], "number": number}
+        question = self._question(case) | {"number": number}
         self.worker.stdin.write(json.dumps(question) + "\n")
         self.worker.stdin.flush()
         answer = json.loads(self.worker.stdout.readline())
@@ -106,7 +135,8 @@ class Engine:
 
 def measure(case: str, engines: Sequence[Engine], rounds: int) -> dict[str, Any]:
     """A case by all engines in turn, round by round; an engine that cannot do it says why once."""
-    repeated = type(CASES[case]).__name__ == "Repeated"
+    repeated = type(CASES[case]).__name__ != "Started"
+    engines = [engine for engine in engines if engine.can(case)]
     times: dict[str, list[float]] = {engine.name: [] for engine in engines}
     errors: dict[str, str] = {}
     for at in range(rounds + 1):
@@ -130,30 +160,67 @@ def summary(measured: dict[str, Any]) -> dict[str, Any]:
     return {"medians": medians, "ratios": ratios if ours else {}}
 
 
-def table(report: dict[str, Any]) -> str:
-    """The report as markdown."""
-    engines = report["engines"]
+def share(case: str, microseconds: float, limits: dict[str, float]) -> str:
+    """Which part of what the machine can do at best is used, as "71 % fma"."""
+    for what, name in (("flops", "fma"), ("read", "read"), ("moved", "copy")):
+        if work := getattr(OPERATIONS[case], what):
+            return f"{work / (microseconds * 1e-6) / limits[what]:.0%}".replace("%", f" % {name}")
+    return ""
+
+
+def against_fastest(case: str, found: dict[str, Any]) -> str:
+    """How many times as fast as the fastest peer, and whether that is what it is to be."""
+    if not found["ratios"]:
+        return "—"
+    times, target = 1 / max(found["ratios"].values()), OPERATIONS[case].target
+    return f"{times:.2f}x" + ("" if times >= target else f" (of {target:g}x)")
+
+
+def table(engines: Sequence[str], cases: dict[str, Any], limits: dict[str, float]) -> str:
+    """Cases as markdown; operations with their share of what is possible."""
     peers = [name for name in engines if name != OURS]
-    head = ["case", *engines, *(f"{OURS} / {name}" for name in peers)]
+    operations = bool(set(cases) & set(OPERATIONS))
+    ends = ["of the best possible", "against the fastest"] if operations else [f"{OURS} / {name}" for name in peers]
+    head = ["case", *engines, *ends]
     rows = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    for case, found in report["cases"].items():
+    for case, found in cases.items():
         cells = [f"**{case}**: {found['says']}"]
         cells += [f"{found['medians'][n]:.3g} {found['unit']}" if n in found["medians"] else "—" for n in engines]
-        cells += [f"{found['ratios'][n]:.2f}" if n in found["ratios"] else "—" for n in peers]
+        if operations:
+            ours = found["medians"].get(OURS)
+            cells += [share(case, ours, limits) if ours else "—", against_fastest(case, found)]
+        else:
+            cells += [f"{found['ratios'][n]:.2f}" if n in found["ratios"] else "—" for n in peers]
         rows.append("| " + " | ".join(cells) + " |")
-    refused = [f"* {case}, {name}: {why}" for case, found in report["cases"].items() for name, why in found["errors"].items()]
-    return "\n".join(rows) + ("\n\nNot measured:\n\n" + "\n".join(refused) if refused else "") + "\n"
+    return "\n".join(rows) + "\n"
+
+
+def tables(report: dict[str, Any]) -> str:
+    """Calls first, then operations, then what could not be measured."""
+    cases, engines = report["cases"], report["engines"]
+    parts = []
+    for chosen in (
+        {case: found for case, found in cases.items() if case not in OPERATIONS},
+        {case: found for case, found in cases.items() if case in OPERATIONS},
+    ):
+        having = [name for name in engines if any(name in found["times"] for found in chosen.values())]
+        parts += [table(having, chosen, report["limits"])] if chosen else []
+    refused = [f"* {case}, {name}: {why}" for case, found in cases.items() for name, why in found["errors"].items()]
+    return "\n".join(parts) + ("\n\nNot measured:\n\n" + "\n".join(refused) if refused else "")
 
 
 def page(report: dict[str, Any]) -> str:
     """docs/benchmarks.md."""
-    machine = report["machine"]
+    machine, limits = report["machine"], report["limits"]
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     return (
         "# Benchmarks\n\nWritten by `python benchmarks/run.py`; do not edit. Engines alternate within each of "
-        f"{report['rounds']} rounds; medians, and medians of the ratios round by round (below 1: d2s is faster).\n\n"
+        f"{report['rounds']} rounds; medians, and medians of the ratios round by round (below 1: d2s is faster; "
+        "in the second table: how many times as fast as the fastest of the others).\n\n"
         f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}; {versions}; "
-        f"load when started {machine['load']:.1f}; {report['when']}.\n\n{table(report)}"
+        f"{report['threads']} threads; load when started {machine['load']:.1f}; {report['when']}. At best, on these threads: "
+        f"{limits['flops'] / 1e9:.0f} GFLOP/s, {limits['read'] / 1e9:.0f} GB/s read, {limits['moved'] / 1e9:.0f} GB/s moved "
+        f"by a copy; what fits the caches may be faster than that.\n\n{tables(report)}"
     )
 
 
@@ -182,6 +249,7 @@ def run(names: Sequence[str], cases: Sequence[str], rounds: int) -> dict[str, An
     now = datetime.datetime.now(datetime.timezone.utc)
     report: dict[str, Any] = {"when": now.isoformat(timespec="seconds"), "rounds": rounds, "machine": machine()}
     report |= {"engines": list(names), "versions": versions(names), "cases": {}}
+    report |= {"threads": int(THREADS), "limits": load(HERE / "roofline.py").measured(int(THREADS))}
     with tempfile.TemporaryDirectory() as kernels, contextlib.ExitStack() as open_engines:
         engines = [Engine(name, kernels) for name in names]
         for engine in engines:
@@ -205,7 +273,7 @@ def main() -> None:
         install()
     names = [OURS, *(name for name in required() if pathlib.Path(_python(name)).exists())]
     report = run(names, given.cases or list(CASES), given.rounds)
-    print(f"\n{table(report)}")
+    print(f"\n{tables(report)}")
     if not given.cases:
         stamp = report["when"].replace(":", "").replace("+0000", "Z")
         (HERE / "results").mkdir(exist_ok=True)
