@@ -107,6 +107,12 @@ ONNX_OPEN |= {"mean_of_seen"}
 INTERNAL |= NORMS | LABELLED | SCANS | PULLED | {"attention", "log_softmax", "longest_run", "softmax", "sorted"}
 NO_PADDLE |= NORMS | LABELLED | SCANS | PULLED | {"attention", "longest_run"}
 NO_GRADIENT |= dict.fromkeys(FUSED, "a gradient in one kernel, of which there is no gradient yet")
+IN_GRADIENTS_OF_LAYERS = {"recurrent_grad"}
+NO_ONNX |= dict.fromkeys(IN_GRADIENTS_OF_LAYERS, NO_ONNX["place_class"])
+NO_GRADIENT |= dict.fromkeys({"recurrent_grad"}, NO_GRADIENT["attention_grad"])
+ONNX_OPEN |= {"recurrent"}  # LSTM, GRU and RNN hold their weights
+INTERNAL |= {"recurrent"} | IN_GRADIENTS_OF_LAYERS
+NO_PADDLE |= {"recurrent"} | IN_GRADIENTS_OF_LAYERS
 every_op = pytest.mark.parametrize("name", list(OPS))
 
 
