@@ -25,6 +25,7 @@ from d2s.ast_transforms import (
     load,
     loads,
     logical,
+    match,
     returns,
     source,
     stores,
@@ -38,6 +39,7 @@ PIPELINE = (
     fence,  # first: refuse before any work, in the user's own text
     annotations,  # before `if_else`: a nonlocal name may not be annotated
     asserts,  # before `returns`: it makes `if` statements
+    match,  # before `exits`: it makes `if` statements
     exits,  # before `returns`: a `return` in a loop becomes one behind it
     stores,  # before `loads`: what is read of a store's target is a load
     returns,  # before `loads`: it moves statements, and the analysis of names wants their last order

@@ -40,7 +40,6 @@ _REFUSED = {
     "Import": _IMPORT,
     "ImportFrom": _IMPORT,
     "ClassDef": ("class definition", "the class would be made at capture only", "define the class outside"),
-    "Match": ("`match`", "patterns cannot ask a graph yet", "write it as `if` and `elif`"),
     "TypeAlias": ("`type` statement", "it would run at capture only", "move it to the top of the file"),
     "Attribute": ("store to an attribute", "only an assignment may store there", "assign to a variable first"),
     "Subscript": ("store to an item", "only an assignment may store there", "assign to a variable first"),

@@ -191,13 +191,17 @@ def _of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _isinstance(tracer: Tracer, value: Any, kind: Any) -> Any:
     if isinstance(value, OneOf):
         return table(tracer, value, {k: _isinstance(tracer, value.alternatives[k], kind) for k in possible(tracer, value)})
-    return issubclass(_type(tracer, value), kind)
+    return issubclass(kind_of(value), kind)
 
 
 def _type(tracer: Tracer, value: Any) -> Any:
-    """The class the user's code would see eagerly."""
     if isinstance(value, OneOf):
-        return each(value, lambda one: _type(tracer, one))
+        return each(value, kind_of)
+    return kind_of(value)
+
+
+def kind_of(value: Any) -> Any:
+    """The class of a value, as the user's code would see it eagerly."""
     if isinstance(value, Undefined):
         load(value, value.name)
     if not isinstance(value, SymbolicTensor):

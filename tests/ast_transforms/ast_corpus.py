@@ -1,5 +1,7 @@
 """Plain functions with sets of arguments. To add a test is to add a function here."""
 
+import dataclasses
+
 # ruff: noqa
 
 CORPUS = []
@@ -562,3 +564,74 @@ def an_arm_reads_what_the_other_changes(x, y):
     else:
         r = (t, s)
     return r
+
+
+@dataclasses.dataclass
+class Point:
+    x: object
+    y: object = 0
+
+
+MATCHED = (0, 1, 2.5, True, None, "a", "ab", (), (1,), [1, 2], (1, 2, 3), {"k": 1}, {"k": 2, "m": 3}, {"k": [1, 5]})
+MATCHED += (Point(1, 2), Point(0), Point((3, 4), 1), [Point(1), 7], range(3), b"ab")
+
+
+@on(*[(v,) for v in MATCHED])
+def matches_everything(v):
+    match v:
+        case True | None:
+            return "single"
+        case 0 | 1:
+            return "few"
+        case int(n) | float(n):
+            return "number", n
+        case "a" | "b" as s:
+            return "letter", s
+        case str():
+            return "text"
+        case []:
+            return "nothing"
+        case [1, x] if x > 5:
+            return "large", x
+        case [1, x] | [x, 1, _]:
+            return "pair", x
+        case [first, *others] if first:
+            return first, others
+        case {"k": 1, **rest}:
+            return "k", rest
+        case {"k": [_, y] as both}:
+            return y, both
+        case {"k": k, "m": m}:
+            return k + m
+        case Point(0, y):
+            return "origin", y
+        case Point(x=(a, b), y=c):
+            return a, b, c
+        case Point() as p:
+            return "point", p.x
+    return "other", v
+
+
+@on(*PAIRS)
+def match_in_a_loop_leaves_it(x, y):
+    found = []
+    for k in range(4):
+        match k, x:
+            case (1, 0):
+                continue
+            case (2, n) if n == y:
+                break
+            case (3, _):
+                return found, "end"
+        found.append(k)
+    return found
+
+
+@on(*PAIRS)
+def a_failed_guard_leaves_names_bound(x, y):
+    n = "before"
+    match x:
+        case n if n == y:
+            return "same"
+        case _:
+            return n

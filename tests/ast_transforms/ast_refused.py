@@ -83,9 +83,9 @@ def defines_class(x):
     return C
 
 
-def matches(x):
-    match x:  # here
-        case 1:
+def matches_inside(x):
+    match x:
+        case (1, [2] | (3, _)):  # here
             return 2
 
 

@@ -5,6 +5,7 @@ import io
 import sys
 
 from d2s.ast_transforms import convert_function
+from d2s.convert import match
 
 
 class Undefined:
@@ -130,6 +131,7 @@ def call(function):
 
 
 attribute = getattr
+taken_apart = match.taken_apart  # Python's own meaning where nothing is captured
 
 
 def item(value, key):
