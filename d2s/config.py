@@ -21,7 +21,20 @@ KNOBS: dict[str, tuple[str, ...]] = {  # name: its values, the default first; ("
     "EAGER": ("0", "1"),  # 1: to_static functions run as the plain Python they are
 }
 STAGES = (  # the kinds of stages there are, in the order of the work; tests/test_stages.py compares this with what is reported
-    *("source", "fence", "annotations", "asserts", "match", "exits", "stores", "returns", "loads", "calls", "logical"),
+    *(
+        "source",
+        "fence",
+        "annotations",
+        "asserts",
+        "match",
+        "walrus",
+        "exits",
+        "stores",
+        "returns",
+        "loads",
+        "calls",
+        "logical",
+    ),
     *("if_else", "while_loop", "for_loop"),
     *("recompiles", "program", "drop_dead", "plan", "kernel", "forward", "backward"),
 )

@@ -29,6 +29,7 @@ from d2s.ast_transforms import (
     returns,
     source,
     stores,
+    walrus,
     while_loop,
 )
 from d2s.ast_transforms.function import Function
@@ -40,6 +41,7 @@ PIPELINE = (
     annotations,  # before `if_else`: a nonlocal name may not be annotated
     asserts,  # before `returns`: it makes `if` statements
     match,  # before `exits`: it makes `if` statements
+    walrus,  # behind `match` and `asserts`, whose tests may bind names; before `exits`: it makes a `break`
     exits,  # before `returns`: a `return` in a loop becomes one behind it
     stores,  # before `loads`: what is read of a store's target is a load
     returns,  # before `loads`: it moves statements, and the analysis of names wants their last order

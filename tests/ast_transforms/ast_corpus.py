@@ -635,3 +635,31 @@ def a_failed_guard_leaves_names_bound(x, y):
             return "same"
         case _:
             return n
+
+
+@on(*PAIRS)
+def walrus_in_operands(x, y):
+    seen = []
+    if x > 0 and (s := y) > 0 or (s := -1) and x == 0:
+        seen.append(s)
+    n = 0
+    while n < 3 and (k := n * 2) < 4 and not (k > y and (m := k)):
+        seen.append(k)
+        n += 1
+    r = (u := x) if y else (u := y + 1)
+    if 0 < (v := x) < 2 and (w := v + 1):
+        seen.append((v, w))
+    z = x > 0 and (t := y)
+    return seen, r, u, z, x or (q := y)
+
+
+@on(*PAIRS)
+def walrus_in_an_elif_and_a_test_of_a_loop_with_else(x, y):
+    if x > 1:
+        return x
+    elif x == 0 and (s := y) or (s := 2):
+        return s
+    while x and (y := y - 1) > 0:
+        pass
+    else:
+        return y

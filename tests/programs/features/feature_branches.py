@@ -35,7 +35,7 @@ def walrus(x):
     return x - s
 
 
-@row("walrus on the right of `and` in a condition", refused="D2S1001")
+@row("walrus on the right of `and` in a condition")
 def walrus_in_and(x):
     if x.max() > 0 and (s := x.sum()) > 2:
         return x * s
