@@ -23,7 +23,7 @@ from d2s.errors import CaptureError
 
 _OUTSIDE = "return the new value and store it outside the captured function"
 _ASYNC = ("`async` part", "an event loop would decide when it goes on", "await outside and pass the result in")
-_YIELD = ("`yield`", "a graph cannot stop half way", "collect the values in a list and return the list")
+_YIELD = ("`yield` inside an expression", "it may be evaluated or not", "assign its value to a variable first")
 _IMPORT = ("`import`", "it would run at capture only", "move it to the top of the file")
 _WITH = ("`with`", "it would act at capture only", "put the `with` around the call of the function")
 _TRY = ("`try`", "a graph cannot catch exceptions yet", "put the `try` around the call of the function")
@@ -59,11 +59,13 @@ _HARMLESS = {
 
 def transform(function: Function) -> None:
     """Raises for the first statement or expression of `function` that is beyond the fence."""
-    assigned: set[gast.AST] = set()
+    assigned: set[gast.AST] = set()  # or a whole statement: these may stand there
     for node in itertools.chain([function.tree], *map(own_nodes, function.tree.body)):
         kind = type(node).__name__
         if kind in ("Assign", "AugAssign"):
             assigned.update(part for t in (node.targets if kind == "Assign" else [node.target]) for part in stored(t))
+        if kind in ("Expr", "Assign", "Return") and isinstance(node.value, (gast.Yield, gast.YieldFrom)):
+            assigned.add(node.value)
         if kind in _REFUSED and node not in assigned and not (kind in _HARMLESS and _HARMLESS[kind](node)):
             what, why, way_out = _REFUSED[kind]
             where = function.where(node.target if isinstance(node, gast.comprehension) else node)

@@ -93,6 +93,6 @@ class _Loads(Slices):
         self.checked, first.iter = outer - targets(node), _constant(None, node)
         self.generic_visit(node)
         self.checked, first.iter.args = outer, [iterable]
-        return node if isinstance(node, gast.GeneratorExp) else quote_expression("_d2s.made(x)", node, x=node)
+        return quote_expression("_d2s.made(x)", node, x=node)
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp

@@ -187,7 +187,8 @@ def _escapes(node: gast.AST, in_loop: bool = False) -> bool:
         return any(_escapes(s, True) for s in node.body) or any(_escapes(s, in_loop) for s in node.orelse)
     if isinstance(node, (gast.Break, gast.Continue)):
         return not in_loop
-    return isinstance(node, gast.Return) or any(_escapes(part, in_loop) for part in children(node))
+    leaves = isinstance(node, (gast.Return, gast.Yield, gast.YieldFrom))  # a function that yields is another generator
+    return leaves or any(_escapes(part, in_loop) for part in children(node))
 
 
 @dataclasses.dataclass(frozen=True)

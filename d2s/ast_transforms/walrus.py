@@ -6,12 +6,12 @@ computed by `if` statements in front.
 >>> from d2s.ast_transforms.function import shown
 >>> shown('''
 ... def f(x):
-...     if x > 0 and (y := x - 1) > 0:
+...     if x > 0 and (y := g(x)) > 0:
 ...         return y''', transform)
 def f(x):
     value_3 = x > 0
     if value_3:
-        value_3 = (y := (x - 1)) > 0
+        value_3 = (y := g(x)) > 0
     if value_3:
         return y
 """

@@ -17,7 +17,7 @@ import math
 import os
 import sys
 import sysconfig
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from d2s import types
@@ -28,6 +28,7 @@ from d2s.errors import CaptureError
 from d2s.ir.program import Value
 from d2s.ops import Op
 from d2s.ops.dispatch import current
+from d2s.ops.item import get_item
 from d2s.ops.recording import Recorder, Symbolic
 from d2s.runtime import launch
 from d2s.types import Type
@@ -66,6 +67,7 @@ def refuse(code: str, message: str, hint: str = "") -> NoReturn:
     raise CaptureError(code, message, where=user_line(), hint=hint)
 
 
+ROWS = 1024  # that Python may take apart one by one: each is a node of its own
 _HINT = "an `if` or a plain `while` on it becomes part of the graph; `assert`, `break`, `continue` and `for` do not yet"
 
 
@@ -83,7 +85,7 @@ class SymbolicTensor(Symbolic):
     __slots__ = ()
 
     __bool__, __int__, __float__, __index__ = map(_unknown, ("bool()", "int()", "float()", "an index"))
-    __iter__, __array__ = map(_unknown, ("iteration", "a NumPy array"))
+    __array__ = _unknown("a NumPy array")
     numpy, item, tolist, backward = map(_unknown, ("numpy()", "item()", "tolist()", "backward()"))
     __getitem__, __setitem__, set_value, detach = map(_unknown, ("indexing", "assignment", "set_value()", "detach()"))
 
@@ -110,6 +112,17 @@ class SymbolicTensor(Symbolic):
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        """The rows, where it is known how many: what Python takes apart, it takes one by one."""
+        if self.value.type.python:
+            raise TypeError(f"'{ {'b': 'bool', 'i': 'int', 'f': 'float'}[self.dtype.kind] }' object is not iterable")
+        if not self.ndim:
+            raise TypeError("iteration over a 0-D tensor")
+        rows = self.shape[0]
+        if rows > ROWS:
+            refuse("D2S1003", f"{rows} rows of a tensor one by one, outside of a `for` statement", "loop with `for row in x`")
+        return iter([get_item(self, k) for k in range(rows)])
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(Tensor, name):
@@ -140,6 +153,7 @@ class Tracer(Recorder):
         self.called: dict[int, str] = {}  # the name a tensor was read by
         self.made: dict[int, Tensor] = {}  # tensors the capture made of constant data
         self.joined: set[Any] = set()  # values that are one of several, by the path taken
+        self.iterators: dict[int, tuple[Any, Tracer]] = {}  # those the capture made, and on which path
         self.reached: set[int] = set()  # tensors met otherwise than as the symbols of arguments
         self.guards: dict[Any, Guard] = {}
         self.heap = Heap()
@@ -161,7 +175,15 @@ class Tracer(Recorder):
                 self.root._numbers[symbol.value] = self.root._numbers.setdefault((n, key), len(self.root._numbers))
         return made
 
+    def begun(self, iterator: Any) -> Any:
+        """An iterator that was made on this path: only here it may go on."""
+        self.root.iterators[id(iterator)] = iterator, self
+        return iterator
+
     def resolve(self, symbol: Symbolic) -> Value:
+        if self.parent is None and symbol.recorder is not self and isinstance(symbol, SymbolicTensor):
+            hint = "make a list of its values first"
+            refuse("D2S1003", "a value of another path is used here: a generator went on in an `if` or loop on a tensor", hint)
         found = super().resolve(symbol)
         if found is not symbol.value:
             self.root._numbers[found] = self.number(symbol.value)

@@ -6,6 +6,7 @@
 
 import functools
 import inspect
+import itertools
 import math
 import sys
 import types
@@ -21,8 +22,9 @@ from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
 from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined, load
-from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_names, items_of, refuse_consumption
-from d2s.convert.recipes import enumerate_, range_, reversed_, zip_
+from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_names, items_of, iterate, refuse_consumption
+from d2s.convert.logical import both, either
+from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.stores import CHANGING, changing
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import Op
@@ -30,8 +32,10 @@ from d2s.ops.operators import Operators
 from d2s.runtime import launch
 from d2s.types import DType
 
-_PURE = {len, abs, sum, any, all, round, divmod, pow, iter, hash, slice}
+_PURE = {len, abs, sum, round, divmod, pow, iter, hash, slice}
 _PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass, callable}
+_PURE |= {itertools.chain, itertools.islice, itertools.accumulate, itertools.zip_longest, itertools.product, itertools.repeat}
+_PURE |= {itertools.permutations, itertools.combinations, itertools.cycle, itertools.pairwise, itertools.compress}
 _PURE |= {value for value in vars(math).values() if callable(value)}
 _HIGHER = (map, filter, sorted, min, max)
 _READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
@@ -79,7 +83,7 @@ def call(function: Any) -> Callable[..., Any]:
         return functools.partial(call(function.__func__), function.__self__)
     seeing = next((special for known, special in _SEEING if known is function), None)
     if seeing:
-        return functools.partial(seeing, tracer)
+        return functools.partial(_begun, functools.partial(seeing, tracer))
     if _is_pure(function):
         return functools.partial(_call_pure, tracer, function)
     if any(function is known for known in _HIGHER):
@@ -99,7 +103,14 @@ def _call_user(tracer: Tracer, function: types.FunctionType) -> Callable[..., An
         return functools.partial(_of_each, function)  # made of ops, without a decision on a tensor's value
     if not in_package(function.__code__.co_filename):
         guard_names(tracer, function)
-    return converted(function).function
+    made = converted(function).function
+    return functools.partial(_begun, made) if function.__code__.co_flags & inspect.CO_GENERATOR else made
+
+
+def _begun(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a call gives; if that is an iterator, it goes on on this path only."""
+    tracer, result = capturing(), function(*args, **kwargs)
+    return tracer.begun(result) if tracer and hasattr(result, "__next__") else result
 
 
 def _refused(function: Any) -> NoReturn:
@@ -144,7 +155,7 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
         refuse_consumption(tracer, value)
         if _acts(value) or not (callable(value) or isinstance(value, _FOLLOWED) or hasattr(value, "__next__")):
             _refused(value)
-    return function(*(tracer.lift(a) if isinstance(a, Tensor) else a for a in args), **kwargs)
+    return _begun(function, *(tracer.lift(a) if isinstance(a, Tensor) else a for a in args), **kwargs)
 
 
 def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -153,7 +164,7 @@ def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> An
     for value in args:
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
-    return function(*(call(value) if _acts(value) else value for value in args), **kwargs)
+    return _begun(function, *(call(value) if _acts(value) else value for value in args), **kwargs)
 
 
 def _change(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -223,6 +234,30 @@ def _hasattr(tracer: Tracer, owner: Any, name: str) -> bool:
     return _getattr(tracer, owner, name, MISSING) is not MISSING
 
 
+def _next(tracer: Tracer, iterator: Any, *default: Any) -> Any:
+    refuse_consumption(tracer, iterator)
+    return next(iterator, *default)
+
+
+def _any(tracer: Tracer, values: Any) -> Any:
+    """Whether one holds; the others are not asked."""
+    return _some(iter(iterate(values)), either, False)
+
+
+def _all(tracer: Tracer, values: Any) -> Any:
+    return _some(iter(iterate(values)), both, True)
+
+
+def _some(values: Any, joined: Callable[..., Any], at_end: bool) -> Any:
+    for value in values:
+        return joined(lambda value=value: value, lambda: _some(values, joined, at_end))
+    return at_end
+
+
+def _partial(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    return functools.partial(function, *args, **kwargs)
+
+
 def _to_tensor(tracer: Tracer, data: Any, dtype: Any = None, stop_gradient: bool = True) -> Any:
     """A number becomes a constant of the graph, other data a tensor made once: it is not data of the call."""
     if isinstance(data, SymbolicTensor | Tensor) or not stop_gradient:
@@ -247,6 +282,11 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (hasattr, _hasattr),
     (to_tensor, _to_tensor),
     (super, lambda tracer, *args: super(*args)),
+    (next, _next),
+    (any, _any),
+    (all, _all),
+    (functools.partial, _partial),
+    (itertools.count, count_),
     (range, range_),
     (enumerate, enumerate_),
     (zip, zip_),

@@ -8,12 +8,13 @@ In: what is iterated, a trip as a function of its item, and how to ask whether t
 [1, 2]
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.branch import branch, switch
 from d2s.capture.forms import OneOf
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.convert.if_else import Get, Set, refuse_truth, truth_of
 from d2s.convert.loads import iterate
 from d2s.convert.logical import both, not_
@@ -23,6 +24,7 @@ from d2s.eager.tensor import Tensor
 
 _END = object()
 UNROLLED = 16  # items of a range whose end is known, where a tensor may end the loop before
+GUARDED = 256  # items of anything else, which may have no end
 Body = Callable[[Any], None]
 Stop = Callable[[], Any] | None
 
@@ -64,8 +66,11 @@ def _python(tracer: Tracer, iterable: Any, body: Body, stop: Stop, get: Get, set
                 assert recipe
                 _graph(tracer, recipe, body, stop, get, set, names)
             else:
-                while _guarded(tracer, items, body, stop, get, set):
-                    pass
+                for _ in range(GUARDED):
+                    if not _guarded(tracer, items, body, stop, get, set):
+                        return
+                hint = "count with itertools.count, or loop over a list"
+                refuse("D2S1003", f"a loop that a tensor ends asks for more than {GUARDED} items of an iterator", hint)
             return
         refuse_truth(tracer, left)
         if left:
@@ -101,7 +106,7 @@ def _graph(tracer: Tracer, recipe: Recipe, body: Body, stop: Stop, get: Get, set
     index: Any = tracer.symbol_of(0)
 
     def test() -> Any:
-        more = index < recipe.length
+        more = recipe.length is math.inf or index < recipe.length
         return both(lambda: more, lambda: not_(stop())) if stop else more
 
     def trip() -> None:

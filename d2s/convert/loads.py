@@ -7,6 +7,7 @@ True
 
 import dis
 import functools
+import itertools
 import types
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -31,6 +32,10 @@ _ITERATORS: tuple[type, ...] = (
     map,
     filter,
     type(reversed([])),
+    *(type(iter(kind())) for kind in (list, tuple, dict, set, str)),
+    *map(type, (iter(range(0)), iter(range(1 << 70)), iter({}.values()), iter({}.items()))),
+    *(getattr(itertools, name) for name in ("chain", "islice", "accumulate", "zip_longest", "product", "repeat", "cycle")),
+    *(getattr(itertools, name) for name in ("permutations", "combinations", "pairwise", "compress")),
     type({}.items()),
     type({}.keys()),
     type({}.values()),
@@ -173,7 +178,7 @@ def iterate(iterable: Any) -> Iterable[Any]:
     tracer = capturing()
     iterable = items_of(tracer, iterable)
     if tracer and isinstance(iterable, Tensor | SymbolicTensor):
-        refuse("D2S1003", "a `for` over a tensor is not part of graphs yet", "count with a tensor and use `while`")
+        return iter(tracer.lift(iterable) if isinstance(iterable, Tensor) else iterable)
     if tracer and not isinstance(iterable, (*_ITERATORS, *_PLAIN_ITERABLES)):
         refuse(
             "D2S1003",
@@ -205,6 +210,9 @@ def refuse_consumption(tracer: Tracer, value: Any) -> None:
     """An iterator from outside is used up by a call; a graph would use it up at capture only."""
     if hasattr(value, "__next__") and any(guard.kept is value for guard in tracer.root.guards.values()):
         refuse("D2S1003", f"a {type(value).__name__} from outside is used up here", "make a list of it first")
+    if tracer.root.iterators.get(id(value), (value, tracer))[1] is not tracer:
+        message = f"a {type(value).__name__} goes on in an `if` or a loop on a tensor: how far it came would depend on the run"
+        refuse("D2S1003", message, "make a list of it first")
 
 
 def guard_content(tracer: Tracer | None, value: Any) -> None:

@@ -5,6 +5,7 @@ In: tensors, `range` of numbers of run time, and `enumerate`, `zip` and `reverse
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -76,6 +77,11 @@ def _range(start: Any, stop: Any, step: Any) -> Recipe:
     return Recipe("range", (span + (abs(step) - 1)) // abs(step), lambda k: k * step + start)
 
 
+def count_(tracer: Tracer, start: Any = 0, step: Any = 1) -> Recipe:
+    """`itertools.count(...)`: as many items as are asked for."""
+    return Recipe("count", math.inf, lambda k: k * step + start)
+
+
 def enumerate_(tracer: Tracer, iterable: Any, start: Any = 0) -> Any:
     recipe = recipe_of(tracer, iterable)
     if recipe is None:
@@ -107,6 +113,8 @@ def zip_(tracer: Tracer, *iterables: Any, strict: bool = False) -> Any:
 
 
 def _smaller(tracer: Tracer, a: Any, b: Any) -> Any:
+    if a is math.inf or b is math.inf:
+        return b if a is math.inf else a
     if not isinstance(a, SymbolicTensor) and not isinstance(b, SymbolicTensor):
         return min(a, b)
     return OPS["where"](OPS["less_than"](b, a), b, a) if a is not b else a

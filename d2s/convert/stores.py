@@ -37,8 +37,10 @@ CHANGING = {
 
 
 def made(container: Any) -> Any:
-    """A list, dict or set that the function's text makes."""
+    """A list, dict, set or generator that the function's text makes."""
     tracer = capturing()
+    if tracer and hasattr(container, "__next__"):
+        return tracer.begun(container)
     return tracer.root.heap.made(container) if tracer else container
 
 

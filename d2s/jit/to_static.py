@@ -158,9 +158,9 @@ class StaticFunction:
         for key in dict.fromkeys(keys):
             try:
                 variant = Variant(self._python, self.__name__, key, leaves, names)
-            except CaptureError:
-                if key is keys[-1] or key == keys[-1]:
-                    raise
+            except CaptureError as error:
+                if key == keys[-1]:
+                    raise error.at(self._line()) from error.__cause__
                 continue  # code that asks for an extent's number is captured once for each number
             self.variants[LIMIT - 1 :] = []
             self.variants.insert(0, (key, variant))

@@ -663,3 +663,36 @@ def walrus_in_an_elif_and_a_test_of_a_loop_with_else(x, y):
         pass
     else:
         return y
+
+
+@on(*PAIRS)
+def generators_drawn(x, y):
+    def pairs(n):
+        for k in range(n):
+            got = yield k
+            if got == y:
+                return "stopped"
+        yield from (n, x)
+        return "end"
+
+    def all_of():
+        found = yield from pairs(2)
+        yield found
+
+    drawn = pairs(3)
+    return list(all_of()), next(drawn), drawn.send(x), list(drawn)
+
+
+@on(*[(v,) for v in range(3)])
+def is_a_generator(x):
+    return list(_yields(x))
+
+
+def _yields(x):
+    while x:
+        if x > 1:
+            yield x
+        x -= 1
+    else:
+        yield "end"
+        return

@@ -11,13 +11,12 @@ def async_generator(x):
     return (y async for y in x)  # here
 
 
-def generator(x):
-    if x:
-        yield x  # here
+def yields_in_an_expression(x):
+    return x or (yield x)  # here
 
 
-def generator_from(x):
-    yield from x  # here
+def yields_from_in_an_argument(x):
+    return len((yield from x))  # here
 
 
 def assigns_global(x):

@@ -1333,3 +1333,56 @@ def unbound_in_an_arm(x):
         x = x * y  # noqa: F821
         y = x  # noqa: F841
     return x * 2
+
+
+@plain()
+def outer_iter_in_arm(x):
+    it = iter([x, x * 2])
+    y = x
+    if x.sum() > 0:
+        for p in it:
+            y = y + p
+    else:
+        for p in it:
+            y = y - p
+    return y
+
+
+@plain()
+def gen_in_arm(x):
+    def g(v):
+        for _ in range(3):
+            v = v * 2
+            yield v
+
+    it = g(x)
+    y = x
+    if x.sum() > 0:
+        y = next(it)
+    return y + next(it)
+
+
+@plain()
+def gen_break(x):
+    def g(v):
+        for _ in range(3):
+            v = v * 2
+            yield v
+
+    for v in g(x):
+        if v.sum() > 5:
+            break
+    return v
+
+
+@plain()
+def infinite_gen(x):
+    def g(v):
+        while True:
+            yield v
+
+    for _ in g(x):
+        x = x * x + 1
+        if x.sum() > 50:
+            break
+    return x

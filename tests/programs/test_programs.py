@@ -4,6 +4,7 @@ import branches
 import calls
 import containers
 import exits
+import iterators
 import kinds
 import layers
 import loops
@@ -13,7 +14,7 @@ from programs_compare import PROGRAMS, check
 
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
-    for module in (branches, calls, containers, exits, kinds, layers, loops, numbers_)
+    for module in (branches, calls, containers, exits, iterators, kinds, layers, loops, numbers_)
     for function, sets in PROGRAMS[module.__name__]
 ]
 
@@ -22,5 +23,5 @@ CORPUS = [
 @pytest.mark.parametrize(("function", "argument_sets"), CORPUS)
 def test_program(function, argument_sets):
     check(
-        function, argument_sets, identity=function.__module__ not in ("loops", "exits")
+        function, argument_sets, identity=function.__module__ not in ("loops", "exits", "iterators")
     )  # loops of no trip hand back their argument

@@ -80,7 +80,7 @@ def halves(x):
         yield x + k
 
 
-@row("generator", refused="D2S1003")
+@row("generator")
 def generator(x):
     total = x * 0
     for part in halves(x):
@@ -88,7 +88,7 @@ def generator(x):
     return total
 
 
-@row("generator that yields in a tensor if", refused="D2S1003")
+@row("generator that yields in a tensor if", refused="D2S1001")
 def generator_of_some(x):
     def positive(parts):
         for part in parts:
@@ -157,7 +157,7 @@ def calls_decorated(x):
     return decorated(x) + decorated(x, k=0.5)
 
 
-@row("partial functions", refused="D2S1004")
+@row("partial functions")
 def calls_partial(x):
     return functools.partial(variadic, x, k=2.0)(x)
 

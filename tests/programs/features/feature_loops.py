@@ -185,7 +185,7 @@ def nested(x, n):
     return x
 
 
-@row("infinite Python iterator with break", refused="D2S1004")
+@row("infinite Python iterator with break")
 def infinite_iterator(x):
     for i in itertools.count(1):  # noqa: B007
         x = x * x + 1
