@@ -10,10 +10,12 @@ their blocks in the order in which they are called, and a seed starts at block 0
 [True, True, True]
 """
 
+import contextlib
 import dataclasses
 import operator
 import os
 import threading
+from collections.abc import Iterator
 
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops import random
@@ -62,6 +64,35 @@ def seed(number: int) -> None:
     if not 0 <= start < 1 << 64:
         raise ArgumentError("D2S0004", f"seed(): a seed is an int from 0 to 2**64 - 1, not {brief(start)}")
     set_rng_state(RandomState(start))
+
+
+def take(blocks: int) -> tuple[int, int]:
+    """Blocks for what draws in Python: the seed, and the counter of the first of them.
+
+    >>> d2s.seed(1)
+    >>> take(2), take(1)
+    ((1, 0), (1, 2))
+    """
+    return _stream(blocks)
+
+
+@contextlib.contextmanager
+def apart(number: int) -> Iterator[None]:
+    """Has the draws of a `with` block read a stream of their own, which starts at block 0 of a seed.
+
+    >>> d2s.seed(1)
+    >>> with apart(2):
+    ...     take(1)
+    (2, 0)
+    >>> take(1)
+    (1, 0)
+    """
+    before = _stream.state
+    _stream.state = RandomState(number)
+    try:
+        yield
+    finally:
+        _stream.state = before
 
 
 @random.outside
