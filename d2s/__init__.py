@@ -1,6 +1,6 @@
 """d2s: dynamic deep-learning Python, made static native code."""
 
-from d2s import io, jit, nn, ops, optimizer, regularizer, static, utils, version, vision
+from d2s import io, jit, metric, nn, ops, optimizer, regularizer, static, utils, version, vision
 from d2s.autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from d2s.checkpoint import load, save
 from d2s.codegen.threads import get_num_threads, set_num_threads
