@@ -1,6 +1,6 @@
 """d2s: dynamic deep-learning Python, made static native code."""
 
-from d2s import io, jit, metric, nn, ops, optimizer, regularizer, static, utils, version, vision
+from d2s import callbacks, hapi, io, jit, metric, nn, ops, optimizer, regularizer, static, utils, version, vision
 from d2s.autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from d2s.checkpoint import load, save
 from d2s.codegen.threads import get_num_threads, set_num_threads
@@ -12,6 +12,7 @@ from d2s.eager.masks import masked_select, nonzero
 from d2s.eager.shown import set_printoptions
 from d2s.eager.tensor import Tensor, is_tensor, to_tensor
 from d2s.flags import get_flags, set_flags
+from d2s.hapi import Model, flops, summary
 from d2s.jit import to_static
 from d2s.limits import finfo, iinfo
 from d2s.nn.parameter import ParamAttr

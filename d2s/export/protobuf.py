@@ -1,6 +1,8 @@
-"""The protobuf wire format, for the messages of a `.pdmodel`. In: a message name and a dict, or bytes. Out: the other.
+"""The protobuf wire format, for the messages of a `.pdmodel` and of VisualDL's logs.
 
-Field numbers are those Paddle publishes in `framework.proto`; unknown fields are skipped, absent ones read as zero.
+In: a message name and a dict, or bytes. Out: the other.
+
+Field numbers are those Paddle publishes; unknown fields are skipped, absent ones read as zero.
 
 >>> encode("TensorDesc", {"data_type": 5, "dims": [-1, 4]}).hex()
 '080510ffffffffffffffffff011004'
@@ -42,6 +44,8 @@ SCHEMA: dict[str, dict[int, tuple[str, str]]] = {
         12: ("block_idx", "int"), 13: ("l", "int"), 15: ("longs", "int*"), 16: ("float64s", "double*"),
         19: ("float64", "double"),
     },
+    "Record": {1: ("values", "RecordValue*")},  # of VisualDL's logs
+    "RecordValue": {1: ("id", "int"), 2: ("tag", "text"), 3: ("timestamp", "int"), 4: ("value", "float")},
 }  # fmt: skip
 _FIXED = {"float": ("<f", 5), "double": ("<d", 1)}  # how packed, and the wire type of one alone
 _ZERO = {"int": 0, "float": 0.0, "double": 0.0, "text": ""}

@@ -128,6 +128,12 @@ class StaticFunction:
         found: inspect.Signature = self._defaults[1]
         return found
 
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What `inspect.signature` finds: of a method that is bound, without `self`."""
+        whole = self.signature()
+        return whole if self.owner is None else whole.replace(parameters=list(whole.parameters.values())[1:])
+
     def _specs(self, leaves: Sequence[Any]) -> list[InputSpec | None]:
         """The input_spec, in line with the leaves: of a method it does not name `self`."""
         given = list(self.input_spec or [])

@@ -60,6 +60,9 @@ class Accuracy(Metric):
     ['acc_top1', 'acc_top2']
     """
 
+    total: list[float]
+    count: list[int]
+
     def __init__(self, topk: Sequence[int] = (1,), name: str | None = None, *args: Any, **kwargs: Any) -> None:
         expect("Accuracy", "name", name, str | None, "a str")
         numbers = [topk] if isinstance(topk, int) else topk
