@@ -18,6 +18,7 @@ INTERNAL = STRUCTURAL | {
     "matmul_rows",
     "linear",
     "dropped",
+    "detached",
 }  # not for users: no public name, the example is optional
 MOVING = {"reshape_like", "sliced", "unsliced", "set_slice", "take_at", "collect", "put_at", "add_at", "looked_up", "positions"}
 MOVING |= {
@@ -62,6 +63,7 @@ NO_PADDLE = {
     "stack",
     "push",
     "pop",
+    "detached",
 }  # no operator of Paddle's files is one of these
 NO_PADDLE |= MOVING | {"unflatten"} | WINDOWS
 IN_GRADIENTS = ["spread", "stack", "push", "pop", "unsliced", "collect", "looked_up", "collect_along", "unpad_own"]

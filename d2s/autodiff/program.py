@@ -82,7 +82,7 @@ def _active(program: Program, active: set[Value]) -> set[Value]:
                 active |= {out for out, v in zip(node.outputs, results, strict=False) if v in active}
             if node.op == "while_loop":
                 active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
-        if not bound and any(v in active for v in node.inputs):
+        if not bound and node.op != "detached" and any(v in active for v in node.inputs):
             active |= {v for v in node.outputs[:1] if v.type.is_float}
     return active
 

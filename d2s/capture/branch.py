@@ -17,8 +17,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from d2s.capture.forms import Chosen, Form, OneOf, Union, among, decode, described, encode, form_of, holes, join, slots
-from d2s.capture.heap import Changes, contents
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse
+from d2s.capture.heap import Changes, Place, contents
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse, user_line
+from d2s.capture.tree import containers, flatten
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError, Raised
 from d2s.ops import OPS
@@ -40,15 +41,15 @@ def branch(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[An
     for name, arm in zip(("then", "otherwise"), arms, strict=True):
         regions.append(tracer.region(name))  # type: ignore[arg-type]
         regions[-1].facts = tracer.consequences(test.value, name == "then")
-        with tracer.root.heap.path() as found:
+        with tracer.root.heap.path(regions[-1]) as found:
             ends.append(recorded(regions[-1], arm))
         changes.append(found)
-    containers = {key: container for found in changes for key, (container, _) in found.items()}
+    owners = {key: owner for found in changes for key, (owner, _) in found.items()}
     for end, found in zip(ends, changes, strict=True):
         if end is not None:
-            end += [found[k][1] if k in found else contents(c) for k, c in containers.items()]
+            end += [found[k][1] if k in found else contents(owner) for k, owner in owners.items()]
     forms = [join(form_of(a, tracer), form_of(b, tracer)) for a, b in _pairs(ends)]
-    outputs = [_outputs(region, end, forms) for region, end in zip(regions, ends, strict=True)]
+    outputs = [_outputs(region, end, forms, found) for region, end, found in zip(regions, ends, changes, strict=True)]
     reads, (then, otherwise) = tracer.adopt(regions, outputs)
     types = [t for form in forms for t in slots(form)]
     results = tracer.add("cond", [tracer.resolve(test), *reads], types, {"then": then, "otherwise": otherwise})
@@ -56,18 +57,44 @@ def branch(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[An
         raise Ended
     tracer.root.joined.update(s.value for s in results)
     symbols = iter(results)
-    values = [decode(form, symbols) for form in forms]
+    values = [made_anew(tracer, decode(form, symbols)) for form in forms]
+    for region, end in zip(regions, ends, strict=True):
+        note_aliases(region, end or [], values)
     for pair, value, form in zip(_pairs(ends), values, forms, strict=True):
         _note(tracer, test, pair, value, form)
-    count = len(values) - len(containers)
-    for container, held in zip(containers.values(), values[count:], strict=True):
+    count = len(values) - len(owners)
+    for container, held in zip(owners.values(), values[count:], strict=True):
         put_back(tracer, container, held)
     return values[:count]
 
 
+def made_anew(tracer: Tracer, value: Any) -> Any:
+    """A value that was put together where paths join: its containers are the capture's own."""
+    for container in containers(value):
+        if type(container) is not tuple and id(container) not in tracer.root.given and not tracer.root.heap.has(container):
+            tracer.root.heap.made(container)
+    return value
+
+
+def note_aliases(region: Tracer, ends: Sequence[Any], values: Sequence[Any]) -> None:
+    """Tensors that a path did not make but hands on are one with what is made where paths join: none may change in place."""
+    for end, value in zip(ends, values, strict=False):
+        old = [s for s in tensors_in(end) if s.recorder is not region or s.value in region.root.aliased]
+        region.root.aliased.update(dict.fromkeys([s.value for s in (*old, *(tensors_in(value) if old else ()))], user_line()))
+
+
+def tensors_in(value: Any) -> Iterator[SymbolicTensor]:
+    """The symbols of tensors in a value."""
+    for leaf in flatten(value)[0]:
+        if isinstance(leaf, OneOf):
+            yield from (s for one in leaf.alternatives for s in tensors_in(one))
+        elif isinstance(leaf, SymbolicTensor) and not leaf.value.type.python:
+            yield leaf
+
+
 def put_back(tracer: Tracer, container: Any, held: Any) -> None:
-    """Gives a container what it holds after paths have joined."""
-    if isinstance(held, OneOf):
+    """Gives a container, or a place, what it holds after paths have joined."""
+    if isinstance(held, OneOf) and not isinstance(container, Place):
         message = f"a {type(container).__name__} would hold {described(held)}, by the path a run takes"
         refuse("D2S1002", message, "give it as many items, or the same keys, on every path")
     tracer.root.heap.set(container, held)
@@ -130,10 +157,17 @@ def _pairs(ends: Sequence[list[Any] | None]) -> Iterator[tuple[Any, Any]]:
     return zip(first or second or [], second or first or [], strict=True)
 
 
-def _outputs(region: Tracer, end: list[Any] | None, forms: Sequence[Form]) -> list[SymbolicTensor]:
+def _outputs(region: Tracer, end: list[Any] | None, forms: Sequence[Form], changes: Changes) -> list[SymbolicTensor]:
     if end is None:
         return [symbol for form in forms for symbol in holes(region, form)]
-    return [s for value, form in zip(end, forms, strict=True) for s in encoded(region, value, form)]
+    return encoded_at_end(region, end, forms, changes)
+
+
+def encoded_at_end(region: Tracer, end: Sequence[Any], forms: Sequence[Form], changes: Changes) -> list[SymbolicTensor]:
+    """The symbols of values as a path with these changes leaves them."""
+    with region.root.heap.at_end_of(changes):
+        found = [s for value, form in zip(end, forms, strict=True) for s in encoded(region, value, form)]
+        return [SymbolicTensor(region, region.resolve(s)) for s in found]
 
 
 def encoded(region: Tracer, value: Any, form: Form) -> list[SymbolicTensor]:

@@ -28,12 +28,17 @@ MISSING = object()
 class Guard:
     """One thing read at capture, at the user's line `where`. `kept` holds it, so that its identity stays its own."""
 
-    __slots__ = ("described", "kept", "print", "read", "where")
+    __slots__ = ("described", "kept", "loose", "print", "read", "where")
 
     def __init__(self, described: str, read: Callable[[], Any], where: str = "") -> None:
         self.described, self.read, self.where = described, read, where
         self.kept = self._now()
+        self.loose: tuple[int, ...] = ()
         self.print = fingerprint(self.kept)
+
+    def loosen(self, ids: tuple[int, ...]) -> None:
+        """Of these containers only the identity counts: calls change what they hold, which nothing has asked for."""
+        self.loose, self.print = ids, fingerprint(self.kept, ids)
 
     def _now(self) -> Any:
         try:
@@ -42,7 +47,7 @@ class Guard:
             return MISSING
 
     def holds(self) -> bool:
-        return fingerprint(self._now()) == self.print
+        return fingerprint(self._now(), self.loose) == self.print
 
 
 def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:

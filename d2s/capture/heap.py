@@ -1,7 +1,10 @@
-"""Lists, dicts and sets the captured function makes: they may change, also on some paths only.
+"""All that a captured function may change: containers, attributes, tensors in place, the stream of random numbers.
 
-In: containers as they are made, and every change of one. Out: what a path changed, undone when the path ends, so that the
-others find them as they were; `branch` and loops join the contents.
+A change is made on a path. When the path ends it is told and undone, so that the others find everything as it was; `branch`
+and loops join what was held at their ends. What was there before the capture is put back when the capture ends, and a call
+writes it anew (see `capture.stores`): capture acts on nothing.
+
+In: containers as they are made, every change of one; `Place`s for all that is no container. Out: what a path changed.
 
 >>> heap, made = Heap(), [1]
 >>> heap.made(made)
@@ -14,57 +17,160 @@ others find them as they were; `branch` and loops join the contents.
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-Changes = dict[int, tuple[Any, Any]]  # by id: a container, and what it held at the end of the path
+UNREAD = object()
+
+
+class Place:
+    """Something else than a container that holds a value: an attribute, a tensor's memory. `now` is what it holds on this path.
+
+    `home` is the region it was made in. `target` says where a call writes what it holds in the end, if it was there before;
+    `history`, of a tensor, whether with its place on the tape.
+    """
+
+    def __init__(self, held: Any, home: Any = None, target: Any = None, read: Callable[[], Any] | None = None) -> None:
+        self.before = self.now = held
+        self.home, self.target, self.history = home, target, False
+        self.read = read  # what it holds, where that was not asked yet
+
+    def held(self) -> Any:
+        if self.now is UNREAD:
+            assert self.read is not None
+            self.before = self.now = self.read()
+        return self.now
+
+
+Changes = dict[int, tuple[Any, Any]]  # by id: a container or a place, and what it held at the end of the path
 
 
 class Heap:
-    """The containers of one capture. They are kept: an id stays that of its object."""
+    """What one capture may change. All of it is kept: an id stays that of its object."""
 
     def __init__(self) -> None:
-        self._made: dict[int, Any] = {}
-        self._paths: list[dict[int, tuple[Any, Any]]] = []  # for each path gone into: what containers held before
+        self._made: dict[int, tuple[Any, Any]] = {}  # by id: a container, and the region it was made in
+        self._paths: list[tuple[Any, dict[int, tuple[Any, Any]]]] = []  # a region, and what was held before
+        self.places: dict[Any, Place] = {}
+        self.given: dict[int, tuple[Any, Any]] = {}  # containers from outside that were changed, and what they held
+        self.entered: dict[int, Any] = {}  # the same, as the capture reads it
 
     def made(self, container: Any) -> Any:
         """A container that was made just now."""
-        self._made[id(container)] = container
+        self._made[id(container)] = container, self._region()
         return container
 
     def has(self, value: Any) -> bool:
         return id(value) in self._made
 
-    def changing(self, container: Any) -> None:
-        """Notes what a container holds before a change."""
-        if self._paths:
-            self._paths[-1].setdefault(id(container), (container, contents(container)))
+    def place(self, key: Any, make: Callable[[], Place]) -> Place:
+        """The place known by a key."""
+        if key not in self.places:
+            self.places[key] = make()
+        return self.places[key]
+
+    def take_in(self, container: Any) -> bool:
+        """Notes that a container from outside is going to be changed; whether that is new."""
+        new = id(container) not in self.given
+        if new:
+            self.given[id(container)] = container, contents(container)
+            self.entered[id(container)] = contents(container)
+        return new
+
+    def enter(self, container: Any, key: Any, value: Any) -> None:
+        """Has the capture find another value in a container from outside than the one that is there now."""
+        held = self.entered[id(container)]
+        held = held | {key: value} if isinstance(held, dict) else (*held[:key], value, *held[key + 1 :])
+        self.entered[id(container)] = held
+        container[key] = value
+
+    def hold(self, container: Any, held: Any) -> None:
+        """Has the capture find all else in a container from outside."""
+        restore(container, held)
+        self.entered[id(container)] = contents(container)
 
     @contextlib.contextmanager
-    def path(self) -> Iterator[Changes]:
+    def as_before(self, container: Any) -> Iterator[None]:
+        """A container from outside as it was before the capture."""
+        found = self.given.get(id(container))
+        now = contents(container) if found else None
+        if found:
+            restore(container, found[1])
+        try:
+            yield
+        finally:
+            if found:
+                restore(container, now)
+
+    def changing(self, owner: Any) -> None:
+        """Notes what is held before a change, unless nothing outside of this path knows the owner."""
+        if self._paths and self._home(owner) is not (self._region() or self):
+            before = owner.now if isinstance(owner, Place) else contents(owner)
+            self._paths[-1][1].setdefault(id(owner), (owner, before))
+
+    def _region(self) -> Any:
+        return self._paths[-1][0] if self._paths else None
+
+    def _home(self, owner: Any) -> Any:
+        return owner.home if isinstance(owner, Place) else self._made.get(id(owner), (owner, None))[1]
+
+    @contextlib.contextmanager
+    def path(self, region: Any = None) -> Iterator[Changes]:
         """A path of its own: what it changes is told at its end, and undone."""
         changes: Changes = {}
-        self._paths.append({})
+        self._paths.append((region, {}))
         try:
             yield changes
         finally:
-            for key, (container, before) in self._paths.pop().items():
-                changes[key] = container, contents(container)
-                restore(container, before)
+            for key, (owner, before) in self._paths.pop()[1].items():
+                changes[key] = owner, contents(owner)
+                restore(owner, before)
 
-    def set(self, container: Any, held: Any) -> None:
-        """Gives a container other contents."""
-        self.changing(container)
-        restore(container, held)
+    @contextlib.contextmanager
+    def at_end_of(self, changes: Changes) -> Iterator[None]:
+        """All as it was when a path ended."""
+        now = [(owner, contents(owner)) for owner, _ in changes.values()]
+        for owner, held in changes.values():
+            restore(owner, held)
+        try:
+            yield
+        finally:
+            for owner, held in now:
+                restore(owner, held)
+
+    def set(self, owner: Any, held: Any) -> None:
+        """Has a container or a place hold something else."""
+        self.changing(owner)
+        restore(owner, held)
+
+    def put_back(self) -> list[tuple[Any, Any, Any]]:
+        """At the end of the capture: containers from outside hold again what they held before.
+
+        Returns those that were changed, with what the capture found in them and what it left.
+        """
+        found = [(c, self.entered[key], contents(c)) for key, (c, _) in self.given.items()]
+        for container, before in self.given.values():
+            restore(container, before)
+        return [(c, entered, left) for c, entered, left in found if not _unchanged(entered, left)]
 
 
-def contents(container: Any) -> Any:
-    """What a container holds, as something that does not change."""
-    return (
-        tuple(container) if isinstance(container, list) else dict(container) if isinstance(container, dict) else set(container)
-    )
+def _unchanged(entered: Any, left: Any) -> bool:
+    if isinstance(entered, set):
+        return bool(entered == left)
+    pairs = [list(held.items()) if isinstance(held, dict) else list(enumerate(held)) for held in (entered, left)]
+    return len(pairs[0]) == len(pairs[1]) and all(k == j and x is y for (k, x), (j, y) in zip(*pairs, strict=True))
 
 
-def restore(container: Any, held: Any) -> None:
-    container.clear()
-    container.extend(held) if isinstance(container, list) else container.update(held)
+def contents(owner: Any) -> Any:
+    """What a container or a place holds, as something that does not change."""
+    if isinstance(owner, Place):
+        return owner.held()
+    return tuple(owner) if isinstance(owner, list) else dict(owner) if isinstance(owner, dict) else set(owner)
+
+
+def restore(owner: Any, held: Any) -> None:
+    if isinstance(owner, Place):
+        owner.now = held
+        return
+    owner.clear()
+    owner.extend(held) if isinstance(owner, list) else owner.update(held)

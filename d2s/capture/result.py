@@ -4,7 +4,7 @@ In: the outcome of a capture. Out: a recipe, and from it and a call's values the
 anew, one for each; containers that came from outside are handed back themselves.
 
 >>> twice = [1, 2]
->>> recipe = describe((twice, twice), lambda value: ("constant", value), {})
+>>> recipe = describe((twice, twice), lambda value: ("constant", value), {}, {})
 >>> first, second = build(recipe, lambda kind, at: at * 10)
 >>> first, first is second
 ([10, 20], True)
@@ -39,23 +39,19 @@ class Choice:
 Recipe = Made | Choice | Leaf
 
 
-def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf]) -> Recipe:
-    """The recipe of a value; `outside` tells of containers that were there before."""
-    return _describe(value, leaf, outside, {})
-
-
-def _describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], seen: dict[int, Made]) -> Recipe:
+def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], seen: dict[int, Made]) -> Recipe:
+    """The recipe of a value; `outside` tells of containers that were there before, `seen` of those described already."""
     if isinstance(value, OneOf):
-        return Choice(leaf(value.tag), [_describe(part, leaf, outside, seen) for part in value.alternatives])
+        return Choice(leaf(value.tag), [describe(part, leaf, outside, seen) for part in value.alternatives])
     kind = type(value)
-    if kind not in (list, dict, tuple) and not (isinstance(value, tuple) and hasattr(value, "_fields")):
+    if kind not in (list, dict, tuple, set) and not (isinstance(value, tuple) and hasattr(value, "_fields")):
         return leaf(value)
     if id(value) in outside:
         return outside[id(value)]
     if id(value) not in seen:
         made = seen[id(value)] = Made(kind, tuple(value) if kind is dict else (), [])
         parts = value.values() if kind is dict else value
-        made.parts += [_describe(part, leaf, outside, seen) for part in parts]
+        made.parts += [describe(part, leaf, outside, seen) for part in parts]
     return seen[id(value)]
 
 
@@ -81,6 +77,9 @@ def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]
     if not isinstance(recipe, Made):
         return leaf(*recipe)
     if id(recipe) in done:
+        return done[id(recipe)]
+    if recipe.kind is set:
+        done[id(recipe)] = {_build(part, leaf, done) for part in recipe.parts}
         return done[id(recipe)]
     if recipe.kind in (list, dict):
         made: Any = recipe.kind()

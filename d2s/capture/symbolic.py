@@ -21,12 +21,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from d2s import types
-from d2s.capture.guards import Guard
-from d2s.capture.heap import Heap
+from d2s.capture import in_place
+from d2s.capture.guards import CONTAINERS, Guard
+from d2s.capture.heap import Heap, Place
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 from d2s.ir.program import Value
-from d2s.ops import Op
+from d2s.ops import OPS, Op
 from d2s.ops.dispatch import current
 from d2s.ops.item import get_item
 from d2s.ops.recording import Recorder, Symbolic
@@ -79,7 +80,7 @@ def _unknown(asked: str) -> Callable[..., NoReturn]:
     return method
 
 
-class SymbolicTensor(Symbolic):
+class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
     """A tensor, or a Python number, of the function being captured."""
 
     __slots__ = ()
@@ -87,7 +88,7 @@ class SymbolicTensor(Symbolic):
     __bool__, __int__, __float__, __index__ = map(_unknown, ("bool()", "int()", "float()", "an index"))
     __array__ = _unknown("a NumPy array")
     numpy, item, tolist, backward = map(_unknown, ("numpy()", "item()", "tolist()", "backward()"))
-    __getitem__, __setitem__, set_value, detach = map(_unknown, ("indexing", "assignment", "set_value()", "detach()"))
+    __getitem__, __setitem__ = map(_unknown, ("indexing", "assignment"))
 
     __lshift__, __rlshift__, __rshift__, __rrshift__ = map(_unknown, ("<<", "<<", ">>", ">>"))
 
@@ -124,7 +125,16 @@ class SymbolicTensor(Symbolic):
             refuse("D2S1003", f"{rows} rows of a tensor one by one, outside of a `for` statement", "loop with `for row in x`")
         return iter([get_item(self, k) for k in range(rows)])
 
+    def detach(self) -> "SymbolicTensor":
+        """The same values, without history; eagerly in the same memory."""
+        found: SymbolicTensor = OPS["detached"](self)
+        found.recorder.root.aliased |= dict.fromkeys([self.value, found.value], user_line())  # type: ignore[attr-defined]
+        return found
+
     def __getattr__(self, name: str) -> Any:
+        method = None if self.value.type.python else in_place.method(self, name)
+        if method is not None:
+            return method
         if hasattr(Tensor, name):
             refuse("D2S1003", f"'{name}' of a tensor is not part of graphs yet")
         raise AttributeError(f"'Tensor' object has no attribute '{name}'")
@@ -139,6 +149,15 @@ class Fact(NamedTuple):
 
     tag: int
     among: frozenset[int]
+
+
+class Read(NamedTuple):
+    """Something that calls change, found anew at each: a tensor or a number."""
+
+    described: str
+    read: Callable[[], Any]
+    type: Type
+    symbol: Any
 
 
 class Tracer(Recorder):
@@ -157,6 +176,11 @@ class Tracer(Recorder):
         self.reached: set[int] = set()  # tensors met otherwise than as the symbols of arguments
         self.guards: dict[Any, Guard] = {}
         self.heap = Heap()
+        self.arguments: dict[Value, int] = {}  # inputs that are leaves of the arguments
+        self.stream_state: list[Any] = []  # the inputs that are seed and counter of the random numbers
+        self.inputs: dict[Any, Read] = {}  # what is read anew at each call because a call changes it
+        self.lifts: dict[Any, Any] = {}  # what is to be read so
+        self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
         self.given: set[int] = set()  # lists and dicts that were there before the capture
         self.facts: list[Fact] = []  # what is known in this region and was not outside of it
         self._told: dict[tuple[int, bool], list[Fact]] = {}  # what follows from a condition
@@ -181,6 +205,7 @@ class Tracer(Recorder):
         return iterator
 
     def resolve(self, symbol: Symbolic) -> Value:
+        symbol = self.now(symbol)
         if self.parent is None and symbol.recorder is not self and isinstance(symbol, SymbolicTensor):
             hint = "make a list of its values first"
             refuse("D2S1003", "a value of another path is used here: a generator went on in an `if` or loop on a tensor", hint)
@@ -188,6 +213,48 @@ class Tracer(Recorder):
         if found is not symbol.value:
             self.root._numbers[found] = self.number(symbol.value)
         return found
+
+    def now(self, symbol: Any) -> Any:
+        """The symbol of what a tensor holds on this path, where it was changed in place."""
+        place = self.root.heap.places.get(symbol.value)
+        return symbol if place is None else place.now
+
+    def become(self, symbol: SymbolicTensor, result: SymbolicTensor, history: bool) -> None:
+        """The tensor a symbol stands for now holds what `result` is."""
+        where = self.root.aliased.get(symbol.value)
+        if where is not None:
+            message = f"a tensor is changed in place that may be one with another{where and ', since '}{where}"
+            refuse("D2S1003", message, "change a copy of it: x = x.clone()")
+        home = None if symbol.recorder is self.root else symbol.recorder
+        place = self.root.heap.place(symbol.value, lambda: Place(self.now(symbol), home))
+        place.history |= history
+        self.root.heap.set(place, SymbolicTensor(result.recorder, result.value))
+
+    def read_at_calls(self, key: Any, described: str, read: Callable[[], Any], of: Type) -> Any:
+        """The input that stands for what is found somewhere at each call."""
+        if key not in self.root.inputs:
+            name = described.rpartition(".")[2]
+            symbol = self.root.input(of, name if name.isidentifier() else "read")
+            self.root.inputs[key] = Read(described, read, of, symbol)
+        return self.root.inputs[key].symbol
+
+    def source(self, value: Value) -> tuple[str, Any] | None:
+        """Where a call has what an input is, if that is no tensor known at capture."""
+        if value in self.root.arguments:
+            return "argument", self.root.arguments[value]
+        found = (n for n, read in enumerate(self.root.inputs.values()) if read.symbol.value is value)
+        return next((("read", n) for n in found), None)
+
+    def stream(self, blocks: Any) -> tuple[Any, Any]:
+        """Seed and counter of a draw, which moves the counter on."""
+        root, whole = self.root, Type(types.int64)
+        if not root.stream_state:
+            root.stream_state += [root.input(whole, "seed"), root.input(whole, "counter")]
+        seed, counter = root.stream_state
+        place = root.heap.place("stream", lambda: Place(counter, None, ("stream", None)))
+        at = place.held()
+        root.heap.set(place, OPS["add"](at, blocks))
+        return seed, at
 
     def imply(self, test: Value, when: bool, tag: Value, among: frozenset[int]) -> None:
         """Notes that where a condition is `when`, a value that is one of several is one of these."""
@@ -246,11 +313,25 @@ class Tracer(Recorder):
         """Notes that the capture depends on something outside."""
         if key not in self.root.guards:
             self.root.guards[key] = Guard(described, read, where or user_line())
-            if isinstance(self.root.guards[key].kept, list | dict):
-                self.root.given.add(id(self.root.guards[key].kept))
+            self.give(self.root.guards[key].kept)
             name = described.rpartition(".")[2].strip("'")
             if isinstance(self.root.guards[key].kept, Tensor) and name.isidentifier():
                 self.root.called.setdefault(id(self.root.guards[key].kept), name)
+
+    def give(self, value: Any) -> None:
+        """Notes containers, and those in them, as given."""
+        if isinstance(value, CONTAINERS) and id(value) not in self.root.given:
+            self.root.given.add(id(value))
+            for part in value.values() if isinstance(value, dict) else value:
+                self.give(part)
+
+
+def liftable(value: Any) -> Type | None:
+    """The type of a value that a call can read anew: a tensor, an int or a float."""
+    if isinstance(value, Tensor):
+        return launch.type_of(value.array)
+    number = type(value) is float or (type(value) is int and -(1 << 63) <= value < 1 << 63)
+    return Type(types.python_dtype(value), python=True) if number else None
 
 
 def capturing() -> Tracer | None:

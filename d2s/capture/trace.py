@@ -14,14 +14,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.branch import Ended, refuse_stand_in
-from d2s.capture.guards import Guard
-from d2s.capture.result import Leaf, Recipe, describe
-from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.capture.guards import MISSING, Guard
+from d2s.capture.reads import empty, read_contents
+from d2s.capture.result import Leaf, Made, Recipe, describe
+from d2s.capture.stores import Target, stores
+from d2s.capture.symbolic import Read, SymbolicTensor, Tracer, liftable
 from d2s.capture.tree import Skeleton, containers, flatten, rebuild
 from d2s.capture.undefined import Undefined
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
-from d2s.ir.program import Program, Value
+from d2s.ir.program import Program
+from d2s.ir.text import show
 from d2s.ops.dispatch import handling
 from d2s.types import DType, Type
 
@@ -33,9 +36,15 @@ class Captured:
     program: Program
     arguments: list[int]
     lifted: list[Tensor]
+    reads: list[Read]  # what is found anew at each call, behind the lifted ones
+    draws: bool  # whether the last two inputs are the state of the random numbers
     aliases: list[tuple[int, Tensor]]  # arguments that were also reached another way
     guards: list[Guard]
-    result: Recipe  # of leaves ("output", n), ("argument", leaf), ("container", n), ("outside", object)
+    result: Recipe  # of leaves ("output", n), ("argument", leaf), ("read", n), ("container", n), ("outside", object)
+    stores: list[Target]  # where a call leaves something
+    stored: Recipe  # of a tuple: what
+    whole: Recipe  # of the two
+    returned: int  # so many outputs are part of the result, those behind them are stored only
 
 
 def trace(
@@ -46,35 +55,125 @@ def trace(
     symbols: dict[int, tuple[str, Type]],
     same: dict[int, int],
 ) -> Captured:
-    """Runs `function` on its arguments with the leaves in `symbols` replaced by symbols, those in `same` by that of another."""
+    """Runs `function` on its arguments with the leaves in `symbols` replaced by symbols, those in `same` by that of another.
+
+    What it both reads and changes is different at each call: then it is captured once more, reading that anew at each.
+    """
+    given = function, name, leaves, skeleton, symbols, same
+    captured, lifts = _traced(*given, {}, [])
+    try:
+        more = lifts
+        while more:
+            captured, found = _traced(*given, lifts, [])
+            more = {key: container for key, container in found.items() if key not in lifts}
+            lifts |= more
+    except CaptureError:
+        lifts = {}  # it asks for a value that only a run will tell: a capture for each value
+    return _without_content(captured, lambda containers: _traced(*given, lifts, containers)[0])
+
+
+def _without_content(captured: Captured, again: Callable[[list[Any]], Captured]) -> Captured:
+    """The same for any content of the containers that are only added to, if that is so: another capture tells."""
+    added = [target[1][1] for target in captured.stores if target[0] == "more"]
+    try:
+        found = again(added) if added else captured
+    except Exception:  # it did something with what is there
+        return captured
+    parts = [(show(c.program), repr(c.whole), repr([t for t in c.stores if t[0] != "more"])) for c in (captured, found)]
+    return found if parts[0] == parts[1] else captured
+
+
+def _traced(
+    function: Callable[[Any], Any],
+    name: str,
+    leaves: Sequence[Any],
+    skeleton: Skeleton,
+    symbols: dict[int, tuple[str, Type]],
+    same: dict[int, int],
+    lifts: dict[Any, Any],
+    added: list[Any],
+) -> tuple[Captured, dict[Any, Any]]:
+    """One capture that reads anew at each call what `lifts` says, and nothing of what `added` holds.
+
+    Returned with it: what else it might have read anew.
+    """
     tracer = Tracer(name)
+    tracer.lifts = lifts
     inside = list(leaves)
-    for n, (given, of) in symbols.items():
-        inside[n] = tracer.input(of, given)
+    for n, (called, of) in symbols.items():
+        inside[n] = tracer.input(of, called)
+        tracer.arguments[inside[n].value] = n
         if isinstance(leaves[n], Tensor):
             tracer.lifted[id(leaves[n])] = leaves[n], inside[n]
     for n, first in same.items():
         inside[n] = inside[first]
     structure = rebuild(skeleton, inside)
-    tracer.given.update(id(c) for c in containers(structure) if type(c) is not tuple)
+    given = {id(c): n for n, c in enumerate(containers(structure)) if type(c) is not tuple}
+    tracer.given.update(given)
+    for leaf in leaves:
+        tracer.give(leaf)
     with handling(tracer):
-        outcome = _outcome(tracer, function, structure)
-        results = _Results(tracer, {inside[n].value: n for n in symbols}, leaves)
-        outside: dict[int, Leaf] = {
-            id(c): ("container", n) for n, c in enumerate(containers(structure)) if type(c) is not tuple
-        }
-        outside |= {id(c): ("outside", c) for c in _found_outside(tracer) if id(c) not in outside}
-        recipe = describe(outcome, results.leaf, outside)
+        try:
+            _prepare(tracer, lifts, added)
+            outcome = _outcome(tracer, function, structure)
+        finally:
+            changed = tracer.heap.put_back()
+        changes = stores(tracer, given, changed)
+        results = _Results(tracer, leaves)
+        outside: dict[int, Leaf] = {at: ("container", n) for at, n in given.items()}
+        outside |= {id(c): ("outside", c) for c in _found_outside(tracer, leaves) if id(c) not in outside}
+        seen: dict[int, Made] = {}
+        result = describe(outcome, results.leaf, outside, seen)
+        returned = len(results.outputs)
+        stored = Made(tuple, (), [describe(store.value, results.leaf, outside, seen) for store in changes])
+    reads, draws = list(tracer.inputs.values()), tracer.stream_state
+    lifted = [(t, s.value) for t, s in tracer.lifted.values() if s.value not in tracer.arguments]
+    tracer.builder.inputs = [
+        *tracer.arguments,
+        *(value for _, value in lifted),
+        *(read.symbol.value for read in reads),
+        *(symbol.value for symbol in draws),
+    ]
     program = tracer.builder.finish([tracer.resolve(s) for s in results.outputs])
-    arguments = {inside[n].value: n for n in symbols}
-    lifted = [t for t, symbol in tracer.lifted.values() if symbol.value not in arguments]
-    aliases = [(arguments[s.value], t) for t, s in tracer.lifted.values() if s.value in arguments and id(t) in tracer.reached]
+    reached = [(t, s.value) for t, s in tracer.lifted.values() if s.value in tracer.arguments and id(t) in tracer.reached]
+    aliases = [(tracer.arguments[value], t) for t, value in reached]
     guards = list(tracer.guards.values())
+    loose = *map(id, added), *(key[0] for key in lifts if key[1] == "content")
     for guard in guards:
+        if tracer.heap.given:  # it was made while a container held something else
+            guard.loosen(loose)
         if not guard.holds():
             message = f"reading {guard.described} gives another object each time"
             raise CaptureError("D2S1003", message, where=guard.where, hint="read it outside of the captured function")
-    return Captured(program, list(symbols), lifted, aliases, guards, recipe)
+    targets, whole = [store.target for store in changes], Made(tuple, (), [result, stored])
+    tensors = [t for t, _ in lifted]
+    captured = Captured(
+        program, list(symbols), tensors, reads, bool(draws), aliases, guards, result, targets, stored, whole, returned
+    )
+    return captured, _changed_reads(tracer, targets)
+
+
+def _prepare(tracer: Tracer, lifts: dict[Any, Any], added: list[Any]) -> None:
+    """Gives containers from outside the content they have for this capture."""
+    for key, container in lifts.items():
+        if key[1] == "content":
+            read_contents(tracer, container)
+    for container in added:
+        empty(tracer, container)
+
+
+def _changed_reads(tracer: Tracer, targets: Sequence[Target]) -> dict[Any, Any]:
+    """What was guarded by its value though calls change it; of containers, with the container."""
+    found = {}
+    for kind, owner, *details in targets:
+        attribute, container = kind == "attribute", kind == "content" and owner[0] == "outside"
+        key = (id(owner), "attribute", details[0]) if attribute else (id(owner[1]), "content") if container else None
+        guard = tracer.guards.get(key)
+        held = guard.kept if guard else None
+        parts = (held.values() if isinstance(held, dict) else held) if isinstance(held, list | dict) else [held]
+        if key and key not in tracer.lifts and any(liftable(part) for part in parts):
+            found[key] = owner[1] if container else None
+    return found
 
 
 def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> Any:
@@ -88,10 +187,10 @@ def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> 
         raise
 
 
-def _found_outside(tracer: Tracer) -> list[Any]:
-    """Lists and dicts that were there before: read from somewhere, and free of what the capture made."""
-    read = [guard.kept for key, guard in tracer.guards.items() if key[1] != "content"]
-    return [c for c in read if type(c) in (list, dict) and not any(isinstance(x, SymbolicTensor) for x in flatten(c)[0])]
+def _found_outside(tracer: Tracer, leaves: Sequence[Any]) -> list[Any]:
+    """Lists, dicts and sets that were there before: read from somewhere, and free of what the capture made."""
+    read = [*leaves, *(guard.kept for key, guard in tracer.guards.items() if key[1] != "content")]
+    return [c for c in read if type(c) in (list, dict, set) and not any(isinstance(x, SymbolicTensor) for x in flatten(c)[0])]
 
 
 _VALUES = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented), DType)
@@ -100,28 +199,31 @@ _VALUES = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), ty
 class _Results:
     """Where each leaf of the result comes from at a call; an argument handed back is the argument itself."""
 
-    def __init__(self, tracer: Tracer, arguments: dict[Value, int], given: Sequence[Any]) -> None:
-        self.tracer, self.arguments = tracer, arguments
+    def __init__(self, tracer: Tracer, given: Sequence[Any]) -> None:
+        self.tracer = tracer
         self.outside = {id(guard.kept) for guard in tracer.guards.values()} | {id(leaf) for leaf in given}
         self.outputs: list[SymbolicTensor] = []
 
     def leaf(self, value: Any) -> Leaf:
         if isinstance(value, Tensor):
-            if id(value) in self.tracer.made:
-                return "copy", value
             value = self.tracer.lift(value)
         if isinstance(value, Undefined):
-            return "outside", None  # no run comes here: what reads it raises
+            return "outside", MISSING  # what reads it raises
         if not isinstance(value, SymbolicTensor):
             if type(value) not in _VALUES and id(value) not in self.outside:
-                message = f"a {type(value).__name__} is returned that was made at capture: every call would return the same one"
+                message = (
+                    f"a {type(value).__name__} leaves that was made at capture: every call would return or store the same one"
+                )
                 raise CaptureError("D2S1003", message, hint="return tensors, numbers, and lists, tuples and dicts of them")
             return "outside", value
-        if value.value in self.arguments:
-            return "argument", self.arguments[value.value]
+        source = self.tracer.source(value.value)
+        if source is not None:
+            return source
         for tensor, symbol in self.tracer.lifted.values():
-            if symbol.value is value.value:
+            if symbol.value is value.value and id(tensor) not in self.tracer.made:
                 return "outside", tensor
+            if symbol.value is value.value and self.tracer.now(symbol) is symbol:
+                return "copy", tensor
         known = [s.value for s in self.outputs]
         if value.value not in known:
             self.outputs.append(value)

@@ -21,8 +21,9 @@ _LOOKED_INTO = ("iter", "next", "call", "getitem", "setitem", "delitem", "getatt
 class Undefined:
     """The value of a variable that has none (or, with `why`, none that a graph can hold). Every use of it is refused."""
 
-    def __init__(self, name: str, why: str = "") -> None:
+    def __init__(self, name: str, why: str = "", error: Exception | None = None) -> None:
         self.name, self.why, self.where = name, why, user_line() if why else ""
+        self.error = error  # what reading it raises, if it is no variable
 
 
 def _used(self: Undefined, *_: Any) -> Any:
@@ -40,6 +41,8 @@ def load(value: Any, name: str, where: str = "") -> Any:
     if value.why:
         way_out = f"give '{name}' a value of one kind on every path"
         raise CaptureError("D2S1002", value.why, where=where or user_line(), hint=way_out)
+    if value.error is not None:
+        raise value.error
     if sys.version_info >= (3, 11):
         raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
     raise UnboundLocalError(f"local variable '{name}' referenced before assignment")

@@ -19,13 +19,14 @@ from d2s.capture.alternatives import each, table
 from d2s.capture.branch import possible
 from d2s.capture.forms import OneOf
 from d2s.capture.guards import MISSING
+from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
 from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined, load
 from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_names, items_of, iterate, refuse_consumption
 from d2s.convert.logical import both, either
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
-from d2s.convert.stores import CHANGING, changing
+from d2s.convert.stores import CHANGING
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import Op
 from d2s.ops.operators import Operators
@@ -77,7 +78,7 @@ def call(function: Any) -> Callable[..., Any]:
     if isinstance(function, functools.partial):
         return functools.partial(call(function.func), *function.args, **function.keywords)
     changes = getattr(function, "__self__", None)
-    if isinstance(changes, list | dict | set) and function.__name__ in CHANGING and tracer.root.heap.has(changes):
+    if isinstance(changes, list | dict | set) and function.__name__ in CHANGING:
         return functools.partial(_change, tracer, function)
     if isinstance(function, types.MethodType):
         return functools.partial(call(function.__func__), function.__self__)
@@ -168,12 +169,14 @@ def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> An
 
 
 def _change(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Of a container this capture has made; what it is given is read to the end now."""
+    """Of a container; what it is given is read to the end now."""
     for value in args:
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
         if function.__name__ not in ("append", "insert", "setdefault") and isinstance(value, SymbolicTensor | Tensor | OneOf):
             refuse("D2S1003", f"'{function.__name__}' of a {type(function.__self__).__name__} with a tensor", "use append")
+    if function.__name__ not in ("append", "extend", "update", "add"):
+        guard_content(tracer, function.__self__)
     changing(tracer, function.__self__)
     return function(*args, **kwargs)
 
@@ -224,7 +227,8 @@ def _getattr(tracer: Tracer, owner: Any, name: str, *default: Any) -> Any:
     try:
         return attribute(owner, name)
     except AttributeError:
-        guard_attribute(tracer, owner, name)
+        if ("attribute", id(owner), name) not in tracer.root.heap.places:
+            guard_attribute(tracer, owner, name)
         if default:
             return default[0]
         raise

@@ -17,7 +17,8 @@ from d2s.capture.alternatives import each, table
 from d2s.capture.branch import branch, possible, switch
 from d2s.capture.forms import OneOf
 from d2s.capture.guards import MISSING
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse, user_line
+from d2s.capture.reads import changing
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, liftable, refuse, user_line
 from d2s.capture.undefined import Undefined
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
@@ -72,7 +73,19 @@ def attribute(owner: Any, name: str) -> Any:
         owner = tracer.lift(owner)
     if isinstance(owner, SymbolicTensor) and owner.value.type.python:
         refuse_attribute(owner, name)
+    place = tracer and tracer.root.heap.places.get(("attribute", id(owner), name))
+    if place:
+        return load(place.held(), name)
     value = getattr(owner, name)
+    return read_attribute(tracer, owner, name, value) if tracer else value
+
+
+def read_attribute(tracer: Tracer, owner: Any, name: str, value: Any) -> Any:
+    """An attribute's value, which the capture depends on; of one that calls change, what stands for its value at each call."""
+    key = (id(owner), "attribute", name)
+    of = liftable(value) if key in tracer.root.lifts else None
+    if of is not None:
+        return tracer.read_at_calls(key, f"{type(owner).__name__}.{name}", lambda: getattr(owner, name, MISSING), of)
     guard_attribute(tracer, owner, name)
     return value
 
@@ -93,8 +106,15 @@ def guard_attribute(tracer: Tracer | None, owner: Any, name: str) -> None:
 
 
 def operand(owner: Any, value: Any) -> Any:
-    """The right side of `owner += value`, where that makes a new object and changes none."""
-    if capturing() and not isinstance(owner, SymbolicTensor | Tensor) and any(hasattr(type(owner), name) for name in _IN_PLACE):
+    """The right side of `owner += value`, where that makes a new object or changes a container."""
+    tracer = capturing()
+    if tracer and type(owner) in (list, dict, set):
+        guard_content(tracer, value)
+        refuse_consumption(tracer, value)
+        if isinstance(value, SymbolicTensor | Tensor | OneOf):
+            refuse("D2S1003", f"a {type(owner).__name__} takes in a tensor", "use append")
+        changing(tracer, owner)
+    elif tracer and not isinstance(owner, SymbolicTensor | Tensor) and any(hasattr(type(owner), name) for name in _IN_PLACE):
         refuse("D2S1003", f"a {type(owner).__name__} is changed in place: that would happen at capture only", "make a new one")
     return value
 
@@ -128,10 +148,12 @@ def item(owner: Any, key: Any) -> Any:
             "D2S1001",
             f"a {type(owner).__name__} indexed by an {key.value.type} of run time: which item that is only a run will tell",
         )
-    value = owner[key]
     guard_content(tracer, owner)
-    if tracer and not isinstance(owner, list | tuple | str) and not tracer.root.heap.has(owner):
-        tracer.guard((id(owner), "item", repr(key)), f"[{key!r}]", lambda: owner[key])
+    value = owner[key]
+    seen = isinstance(owner, list | tuple | str) or (id(owner), "content") in (tracer.root.lifts if tracer else ())
+    if tracer and not seen and not tracer.root.heap.has(owner):
+        with tracer.root.heap.as_before(owner):
+            tracer.guard((id(owner), "item", repr(key)), f"[{key!r}]", lambda: owner[key])
     return value
 
 
@@ -148,6 +170,17 @@ def _item_of_tensor(owner: Any, key: Any) -> Any:
     """Part of a tensor, by places that stand in the text or in tensors."""
     entries = [_place(entry) for entry in (key if isinstance(key, tuple) else (key,))]
     return get_item(owner, tuple(entries))
+
+
+def set_part(tracer: Tracer, owner: Any, key: Any, value: Any) -> None:
+    """`owner[key] = value` of a tensor."""
+    symbol = tracer.symbol_of(owner)
+    assert symbol is not None
+    if symbol.value.type.python:
+        raise TypeError(f"'{'int' if symbol.dtype.kind == 'i' else 'float'}' object does not support item assignment")
+    mask = not isinstance(key, tuple) and getattr(key, "dtype", None) is bool_
+    entries = key if mask else tuple(_place(entry) for entry in (key if isinstance(key, tuple) else (key,)))
+    symbol._set_item(tracer.symbol_of(key) if mask else entries, value)
 
 
 def _place(entry: Any) -> Any:
@@ -218,7 +251,10 @@ def refuse_consumption(tracer: Tracer, value: Any) -> None:
 def guard_content(tracer: Tracer | None, value: Any) -> None:
     """A container's content becomes part of what the capture depends on."""
     if tracer and type(value) in (list, dict, set) and not tracer.root.heap.has(value):
-        tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: value)
+        if (id(value), "content") in tracer.root.lifts:
+            return
+        with tracer.root.heap.as_before(value):
+            tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: value)
 
 
 def guard_names(tracer: Tracer, function: types.FunctionType) -> None:

@@ -1,4 +1,4 @@
-"""Stores and changes: what the captured function has made may change, what it was given may not yet.
+"""Stores and changes of containers and of parts of tensors. What was there before is written by each call.
 
 >>> x = [1, 2]
 >>> set_item(3, x, 0)
@@ -12,8 +12,9 @@ from typing import Any
 
 from d2s.capture.branch import switch
 from d2s.capture.forms import OneOf
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
-from d2s.convert.loads import operand
+from d2s.capture.reads import changing
+from d2s.capture.symbolic import SymbolicTensor, capturing, refuse
+from d2s.convert.loads import guard_content, operand, set_part
 from d2s.eager.tensor import Tensor
 
 _OUTSIDE = "return the new value and store it outside the captured function"
@@ -56,22 +57,13 @@ def set_item(value: Any, owner: Any, key: Any) -> None:
             switch(tracer, owner, lambda one: list(filter(None, [set_item(value, one, key)])))  # type: ignore[func-returns-value]
             return
         if isinstance(owner, Tensor | SymbolicTensor):
-            refuse("D2S1003", "a store to an item of a tensor: a graph cannot change tensors yet", "use d2s.where")
+            set_part(tracer, owner, key, value)
+            return
+        if not isinstance(owner, list | dict | set):
+            refuse("D2S1003", f"a store to an item of a {type(owner).__name__}", _OUTSIDE)
         if isinstance(key, SymbolicTensor | OneOf):
             refuse("D2S1001", f"a {type(owner).__name__} stored into at an index that only a run will tell")
+        if isinstance(owner, list):
+            guard_content(tracer, owner)
         changing(tracer, owner)
     owner[key] = value
-
-
-def set_attribute(value: Any, owner: Any, name: str) -> None:
-    if capturing():
-        refuse("D2S1003", f"a store to the attribute '{name}': a graph cannot change objects yet", _OUTSIDE)
-    setattr(owner, name, value)
-
-
-def changing(tracer: Tracer, owner: Any) -> None:
-    """Allows a change of what this capture has made."""
-    if not tracer.root.heap.has(owner):
-        kind = type(owner).__name__
-        refuse("D2S1003", f"a {kind} is changed that was there before: a graph cannot change objects yet", _OUTSIDE)
-    tracer.root.heap.changing(owner)

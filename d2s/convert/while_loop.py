@@ -12,9 +12,9 @@ several. Which variables are carried, and as what, is found by capturing the bod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from d2s.capture.branch import encoded, put_back, recorded
+from d2s.capture.branch import encoded, encoded_at_end, made_anew, note_aliases, put_back, recorded
 from d2s.capture.forms import Form, OneOf, alike, decode, form_of, join, same, slots
-from d2s.capture.heap import Changes, contents, restore
+from d2s.capture.heap import Changes, Place, contents, restore
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.convert.if_else import Get, Set, refuse_truth, truth, truth_of
 from d2s.eager.tensor import Tensor
@@ -47,7 +47,8 @@ def while_loop(test: Test, body: Body, get: Get, set: Set, names: Sequence[str],
 
 def _is_symbolic(tracer: Tracer, test: Test) -> bool:
     """Whether the test asks about a tensor; what it records to say so is thrown away."""
-    with handling(tracer.region("test")):
+    region: Any = tracer.region("test")
+    with handling(region), tracer.root.heap.path(region):
         return isinstance(test(), SymbolicTensor | Tensor | OneOf)
 
 
@@ -62,7 +63,7 @@ def _becomes_symbolic(tracer: Tracer, test: Test, body: Body, before: Sequence[A
         body()
         return [test()]
 
-    with tracer.root.heap.path():
+    with tracer.root.heap.path(region):
         ends = recorded(region, trip)
     set(tuple(before))
     return ends is not None and isinstance(ends[0], SymbolicTensor | Tensor | OneOf)
@@ -86,21 +87,19 @@ def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequ
     else:
         listed = ", ".join(repr(names[k]) for k in changed)
         refuse("D2S1002", f"{listed} would be of another kind after every trip of this loop", "give it one kind throughout")
-    firsts = [s for k, form in forms.items() for s in encoded(tracer, before[k], form)]
+    firsts = [SymbolicTensor(tracer, tracer.resolve(s)) for k, form in forms.items() for s in encoded(tracer, before[k], form)]
     left = ends or entered
-    outputs = [s for k, form in forms.items() for s in encoded(inside, left[k], form)]
-    asking: Any = tracer.region("test")
-    _enter(asking, before, forms, set, names)
-    answers = recorded(asking, lambda: [_answer(asking, test)])
-    with handling(asking):
-        answer = answers[0] if answers else asking.symbol_of(False)
+    outputs = encoded_at_end(inside, [left[k] for k in forms], list(forms.values()), found)
+    asking, answer = _asked(tracer, test, before, forms, set, names)
     reads, (asked, trip) = tracer.adopt([asking, inside], [[answer], outputs])
-    inputs = [*(tracer.resolve(s) for s in firsts), *reads]
+    inputs = [*(s.value for s in firsts), *reads]
     attrs = {"test": asked, "body": trip, "carries": len(firsts)}
     results = tracer.add("while_loop", inputs, [s.value.type for s in firsts], attrs)
     tracer.root.joined.update(s.value for s in results)
     symbols = iter(results)
-    after = {k: decode(form, symbols) for k, form in forms.items()}
+    after = {k: made_anew(tracer, decode(form, symbols)) for k, form in forms.items()}
+    variables = [k for k in forms if not state.is_place(k)]
+    note_aliases(inside, [before[k] for k in variables], [after[k] for k in variables])
     state.leave([after.get(k, value) for k, value in enumerate(before)])
 
 
@@ -117,8 +116,13 @@ class _State:
     def set(self, values: tuple[Any, ...]) -> None:
         count = len(values) - len(self.containers)
         self._set(values[:count])
-        for container, held in zip(self.containers, values[count:], strict=True):
-            restore(container, held)
+        for owner, held in zip(self.containers, values[count:], strict=True):
+            restore(owner, held)
+
+    def is_place(self, k: int) -> bool:
+        """Whether number k is no variable but what a place holds."""
+        count = len(self.names) - len(self.containers)
+        return k >= count and isinstance(self.containers[k - count], Place)
 
     def takes_in(self, found: Changes) -> bool:
         """Whether a trip changed containers that are not known to be changed."""
@@ -133,6 +137,20 @@ class _State:
         self._set(tuple(values[:count]))
         for container, held in zip(self.containers, values[count:], strict=True):
             put_back(self.tracer, container, held)
+
+
+def _asked(
+    tracer: Tracer, test: Test, before: Sequence[Any], forms: dict[int, Form], set: Set, names: Sequence[str]
+) -> tuple[Any, SymbolicTensor]:
+    """The test, recorded in a region of its own."""
+    asking: Any = tracer.region("test")
+    _enter(asking, before, forms, set, names)
+    with tracer.root.heap.path(asking):
+        answers = recorded(asking, lambda: [_answer(asking, test)])
+        with handling(asking):
+            answer = asking.now(answers[0] if answers else asking.symbol_of(False))
+    set(tuple(before))
+    return asking, answer
 
 
 def _answer(tracer: Any, test: Test) -> SymbolicTensor:
@@ -153,7 +171,7 @@ def _trip(
         body()
         return list(get())
 
-    with tracer.root.heap.path() as found:
+    with tracer.root.heap.path(region) as found:
         ends = recorded(region, run)
     set(tuple(before))
     return region, entered, ends, found
@@ -177,9 +195,11 @@ def _enter(region: Any, before: Sequence[Any], forms: dict[int, Form], set: Set,
     """Sets the variables as a trip finds them: those carried are inputs of the region."""
     values = list(before)
     for k, form in forms.items():
-        values[k] = decode(form, _inputs(region, form, names[k]))
+        values[k] = made_anew(region, decode(form, _inputs(region, form, names[k])))
     set(tuple(values))
 
 
 def _inputs(region: Any, form: Form, name: str) -> Iterator[SymbolicTensor]:
-    return (region.input(of, name) for of in slots(form))
+    for of in slots(form):
+        yield (symbol := region.input(of, name))
+        region.root.aliased[symbol.value] = ""  # at the first trip it is what was there before the loop

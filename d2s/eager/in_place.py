@@ -45,9 +45,7 @@ class InPlace:
         if not recording():
             self._write(result.array)
             return self
-        if self.node is None and not self.stop_gradient:
-            message = "a leaf that wants a gradient cannot be changed in place: there is nowhere its gradient could go"
-            raise GradientError("D2S0006", message, hint="change it under d2s.no_grad(), or a copy of it: x.clone()")
+        self._check_place()
         if hasattr(result.node, "outlive"):
             result.node.outlive(self.array)
         self._write(result.array)
@@ -56,6 +54,12 @@ class InPlace:
         if kept:
             self.retain_grads()
         return self
+
+    def _check_place(self) -> None:
+        """Whether a change that is recorded has a place on the tape."""
+        if self.node is None and not self.stop_gradient:
+            message = "a leaf that wants a gradient cannot be changed in place: there is nowhere its gradient could go"
+            raise GradientError("D2S0006", message, hint="change it under d2s.no_grad(), or a copy of it: x.clone()")
 
     def _check_values(self, values: np.ndarray) -> None:
         """Whether values can go into this tensor's memory."""

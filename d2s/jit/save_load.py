@@ -71,6 +71,11 @@ def _example(spec: Any) -> Any:
 
 def _model(variant: Variant, names: dict[int, str]) -> export.Model:
     program, captured = variant.graph.program, variant.captured
+    if captured.draws or captured.stores or captured.reads:
+        does = "draws random numbers" if captured.draws else "changes what was there before"
+        raise ArgumentError(
+            "D2S0004", f"save(): '{program.name}' {does}: a file cannot hold that", hint="eval() the layer first"
+        )
     fed = dict(zip(captured.arguments, program.inputs, strict=False))
     lifted = {id(t): value for t, value in zip(captured.lifted, program.inputs[len(fed) :], strict=True)}
     outputs = []

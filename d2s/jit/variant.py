@@ -18,6 +18,8 @@ from d2s.autodiff import reads, tape, writes
 from d2s.autodiff.mode import recording
 from d2s.autodiff.program import Linear, linearize
 from d2s.capture.result import build
+from d2s.capture.stores import write
+from d2s.capture.symbolic import liftable
 from d2s.capture.trace import trace
 from d2s.capture.tree import containers
 from d2s.default_dtype import default_dtype
@@ -27,7 +29,7 @@ from d2s.errors import GradientError
 from d2s.ir.program import Program
 from d2s.ir.text import show
 from d2s.jit.signature import Key
-from d2s.runtime import launch
+from d2s.runtime import launch, random_state
 from d2s.runtime.call import Call
 from d2s.stages import stage
 from d2s.types import STACK
@@ -38,8 +40,9 @@ Mask = tuple[bool, ...]
 class Graph:
     """A Program with its gradients: what runs, for a captured function and for one that was loaded."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, returned: int | None = None) -> None:
         self.program = passes.run(program)
+        self.returned = len(program.outputs) if returned is None else returned  # outputs behind them get no cotangent as a rule
         self._plain = Call(self.program)
         self._graphs: dict[tuple[Mask, Mask, Mask], tuple[Linear, Graph, Graph]] = {}
         self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
@@ -72,7 +75,7 @@ class Graph:
         own = {id(a): t for a, t in zip(arrays, inputs, strict=True)}  # an input that comes out is the tensor that went in
         if not any(wanted):
             return [own[id(a)] if id(a) in own else Tensor(a) for a in self._plain(arrays)]
-        given = tuple(v.type.is_float for v in self.program.outputs)
+        given = tuple(n < self.returned and v.type.is_float for n, v in enumerate(self.program.outputs))
         linear, forward, _ = self.halves(wanted, given, (False,) * len(inputs))
         results = forward(arrays)
         node = GraphNode(self, inputs, arrays, wanted, given, results)
@@ -163,7 +166,7 @@ class Variant:
         self.default = default_dtype()
         self.captured = trace(function, name, leaves, key.skeleton, symbols, same)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
-        self.graph = Graph(self.captured.program)
+        self.graph = Graph(self.captured.program, self.captured.returned)
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
 
     def changed(self, leaves: Sequence[Any]) -> str:
@@ -176,6 +179,9 @@ class Variant:
         for tensor, was in self.lifted:
             if launch.type_of(tensor.array) != was:
                 return f"a tensor {was} it reads is {launch.type_of(tensor.array)}"
+        for read in self.captured.reads:
+            if liftable(read.read()) != read.type:
+                return f"{read.described} changed its type"
         arguments = {id(leaf) for leaf in leaves if isinstance(leaf, Tensor)}
         if any(id(t) in arguments for t in self.captured.lifted):
             return "an argument is a tensor it also reads otherwise"
@@ -185,22 +191,49 @@ class Variant:
 
     def arrays(self, leaves: Sequence[Any]) -> list[np.ndarray]:
         """What the Program is run on."""
-        return [t.array for t in self._inputs(leaves)]
+        with random_state.held() as state:
+            return [t.array for t in self._inputs(leaves, self._found(), state)]
 
-    def _inputs(self, leaves: Sequence[Any]) -> list[Tensor]:
-        return [_tensor(leaves[n]) for n in self.captured.arguments] + self.captured.lifted
+    def _found(self) -> list[Any]:
+        """What calls change, as it is now."""
+        return [read.read() for read in self.captured.reads]
+
+    def _inputs(self, leaves: Sequence[Any], found: Sequence[Any], state: Sequence[int]) -> list[Tensor]:
+        given = [_tensor(leaves[n]) for n in self.captured.arguments] + self.captured.lifted
+        return [*given, *map(_tensor, found), *(_tensor(n) for n in state if self.captured.draws)]
 
     def __call__(self, leaves: Sequence[Any], arguments: Any) -> Any:
-        outputs = self.graph(self._inputs(leaves))
+        if not self.captured.draws:
+            return self._run(leaves, arguments, ())
+        with random_state.held() as state:
+            return self._run(leaves, arguments, state)
+
+    def _run(self, leaves: Sequence[Any], arguments: Any, state: Sequence[int]) -> Any:
+        found = self._found()
 
         def leaf(kind: str, at: Any) -> Any:
             if kind == "output":
                 return outputs[at].item() if self.graph.program.outputs[at].type.python else outputs[at]
             if kind == "copy":
                 return Tensor(at.array.copy())
-            return leaves[at] if kind == "argument" else containers(arguments)[at] if kind == "container" else at
+            if kind == "argument":
+                return leaves[at]
+            return found[at] if kind == "read" else containers(arguments)[at] if kind == "container" else at
 
-        return build(self.captured.result, leaf)
+        self._check_leaves(leaf)
+        outputs = self.graph(self._inputs(leaves, found, state))
+        if not self.captured.stores:
+            return build(self.captured.result, leaf)
+        result, values = build(self.captured.whole, leaf)
+        for target, value in zip(self.captured.stores, values, strict=True):
+            write(target, value, leaf)
+        return result
+
+    def _check_leaves(self, leaf: Callable[[str, Any], Any]) -> None:
+        """Before the run: a leaf that wants a gradient cannot be changed in place."""
+        for kind, owner, *details in self.captured.stores:
+            if kind == "tensor" and details[0] and recording():
+                leaf(*owner)._check_place()
 
 
 def _tensor(leaf: Any) -> Tensor:

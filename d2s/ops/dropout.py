@@ -12,11 +12,9 @@ In: a tensor, a likelihood, a factor. Out: a tensor.
 (True, True)
 """
 
-import math
-
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.dispatch import current
-from d2s.ops.random import draws
+from d2s.ops.random import draws, elements
 from d2s.ops.random_text import filled
 from d2s.types import Type, float64
 
@@ -35,7 +33,7 @@ def dropped(x, p, scale):
     if not isinstance(p, int | float) or isinstance(p, bool) or not 0 <= p <= 1:
         raise ArgumentError("D2S0004", f"dropout(): 'p' is {brief(p)}, expected a number from 0 to 1")
     numbers = [current().constant(float(p), Type(float64)), current().constant(float(scale), Type(held.dtype))]
-    return dropped.draw(-(-math.prod(held.shape) // 4), (x, *numbers))
+    return dropped.draw(-(-elements(x, held) // 4), (x, *numbers))
 
 
 @dropped.rule("infer")

@@ -12,7 +12,7 @@ from typing import Any
 
 from d2s.errors import DTypeError
 from d2s.ops import vector_math as vm
-from d2s.ops.op import OPS, Op, elementwise
+from d2s.ops.op import OPS, Op, elementwise, op
 from d2s.ops.shapes import broadcast
 from d2s.types import Type
 
@@ -32,6 +32,30 @@ def add(x, y):
 @add.rule("vjp")
 def _(g, out, x, y):
     return g, g
+
+
+@op(paddle=None, onnx="Identity")
+def detached(x):
+    """The same values in memory of their own, and no gradient passes.
+
+    >>> d2s.ops.math.detached(d2s.to_tensor([1.0, 2.0])).numpy().tolist()
+    [1.0, 2.0]
+    """
+
+
+@detached.rule("infer")
+def _(x):
+    return x
+
+
+@detached.rule("scalar")
+def _(x):
+    return "x", [x.shape]
+
+
+@detached.rule("vjp")
+def _(g, out, x):
+    return None
 
 
 @elementwise(paddle="elementwise_sub", onnx="Sub", overflow="((x ^ y) & (x ^ v)) < 0", dtypes="if")

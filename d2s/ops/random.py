@@ -5,8 +5,8 @@ follows from where the draw starts and from the element's index. So any part of 
 order, on any number of threads. An op that draws reads the seed and the counter it starts at like any other input. Where they
 come from, `runtime/random_state.py` says: each call takes the blocks it needs from the one stream of the process.
 
-In: a shape, the parameters of a distribution. Out: a tensor of fresh numbers. While a function is being captured a draw is
-refused (D2S1004): its numbers would be drawn once, at capture.
+In: a shape, the parameters of a distribution. Out: a tensor of fresh numbers. While a function is being captured, seed and
+counter are values of the graph: a run takes them from the stream and moves it on as far as it has drawn.
 
 >>> from d2s.types import float32
 >>> uniform.infer([Type(int64), Type(int64), Type(float32), Type(float32)], {"shape": (2, 3), "dtype": float32})
@@ -45,6 +45,7 @@ from d2s.ops.random_text import (
     normal_text,
 )
 from d2s.ops.recording import Recorder
+from d2s.ops.rows import extent
 from d2s.ops.shapes import broadcast
 from d2s.types import DType, Type, int64
 
@@ -83,15 +84,16 @@ class Draw(Op):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         handler = current()
-        if isinstance(handler, Recorder):
+        if isinstance(handler, Recorder) and not hasattr(handler, "stream"):
             raise _at_capture(self.name).at(handler.line())
         return _bound(self.name, self.signature, self.public, args, kwargs)
 
-    def draw(self, blocks: int, inputs: Sequence[Any], seed: int = 0, **attrs: Any) -> Any:
+    def draw(self, blocks: Any, inputs: Sequence[Any], seed: int = 0, **attrs: Any) -> Any:
         """The next numbers of the stream; with a seed of its own, the first of that one."""
-        state = (seed, 0) if seed else _sources[0](blocks)
         handler = current()
-        read = [handler.constant(_signed(n), Type(int64)) for n in state]
+        recorded = isinstance(handler, Recorder)
+        state = (seed, 0) if seed else handler.stream(blocks) if recorded else _sources[0](blocks)  # type: ignore[attr-defined]
+        read = [handler.constant(_signed(n), Type(int64)) if isinstance(n, int) else n for n in state]
         return handler.run(self, (*read, *inputs), attrs)
 
 
@@ -116,6 +118,21 @@ class Outside(Draw):
 def outside(public: Public) -> Outside:
     """Declares such a function."""
     return Outside(public.__name__, public, None, public=public)
+
+
+class Moving(Outside):
+    """One that asks for the place of the stream, or moves it to another: refused by every capture."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        handler = current()
+        if isinstance(handler, Recorder):
+            raise _at_capture(self.name).at(handler.line())
+        return super().__call__(*args, **kwargs)
+
+
+def moving(public: Public) -> Moving:
+    """Declares such a function."""
+    return Moving(public.__name__, public, None, public=public)
 
 
 def _at_capture(name: str) -> CaptureError:
@@ -199,6 +216,12 @@ def _float_tensor(name: str, x: Any) -> tuple[Type, Any]:
     if held.dtype.kind != "f":
         raise DTypeError("D2S0003", f"{name}() does not take {held.dtype.name}")
     return held, x.detach()
+
+
+def elements(x: Any, held: Type) -> Any:
+    """How many elements x has, as a number of run time where only a run will tell."""
+    named = [extent(x, axis) for axis, d in enumerate(held.shape) if isinstance(d, str)]
+    return math.prod([*named, *(d for d in held.shape if not isinstance(d, str))])
 
 
 def _blocks(elements: int, words: int) -> int:
@@ -407,11 +430,19 @@ def bernoulli(x):
     >>> d2s.bernoulli(d2s.to_tensor([0.0, 1.0])).numpy().tolist()
     [0.0, 1.0]
     """
-    _, x = _float_tensor("bernoulli", x)
-    found = x.numpy()
-    if not ((found >= 0) & (found <= 1)).all():
-        raise ArgumentError("D2S0004", "bernoulli(): 'x' holds numbers outside of [0, 1]")
-    return bernoulli.draw(found.size, (x,))
+    held, x = _float_tensor("bernoulli", x)
+    if not isinstance(current(), Recorder) and not ((x.numpy() >= 0) & (x.numpy() <= 1)).all():
+        raise _not_a_likelihood()
+    return bernoulli.draw(elements(x, held), (x,))
+
+
+def _not_a_likelihood() -> ArgumentError:
+    return ArgumentError("D2S0004", "bernoulli(): 'x' holds numbers outside of [0, 1]")
+
+
+@bernoulli.rule("fault")
+def _(value, seed, counter, x):
+    return _not_a_likelihood()
 
 
 @bernoulli.rule("infer")
@@ -424,6 +455,8 @@ def _(seed, counter, x, out):
     body = """
 for k in range(n0):
     w0, w1, w2, w3 = block(k, 0)
+    if not (x[k] >= 0 and x[k] <= 1):
+        r[o[fault]] = 1
     out[k] = T(1) if unit(w0, w1) < float(x[k]) else T(0)
 """
     return [x.shape], PHILOX + body
@@ -491,11 +524,19 @@ def poisson(x):
     >>> d2s.poisson(d2s.to_tensor([0.0, 0.0])).numpy().tolist()
     [0.0, 0.0]
     """
-    _, x = _float_tensor("poisson", x)
-    found = x.numpy()
-    if not ((found >= 0) & (found < np.inf)).all():
-        raise ArgumentError("D2S0004", "poisson(): 'x' holds numbers that are below 0, or not finite")
-    return poisson.draw(found.size, (x,))
+    held, x = _float_tensor("poisson", x)
+    if not isinstance(current(), Recorder) and not ((x.numpy() >= 0) & (x.numpy() < np.inf)).all():
+        raise _not_a_rate()
+    return poisson.draw(elements(x, held), (x,))
+
+
+def _not_a_rate() -> ArgumentError:
+    return ArgumentError("D2S0004", "poisson(): 'x' holds numbers that are below 0, or not finite")
+
+
+@poisson.rule("fault")
+def _(value, seed, counter, x):
+    return _not_a_rate()
 
 
 @poisson.rule("infer")

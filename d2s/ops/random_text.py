@@ -237,6 +237,8 @@ def log_factorial(k):  # Stirling's series at 10 or more, and down from there
 
 for k in range(n0):
     rate = float(x[k])
+    if not (rate >= 0.0 and rate <= 1.7976931348623157e+308):
+        r[o[fault]] = 1
     w0, w1, w2, w3 = block(k, 0)
     u = unit(w0, w1)
     count = 0.0

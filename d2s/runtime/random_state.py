@@ -32,7 +32,7 @@ class RandomState:
 class _Stream:
     def __init__(self) -> None:
         self.state = RandomState(0)
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
 
     def __call__(self, blocks: int) -> tuple[int, int]:
         with self.lock:
@@ -42,7 +42,7 @@ class _Stream:
 
     def renew(self) -> None:
         """In a forked child: the thread that held the lock may not be there."""
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
 
 
 _stream = _Stream()
@@ -51,7 +51,28 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_stream.renew)
 
 
-@random.outside
+@contextlib.contextmanager
+def held() -> Iterator[tuple[int, int]]:
+    """Where the stream is, for a run that draws itself, as signed 64 bits; other threads draw behind it.
+
+    >>> with held() as (seed, counter):
+    ...     move_to(counter + 1)
+    """
+    with _stream.lock:
+        yield _signed(_stream.state.seed), _signed(_stream.state.counter)
+
+
+def move_to(counter: int) -> None:
+    """The counter from here on, as a signed number."""
+    with _stream.lock:
+        _stream.state = RandomState(_stream.state.seed, counter % (1 << 64))
+
+
+def _signed(number: int) -> int:
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+@random.moving
 def seed(number: int) -> None:
     """Starts the random numbers of the process anew.
 
@@ -95,7 +116,7 @@ def apart(number: int) -> Iterator[None]:
         _stream.state = before
 
 
-@random.outside
+@random.moving
 def get_rng_state() -> RandomState:
     """Where the stream is now.
 
@@ -106,7 +127,7 @@ def get_rng_state() -> RandomState:
     return _stream.state
 
 
-@random.outside
+@random.moving
 def set_rng_state(state: RandomState) -> None:
     """Goes back to a place of a stream.
 

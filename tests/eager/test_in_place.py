@@ -460,16 +460,51 @@ def test_a_gradient_that_is_changed_is_ones_own():
 # --- captures
 
 
-def test_a_capture_changes_nothing():
+IN_GRAPHS = {
+    "add_ of an argument": lambda x, outside: x.add_(1.0),
+    "exp_ of a result": lambda x, outside: (x * 2.0).exp_(),
+    "add_ of what is outside": lambda x, outside: outside.add_(x),
+    "fill_": lambda x, outside: outside.fill_(1.0),
+    "set_value": lambda x, outside: outside.set_value([5.0, 2.0]),
+    "copy_ of itself": lambda x, outside: outside.copy_(outside),
+    "scale_": lambda x, outside: outside.scale_(2.0, 1.0, False),
+    "zero_": lambda x, outside: outside.zero_(),
+}
+
+
+@pytest.mark.parametrize("name", IN_GRAPHS)
+def test_a_graph_changes_what_eager_code_changes(name):
+    found = []
+    for static in (False, True):
+        outside, x = tensor(1.0, 2.0), tensor(3.0, 4.0)
+
+        def change(x, outside=outside):
+            return IN_GRAPHS[name](x, outside)
+
+        run = d2s.to_static(change) if static else change
+        for _ in range(3):
+            result = run(x)
+        same = [result is t for t in (x, outside)]
+        found.append(
+            (result if result is None else result.tolist(), same, x.tolist(), outside.tolist(), outside.inplace_version)
+        )
+    assert found[0] == found[1]
+
+
+def test_a_leaf_that_wants_a_gradient_is_not_changed_by_a_graph_either():
+    static, x = d2s.to_static(lambda x: x.add_(1.0)), tensor(1.0, 2.0)
+    static(x)
+    x.stop_gradient = False
+    with pytest.raises(GradientError, match="a leaf"):
+        static(x)
+    with d2s.no_grad():
+        static(x)
+    assert x.tolist() == [3.0, 4.0]
+
+
+def test_a_capture_refuses_what_changes_the_tape():
     outside = tensor(1.0, 2.0)
     changes = [
-        lambda x: x.add_(1.0),
-        lambda x: (x * 2.0).exp_(),
-        lambda x: outside.add_(x),
-        lambda x: outside.add_(1.0),
-        lambda x: outside.fill_(1.0),
-        lambda x: outside.set_value([1.0, 2.0]),
-        lambda x: outside.copy_(outside),
         lambda x: outside.detach_(),
         lambda x: outside.clear_gradient(),
         lambda x: outside.register_hook(None),

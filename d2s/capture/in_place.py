@@ -1,0 +1,100 @@
+"""Changing a tensor in place, in a graph: the symbol keeps its name, what it holds is another value from here on.
+
+In: `x.add_(y)`, `x.fill_(1.0)`, `x.set_value(y)`, `x[0] = y` on symbols. Out: what the tensor holds then, noted as a change
+on the path that runs. A call writes it into the memory of a tensor that was there before (see `capture.stores`).
+
+>>> from d2s.capture.symbolic import Tracer
+>>> from d2s.ops.dispatch import handling
+>>> from d2s.types import Type, float32
+>>> tracer = Tracer("f")
+>>> x = tracer.input(Type(float32, (2,)), "x")
+>>> with handling(tracer):
+...     y = x.add_(1.0)
+>>> y is x, tracer.now(x) is x
+(True, False)
+"""
+
+import numbers
+from typing import Any
+
+from d2s.eager.in_place import InPlace
+from d2s.eager.tensor import Tensor, to_tensor
+from d2s.errors import ArgumentError, DTypeError, ShapeError
+from d2s.ops import OPS
+from d2s.ops.create import number_of
+from d2s.ops.dispatch import current
+from d2s.ops.item import set_item
+from d2s.types import NUMBERS, Type, bool_
+
+
+class ChangesInPlace:
+    """Methods of `SymbolicTensor` that change what it stands for."""
+
+    __slots__ = ()
+    value: Any
+
+    def _become(self, result: Any, history: bool = True) -> Any:
+        """The tensor has the values of `result` from here on; `history`: and its place on the tape."""
+        have, want = result.value.type, self.value.type
+        if have.dtype is not want.dtype:
+            hint = f"y.astype('{want.dtype.name}') what it meets, or compute a new tensor"
+            raise DTypeError("D2S0003", f"a {want.dtype.name} tensor cannot take {have.dtype.name} values in place", hint=hint)
+        if have.shape != want.shape:
+            message = f"a tensor of shape {list(want.shape)} cannot take shape {list(have.shape)} in place"
+            raise ShapeError("D2S0002", message)
+        current().become(self, result, history)  # type: ignore[attr-defined]
+        return self
+
+    def set_value(self, value: Any) -> None:
+        given = _tensor(value, self.value.type)
+        if given.value.type.shape != self.value.type.shape:
+            expected, got = list(self.value.type.shape), list(given.value.type.shape)
+            raise ArgumentError("D2S0002", f"set_value(): expected shape {expected}, got {got}")
+        self._become(OPS["detached"](given), history=False)
+
+    def copy_(self, other: Any, blocking: bool = True) -> Any:
+        if current().type_of(other) is None:
+            raise DTypeError("D2S0001", f"copy_(): 'other' expects a Tensor, got {type(other).__name__}")
+        return self._become(self._replaced(other))
+
+    def fill_(self, value: Any) -> Any:
+        return self._become(self._replaced(number_of(value, self.value.type.dtype)))
+
+    def zero_(self) -> Any:
+        return self.fill_(False if self.value.type.dtype is bool_ else 0)
+
+    def scale_(self, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = True) -> Any:
+        scale, bias = (number_of(n, self.value.type.dtype) if isinstance(n, NUMBERS) else n for n in (scale, bias))
+        multiply, add = OPS["multiply"], OPS["add"]
+        return self._become(add(multiply(self, scale), bias) if bias_after_scale else multiply(add(self, bias), scale))
+
+    def _replaced(self, by: Any) -> Any:
+        return OPS["where"](current().constant(False, Type(bool_)), self, by)
+
+    def _set_item(self, index: Any, value: Any) -> None:
+        """`x[index] = value`; a mask of the tensor's shape, with one value, chooses element by element."""
+        held = current().type_of(index)
+        if held is not None and held.dtype is bool_ and held.shape == self.value.type.shape and _single(value):
+            self._become(OPS["where"](index, number_of(value, self.value.type.dtype), self))
+        else:
+            self._become(set_item(self, index, value))
+
+
+def _single(value: Any) -> bool:
+    held = current().type_of(value)
+    return isinstance(value, numbers.Real) if held is None else not held.shape
+
+
+def _tensor(value: Any, like: Type) -> Any:
+    """What was given, as a symbol; a list or a number is the same at every call."""
+    if current().type_of(value) is None:
+        made = to_tensor(value, like.dtype)
+        current().root.made[id(made)] = made  # type: ignore[attr-defined]
+        value = made
+    return current().lift(value) if isinstance(value, Tensor) else value  # type: ignore[attr-defined]
+
+
+def method(symbol: Any, name: str) -> Any:
+    """The in-place form of an op, as a method of a symbol; None where there is none."""
+    found = getattr(vars(InPlace).get(name), "__wrapped__", None)
+    return None if found is None or not hasattr(InPlace, name) else found.__get__(symbol)

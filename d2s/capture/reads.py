@@ -1,0 +1,66 @@
+"""Containers from outside that a captured function changes: what they hold is found anew at each call.
+
+In: a list, dict or set. Out: symbols in it, for the time of the capture; or, to see whether anything asks for what it holds,
+nonsense in it.
+
+>>> from d2s.capture.symbolic import Tracer
+>>> tracer, totals = Tracer("f"), [1.5]
+>>> read_contents(tracer, totals)
+>>> totals[0].value.type, len(tracer.inputs)
+(float, 1)
+>>> tracer.heap.put_back(), totals
+([], [1.5])
+"""
+
+import functools
+from typing import Any
+
+from d2s.capture.guards import MISSING
+from d2s.capture.symbolic import Tracer, liftable
+
+
+def changing(tracer: Tracer, owner: Any) -> None:
+    """Notes that a list, dict or set is going to be changed: one from outside, or one that the capture has made."""
+    heap = tracer.root.heap
+    if not heap.has(owner):
+        if id(owner) in tracer.root.given:
+            heap.take_in(owner)
+        else:
+            heap.made(owner)
+    heap.changing(owner)
+
+
+def read_contents(tracer: Tracer, container: Any) -> None:
+    """Puts into a container that calls change what stands for the tensors and numbers it holds at each call."""
+    key = (id(container), "content")
+    tracer.guard(key, f"a {type(container).__name__}", lambda: _kinds(container))
+    tracer.give(container)
+    tracer.heap.take_in(container)
+    items = list(container.items() if isinstance(container, dict) else enumerate(container))
+    kinds = [liftable(value) for _, value in items]
+    for (k, _), of in zip(items, kinds, strict=True):
+        if of is not None:
+            read = functools.partial(_item_or_missing, container, k)
+            tracer.heap.enter(container, k, tracer.read_at_calls((*key, k), f"[{k!r}]", read, of))
+
+
+def _item_or_missing(container: Any, key: Any) -> Any:
+    return container[key] if not isinstance(container, list) or key < len(container) else MISSING
+
+
+def _kinds(container: Any) -> Any:
+    """What of a container stays the same from call to call: its keys, and all that is not read anew."""
+    items = container.items() if isinstance(container, dict) else enumerate(container)
+    return tuple((k, str(of) if (of := liftable(value)) else value) for k, value in items)
+
+
+class _Nothing:
+    """What no captured function can do anything with."""
+
+
+def empty(tracer: Tracer, container: Any) -> None:
+    """Puts nonsense into a container: a capture that is the same with it does not ask for what is there."""
+    tracer.give(container)
+    tracer.heap.take_in(container)
+    nonsense = [_Nothing() for _ in range(len(container) + 3)]
+    tracer.heap.hold(container, {k: _Nothing() for k in nonsense} if isinstance(container, dict) else nonsense)

@@ -1,0 +1,109 @@
+"""What a call changes of what was there before: where it is written, and what.
+
+In: the places and containers that a capture changed. Out: `Store`s, each with the value a capture left there; a call describes
+the value like a part of its result and writes it with `write`.
+
+>>> import types
+>>> box = types.SimpleNamespace(n=1)
+>>> write(("attribute", box, "n"), 2, lambda kind, at: at)
+>>> box.n
+2
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from d2s.capture.guards import MISSING
+from d2s.capture.heap import UNREAD, Place, restore
+from d2s.capture.symbolic import Tracer
+from d2s.eager.tensor import Tensor
+from d2s.runtime import random_state
+
+Target = tuple[Any, ...]
+
+
+class Store(NamedTuple):
+    """One place and what a call leaves there."""
+
+    target: Target
+    value: Any
+
+
+def stores(tracer: Tracer, arguments: dict[int, Any], changed: list[tuple[Any, Any, Any]]) -> list[Store]:
+    """All that a capture changed; `arguments` are the containers that stand for those of a call, by id."""
+    found = [_of_place(tracer, key, place) for key, place in tracer.heap.places.items()]
+    found += [_of_container(tracer, *change, arguments.get(id(change[0]))) for change in changed]
+    return [store for store in found if store is not None]
+
+
+def _of_place(tracer: Tracer, key: Any, place: Place) -> Store | None:
+    if place.now is UNREAD or place.now is place.before:
+        return None
+    if place.target is not None:
+        return Store(place.target, place.now)
+    leaf = tracer.source(key)
+    if leaf is None:
+        found = (("outside", t) for t, symbol in tracer.lifted.values() if symbol.value is key and id(t) not in tracer.made)
+        leaf = next(found, None)
+    return None if leaf is None else Store(("tensor", leaf, place.history), place.now)
+
+
+def _of_container(tracer: Tracer, container: Any, entered: Any, left: Any, argument: int | None) -> Store:
+    """Of a container that only got more, what it got; it may hold something else at each call."""
+    leaf = ("outside", container) if argument is None else ("container", argument)
+    if argument is None and (id(container), "content") not in tracer.guards:
+        more = _more(entered, left)
+        if more is not None:
+            return Store(("more", leaf, len(entered)), more)
+    return Store(("content", leaf), list(left) if isinstance(left, tuple) else left)
+
+
+def _more(entered: Any, left: Any) -> Any:
+    """What was added to a container, or None if it lost something, too."""
+    if isinstance(left, dict):
+        kept = list(left)[: len(entered)] == list(entered)
+        return {k: v for k, v in left.items() if k not in entered or entered[k] is not v} if kept else None
+    if isinstance(left, set):
+        return left - entered if entered <= left else None
+    kept = len(left) >= len(entered) and all(x is y for x, y in zip(entered, left, strict=False))
+    return list(left[len(entered) :]) if kept else None
+
+
+def write(target: Target, value: Any, leaf: Callable[[str, Any], Any]) -> None:
+    """Leaves a value in a place."""
+    kind, owner, *details = target
+    _WRITE[kind](owner, value, leaf, *details)
+
+
+def _attribute(owner: Any, value: Any, leaf: Any, name: str) -> None:
+    if value is not MISSING:
+        setattr(owner, name, value)
+    elif getattr(owner, name, MISSING) is not MISSING:
+        delattr(owner, name)
+
+
+def _tensor(owner: Any, value: Tensor, leaf: Any, history: bool) -> None:
+    tensor = leaf(*owner)
+    tensor._become(value) if history else tensor._write(value.array)
+
+
+def _content(owner: Any, value: Any, leaf: Any) -> None:
+    restore(leaf(*owner), value)
+
+
+def _added(owner: Any, value: Any, leaf: Any, count: int) -> None:
+    container = leaf(*owner)
+    container.extend(value) if isinstance(container, list) else container.update(value)
+
+
+def _stream(owner: Any, value: Tensor, leaf: Any) -> None:
+    random_state.move_to(value.item())
+
+
+_WRITE: dict[str, Callable[..., None]] = {
+    "attribute": _attribute,
+    "tensor": _tensor,
+    "content": _content,
+    "more": _added,
+    "stream": _stream,
+}

@@ -1,0 +1,340 @@
+"""Programs that change what was there before, draw random numbers, and act: equal to eager code call by call, in one graph.
+
+A row makes the function to run, from fresh state, and how to look at that state afterwards.
+"""
+
+import dataclasses
+
+from programs_compare import t
+
+import d2s
+
+A, B = t([1.0, 2.0]), t([-3.0, 0.5])
+ROWS = []
+
+
+def row(*argument_sets, captures=2):
+    """Calls with these argument sets, in turn; the whole takes at most so many captures."""
+
+    def add(make):
+        ROWS.append((make, argument_sets or ((A,), (B,), (A,)), captures))
+        return make
+
+    return add
+
+
+class Box:
+    """An object of the user's."""
+
+
+def box(**attributes):
+    made = Box()
+    made.__dict__ |= attributes
+    return made
+
+
+@dataclasses.dataclass
+class Point:
+    n: int
+    x: object
+
+
+# --- random numbers
+
+
+@row()
+def dropout_in_training():
+    layer = d2s.nn.Dropout(0.5)
+    return layer.forward, lambda: None
+
+
+@row((A, t(0)), (A, t(3)), (B, t(2)))
+def draws_in_loops_and_branches():
+    def draws(x, n):
+        for i in range(n):
+            if x.sum() > i:
+                x = x + d2s.randn([2])
+            else:
+                x = d2s.nn.functional.dropout(x * 1, 0.4) + d2s.rand([2])
+        return x
+
+    return draws, lambda: None
+
+
+@row((t([[1.0, 2.0], [3.0, 5.0]]),), (t([[1.0, -2.0], [3.0, 5.0], [0.5, 2.0]]),), (t([[1.0, 2.0]] * 5),), captures=3)
+def a_net_in_training():
+    net = d2s.nn.Sequential(d2s.nn.Linear(2, 3), d2s.nn.BatchNorm1D(3), d2s.nn.ReLU(), d2s.nn.Dropout(0.3))
+    return net.forward, lambda: [list(net.named_buffers()), list(net.named_parameters())]
+
+
+@row()
+def draws_of_every_kind():
+    def draws(x):
+        p = d2s.nn.functional.sigmoid(x.detach())
+        return d2s.bernoulli(p), d2s.randint(0, 9, [3]), d2s.randperm(4), d2s.uniform([2]) * x, d2s.normal(0.0, 1.0, [2])
+
+    return draws, lambda: None
+
+
+# --- attributes
+
+
+class Counting(d2s.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.calls, self.h, self.seen, self.scale = 0, None, False, 1.0
+        self.inner = d2s.nn.Linear(2, 2)
+
+    def forward(self, x):
+        self.calls += 1
+        self.seen = True
+        if x.sum() > 0:
+            self.scale = self.scale * 1.5
+        y = self.inner(x) * self.scale
+        self.h = y if self.h is None else self.h.detach() * 0.5 + y
+        return self.h * 1 + self.calls
+
+
+@row(captures=3)
+def state_of_a_layer():
+    layer = Counting()
+    return layer.forward, lambda: [layer.calls, layer.h, layer.seen, layer.scale, list(layer.named_buffers())]
+
+
+@row((A, t(3)), (B, t(1)), (A, t(0)))
+def an_attribute_changes_in_a_loop():
+    counts = box(n=5, best=(A * 0).detach())
+
+    def counted(x, trips):
+        for i in range(trips):
+            counts.n += i
+            if x.sum() > i:
+                counts.best = (x * i).detach()
+        return x * counts.n, counts.best
+
+    return counted, lambda: vars(counts)
+
+
+@row()
+def an_attribute_that_is_there_on_some_paths():
+    found = box()
+
+    def finds(x):
+        if x.sum() > 0:
+            found.best = x * 2
+        return hasattr(found, "worst"), x
+
+    return finds, lambda: vars(found)
+
+
+@row()
+def a_method_that_changes_its_object():
+    point = Point(0, 1.0)
+
+    def moved(self, by):
+        self.n, self.x = self.n + 1, self.x * by.sum()
+        return self
+
+    Box.moved = moved
+    own = box(n=0, x=1.0)
+
+    def moves(x):
+        for _ in range(2):
+            own.moved(x)
+        point.n = own.n
+        return own.x
+
+    return moves, lambda: [vars(own), vars(point)]
+
+
+@row()
+def a_flag_and_a_name():
+    state = box(mode="cold", log=())
+
+    def runs(x):
+        before = state.mode
+        state.mode = "warm"
+        state.log = (*state.log, before) if len(state.log) < 1 else state.log
+        return x * (2 if before == "cold" else 3), state.mode
+
+    return runs, lambda: vars(state)
+
+
+class Celsius:
+    def __init__(self):
+        self._k = 0.0
+
+    @property
+    def degrees(self):
+        return self._k - 273
+
+    @degrees.setter
+    def degrees(self, value):
+        self._k = value + 273
+
+
+@row()
+def a_property_is_set():
+    state = Celsius()
+
+    def sets(x):
+        state.degrees = x.sum()
+        return x
+
+    return sets, lambda: vars(state)
+
+
+@row((t([1.0, -1.0]), 2.0), (t([1.0, 2.0]), 3.0), (t([1.0, 2.0]), 3.5))
+def a_loss_kept_for_later():
+    model = box(aux=None, total=0.0)
+
+    def forward(x, factor):
+        model.aux = (x * x).sum() * factor
+        model.total += factor
+        return x * 2
+
+    return lambda x, factor: (forward_of(forward)(x, factor), model.aux), lambda: model.total
+
+
+def forward_of(function):
+    return function
+
+
+# --- containers from outside
+
+
+@row(captures=1)
+def what_is_only_added_is_not_asked_for():
+    log, best = [], {}
+
+    def logs(x):
+        log.append(x * 2)
+        best["last"] = x.sum()
+        return x
+
+    return logs, lambda: [log, best]
+
+
+@row((t([1.0, 2.0]), [A * 1, B * 1]), (t([3.0, 2.0]), [A * 1, B * 1]))
+def a_list_of_the_caller():
+    def changes(x, parts):
+        parts[0] = parts[0] + x
+        parts.append(x)
+        last = parts.pop(1)
+        return parts, last
+
+    return changes, lambda: None
+
+
+@row((t([1.0, 2.0]), {"a": A * 1}), (t([3.0, 2.0]), {"a": B * 1}))
+def a_dict_of_the_caller():
+    def changes(x, parts):
+        if x.sum() > 4:
+            parts["a"] = parts["a"] * 2
+        parts["b"] = x
+        return parts["a"] + parts["b"]
+
+    return changes, lambda: None
+
+
+@row()
+def states_in_a_list():
+    model = box(states=[A * 0, A * 0], steps=[0, 0])
+
+    def steps(x):
+        for k, h in enumerate(model.states):
+            model.states[k] = h * 0.5 + x
+            model.steps[k] += 1
+        return model.states[0] + model.states[1], model.steps[1]
+
+    return steps, lambda: vars(model)
+
+
+@row()
+def a_cache_by_key():
+    model = box(cache={"k": A * 0, "n": 3})
+
+    def steps(x):
+        model.cache["k"] = model.cache["k"] + x
+        model.cache["n"] += 1
+        return model.cache["k"] * model.cache["n"]
+
+    return steps, lambda: vars(model)
+
+
+# --- tensors in place
+
+
+@row()
+def in_place_on_locals():
+    def changes(x):
+        y = x * 2
+        z = y
+        y.add_(1.0)
+        if x.sum() > 0:
+            y.multiply_(x)
+            z[0] = 7.0
+        for i in range(2):
+            z[i] += 1.0
+        return y, z is y, y.exp_().scale_(2.0, 1.0)
+
+    return changes, lambda: None
+
+
+@row((A, t(2)), (B, t(0)))
+def in_place_in_a_loop():
+    def changes(x, n):
+        out = d2s.zeros([4])
+        for i in range(n):
+            out[i] = x.sum() * i
+        out[3] = x[1]
+        return out
+
+    return changes, lambda: None
+
+
+@row((d2s.to_tensor([1.0, 2.0]), d2s.to_tensor([3, 4])), (d2s.to_tensor([-1.0, 2.0]), d2s.to_tensor([5, 6])))
+def in_place_on_arguments():
+    def changes(x, k):
+        x.add_(1.0)
+        if x.sum() > 2:
+            k[0] = 9
+            x.zero_()
+        return x, k * 2
+
+    return changes, lambda: None
+
+
+@row()
+def in_place_on_what_is_outside():
+    total, count = d2s.to_tensor([0.0, 0.0]), d2s.to_tensor(0)
+
+    def changes(x):
+        total.add_(x.detach())
+        count.add_(1)
+        return total * x, count
+
+    return changes, lambda: [total, count]
+
+
+@row()
+def set_value_keeps_no_history():
+    kept = d2s.to_tensor([0.0, 0.0])
+
+    def changes(x):
+        y = x * 2
+        kept.set_value(y)
+        return y * kept
+
+    return changes, lambda: kept
+
+
+@row()
+def masks_that_store():
+    def changes(x):
+        y = x * 2
+        y[y > 1] = 0.0
+        y[:1] = x[1:] * 3
+        return y
+
+    return changes, lambda: None
