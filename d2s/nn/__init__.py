@@ -45,6 +45,7 @@ from d2s.nn.loss_layers import (
     SmoothL1Loss,
     TripletMarginLoss,
 )
+from d2s.nn.multi_head_attention import MultiHeadAttention
 from d2s.nn.norm_layers import (
     BatchNorm,
     BatchNorm1D,
@@ -76,6 +77,13 @@ from d2s.nn.pooling_layers import (
 from d2s.nn.reshaping import Flatten, Identity
 from d2s.nn.rnn import GRU, LSTM, RNN, BiRNN, SimpleRNN
 from d2s.nn.rnn_cells import GRUCell, LSTMCell, RNNCellBase, SimpleRNNCell
+from d2s.nn.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 
 __all__ = [
     "ELU",
@@ -146,6 +154,7 @@ __all__ = [
     "MaxPool2D",
     "MaxPool3D",
     "Mish",
+    "MultiHeadAttention",
     "NLLLoss",
     "ParamAttr",
     "Parameter",
@@ -166,6 +175,11 @@ __all__ = [
     "Swish",
     "Tanh",
     "Tanhshrink",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "functional",
     "initializer",

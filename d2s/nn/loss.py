@@ -58,7 +58,7 @@ def cross_entropy(
     >>> print(F.cross_entropy(d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([1])).numpy().round(4))
     0.6931
     """
-    axis = one_axis(axis, len(input.shape), "cross_entropy")
+    axis = one_axis(axis, input.ndim, "cross_entropy")
     if not 0 <= number("cross_entropy", "label_smoothing", label_smoothing) <= 1:
         raise ArgumentError("D2S0004", f"cross_entropy(): 'label_smoothing' is {label_smoothing!r}, expected 0 to 1")
     if label_smoothing > 0 and not soft_label:
@@ -68,7 +68,7 @@ def cross_entropy(
     if soft_label or label_smoothing > 0:
         return _of_soft_labels(input, label, weight, reduction, axis, use_softmax)
     losses = _of_classes(input, label, ignore_index, axis, use_softmax)
-    if len(label.shape) == len(input.shape):
+    if label.ndim == input.ndim:
         losses = unsqueeze(losses, axis)
     return _of_samples("cross_entropy", losses, label, weight, ignore_index, reduction)
 
@@ -86,13 +86,13 @@ def _of_classes(input: Any, label: Any, ignore_index: int, axis: int, use_softma
         losses, _, _ = class_entropy(input, label, axis, ignore_index)
         return losses
     picked = pick_class(input, label, axis, ignore_index)
-    label = squeeze(label, axis) if len(label.shape) == len(input.shape) else label
+    label = squeeze(label, axis) if label.ndim == input.ndim else label
     return where(equal(label, ignore_index), 0.0, neg(log(picked)))
 
 
 def _one_hot(input: Any, label: Any, axis: int) -> Any:
     """Rows of 0 with 1 at the label, in the shape of the scores."""
-    flat = squeeze(label, axis) if len(label.shape) == len(input.shape) else label
+    flat = squeeze(label, axis) if label.ndim == input.ndim else label
     return place_class(ones(flat, input.dtype), label, input, axis, -(1 << 62))
 
 
@@ -111,7 +111,7 @@ def _of_soft_labels(input: Any, label: Any, weight: Any, reduction: str, axis: i
     losses = neg(sum(label * logs, axis, None, True))
     if weight is None:
         return reduced("cross_entropy", losses, reduction)
-    shape = [1] * len(input.shape)
+    shape = [1] * input.ndim
     shape[axis] = -1
     weights = sum(label * weight.reshape(shape), axis, None, True)
     return _mean(losses * weights, weights) if reduction == "mean" else reduced("cross_entropy", losses * weights, reduction)
@@ -132,7 +132,7 @@ def softmax_with_cross_entropy(
     >>> print(F.softmax_with_cross_entropy(d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([[1]])).numpy().round(4))
     [[0.6931]]
     """
-    axis = one_axis(axis, len(logits.shape), "softmax_with_cross_entropy")
+    axis = one_axis(axis, logits.ndim, "softmax_with_cross_entropy")
     if soft_label:
         loss = _of_soft_labels(logits, label, None, "none", axis, True)
     else:
@@ -160,7 +160,7 @@ def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name:
     """
     if prior_dist is not None:
         return label * (1 - epsilon) + prior_dist * epsilon
-    return _smoothed(label, len(label.shape) - 1, epsilon)
+    return _smoothed(label, label.ndim - 1, epsilon)
 
 
 def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Any:
@@ -169,8 +169,8 @@ def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = 
     >>> print(d2s.nn.functional.dice_loss(d2s.to_tensor([[0.0, 1.0]]), d2s.to_tensor([[1]])).numpy().round(4))
     0.0
     """
-    marked = _one_hot(input, label, len(input.shape) - 1)
-    axes = list(range(1, len(input.shape)))
+    marked = _one_hot(input, label, input.ndim - 1)
+    axes = list(range(1, input.ndim))
     overlap, whole = sum(input * marked, axes), sum(input, axes) + sum(marked, axes)
     return mean(1.0 - overlap * 2.0 / (whole + epsilon))
 

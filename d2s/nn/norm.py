@@ -17,6 +17,7 @@ from d2s.ops.arrange import moveaxis
 from d2s.ops.math import pow, square
 from d2s.ops.norm import batch_norm_, batch_norm_fixed, group_norm_, layer_norm_
 from d2s.ops.pad import pad
+from d2s.ops.shapes import tensor_type
 from d2s.ops.slicing import slice
 
 CHANNELS_LAST = ("NLC", "NHWC", "NDHWC")
@@ -57,8 +58,9 @@ def rms_norm(
 
 def _last_axes(name: str, x: Any, wanted: Any, weight: Any, bias: Any, epsilon: float, centred: bool) -> Any:
     extents = [wanted] if isinstance(wanted, int) else list(wanted)
-    if not extents or list(x.shape[-len(extents) :]) != extents:
-        raise ShapeError("D2S0002", f"{name}(): 'x' has shape {list(x.shape)}, 'normalized_shape' is {brief(wanted)}")
+    shape = list(tensor_type(x, name, "x").shape)
+    if not extents or shape[-len(extents) :] != extents:
+        raise ShapeError("D2S0002", f"{name}(): 'x' has shape {shape}, 'normalized_shape' is {brief(wanted)}")
     tensors, which = _affine(_flat(weight, extents), _flat(bias, extents))
     found, _, _ = layer_norm_(x, *tensors, dims=len(extents), centred=centred, epsilon=epsilon, **which)
     return found
@@ -116,7 +118,8 @@ def instance_norm(
     last = _channels_last("instance_norm", data_format)
     if not use_input_stats:
         return batch_norm(x, running_mean, running_var, weight, bias, False, momentum, eps, data_format)
-    return group_norm(x, x.shape[-1 if last else 1], eps, weight, bias, data_format)
+    channels: Any = tensor_type(x, "instance_norm", "x").shape[-1 if last else 1]
+    return group_norm(x, channels, eps, weight, bias, data_format)
 
 
 def batch_norm(
@@ -142,7 +145,7 @@ def batch_norm(
     >>> print(mean.numpy(), variance.numpy())
     [0.2] [1.]
     """
-    channel = len(x.shape) - 1 if _channels_last("batch_norm", data_format) else 1
+    channel = x.ndim - 1 if _channels_last("batch_norm", data_format) else 1
     tensors, which = _affine(weight, bias)
     settings = {"channel": channel, "epsilon": epsilon} | which
     fixed = not training if use_global_stats is None else use_global_stats
@@ -173,11 +176,12 @@ def local_response_norm(
     >>> d2s.nn.functional.local_response_norm(d2s.to_tensor([[[2.0]]]), 1, alpha=1.0, beta=1.0, data_format="NCL").tolist()
     [[[0.4000000059604645]]]
     """
-    axis = len(x.shape) - 1 if _channels_last("local_response_norm", data_format) else 1
+    axis = x.ndim - 1 if _channels_last("local_response_norm", data_format) else 1
     expect("local_response_norm", "size", size, int, "an int")
-    widths = [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(len(x.shape))]
+    widths = [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(x.ndim)]
+    channels: Any = tensor_type(x, "local_response_norm", "x").shape[axis]
     squares = pad(square(x), [n for pair in widths for n in pair])
-    parts = [slice(squares, [axis], [n], [n + x.shape[axis]]) for n in range(size)]
+    parts = [slice(squares, [axis], [n], [n + channels]) for n in range(size)]
     total = parts[0]
     for part in parts[1:]:
         total = total + part

@@ -134,9 +134,9 @@ class _BatchNorm(Layer):
         self.register_buffer("_variance", ones([num_features]))
 
     def forward(self, input: Any) -> Any:
-        if self.ranks and len(input.shape) not in self.ranks:
+        if self.ranks and input.ndim not in self.ranks:
             listed = " or ".join(map(str, self.ranks))
-            raise ShapeError("D2S0002", f"{type(self).__name__}: 'input' has shape {list(input.shape)}, expected {listed} axes")
+            raise ShapeError("D2S0002", f"{type(self).__name__}: 'input' has {input.ndim} axes, expected {listed}")
         tensors = (self._mean, self._variance, self.weight, self.bias)
         settings: tuple[Any, ...] = (self.training, self._momentum, self._epsilon, self._data_format, self._use_global_stats)
         return batch_norm(input, *tensors, *settings)
@@ -204,9 +204,9 @@ class _InstanceNorm(Layer):
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Any:
-        if len(input.shape) not in self.ranks:
+        if input.ndim not in self.ranks:
             listed = " or ".join(map(str, self.ranks))
-            raise ShapeError("D2S0002", f"{type(self).__name__}: 'input' has shape {list(input.shape)}, expected {listed} axes")
+            raise ShapeError("D2S0002", f"{type(self).__name__}: 'input' has {input.ndim} axes, expected {listed}")
         return instance_norm(input, weight=self.scale, bias=self.bias, eps=self._epsilon, data_format=self._data_format)
 
     def extra_repr(self) -> str:

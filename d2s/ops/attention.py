@@ -14,10 +14,13 @@ exponentials are summed by the law of `tree.py`, and added to what was there bef
 
 from typing import Any
 
-from d2s.errors import ArgumentError, DTypeError, GradientError, ShapeError
+from d2s.errors import ArgumentError, DTypeError, ShapeError
+from d2s.ops.attention_weights import by_heads, weights_of
+from d2s.ops.expand import summed_to
+from d2s.ops.matmul import matmul
 from d2s.ops.op import Share, flag, op
 from d2s.ops.shapes import broadcast
-from d2s.ops.softmax import FINITE, floats
+from d2s.ops.softmax import FINITE, floats, softmax_grad
 from d2s.ops.tree import SUM, extreme, over_a_run
 from d2s.types import Shape, Type
 
@@ -191,12 +194,14 @@ def _(g, out, query, key, value, *mask, causal):
 
         return cotangent
 
-    return of(0), of(1), of(2), *[_of_mask for _ in mask]
+    return of(0), of(1), of(2), *[lambda: _of_mask(g, query, key, value, mask[0], causal) for _ in mask]
 
 
-def _of_mask():
-    message = "scaled_dot_product_attention() has no gradient for 'attn_mask'"
-    raise GradientError("D2S0006", message, hint="mask.stop_gradient = True")
+def _of_mask(g: Any, query: Any, key: Any, value: Any, mask: Any, causal: bool) -> Any:
+    """The gradient of a mask that is added; few learn one, so it is made of weights that are held."""
+    weights = weights_of(by_heads(query), by_heads(key), mask, causal)
+    of_weights = matmul(by_heads(g), by_heads(value), False, True)
+    return summed_to(softmax_grad(of_weights, weights, 3), mask)
 
 
 @op(paddle=None)
