@@ -83,7 +83,8 @@ def _explain(given: argparse.Namespace) -> int:
         print("\n".join(f"{name}  {page.meaning}" for name, page in PAGES.items()))
         return 0
     if code not in PAGES:
-        near = ", ".join(sorted(difflib.get_close_matches(code, PAGES, cutoff=0.0)))
+        whole = code if code.startswith("D2S") else f"D2S{code}"
+        near = ", ".join(sorted(difflib.get_close_matches(whole, PAGES, cutoff=0.0)))
         print(f"{given.code} is no code of d2s. Nearest: {near}")
         return 1
     print(page(code))

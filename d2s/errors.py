@@ -230,6 +230,24 @@ with d2s.config(DUMP=os.path.join(os.__file__, "folder")):  # a file is in the w
 """,
         "The message says the path and what the system said: look at the folder's existence, its owner and the room left.",
     ),
+    "D2S4001": Page(
+        "a worker of a DataLoader that ended, gave no batch in time, or failed in a way that cannot be handed over",
+        """
+import d2s
+import os
+
+class Fatal(d2s.io.Dataset):
+    def __getitem__(self, index):
+        os._exit(3)
+
+    def __len__(self):
+        return 4
+
+next(iter(d2s.io.DataLoader(Fatal(), num_workers=1)))
+""",
+        "With num_workers=0 the dataset runs in your own process, where a debugger sees it. A worker that SIGKILL ended has\n"
+        "often run out of memory: fewer workers, smaller batches, a smaller prefetch_factor.",
+    ),
     "D2S9001": Page(
         "an invariant of d2s itself is broken: please report it",
         """
@@ -277,6 +295,10 @@ class D2SError(Exception):
             return self
         return type(self)(self.code, self.message, where=where, hint=self.hint)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """A copy, or what another process gets, is the same error."""
+        return _again, (type(self), self.code, self.message, self.where, self.hint)
+
     def _text(self) -> str:
         lines = [f"[{self.code}] {self.message}"]
         if self.where:
@@ -285,6 +307,10 @@ class D2SError(Exception):
             bare = text.lstrip()
             lines += [f"  at {self.where}", f"    {bare}", "    " + "^" * len(bare)] if bare else [f"  at {self.where}"]
         return "\n".join(lines + ([f"  way out: {self.hint}"] if self.hint else []))
+
+
+def _again(kind: type[D2SError], code: str, message: str, where: str, hint: str) -> D2SError:
+    return kind(code, message, where=where, hint=hint)
 
 
 class ShapeError(D2SError, ValueError):
@@ -329,6 +355,10 @@ class ExchangeError(D2SError, BufferError):
 
 class FileError(D2SError, OSError):
     """A file or folder that the system refuses."""
+
+
+class WorkerError(D2SError, RuntimeError):
+    """A process of a DataLoader that does not do its part."""
 
 
 class InternalError(D2SError, RuntimeError):

@@ -69,6 +69,13 @@ def get_num_threads() -> int:
     return _pool().limit.value
 
 
+def be_alone() -> None:
+    """Has this process, one of several that work side by side, use one thread: now, or when the pool is loaded."""
+    os.environ["D2S_NUM_THREADS"] = "1"
+    if _pool.cache_info().currsize:
+        set_num_threads(1)
+
+
 def _checked(n: object, name: str) -> int:
     if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= MOST:
         raise ArgumentError("D2S0004", f"{name} is {brief(n)}, expected an int from 1 to {MOST}")

@@ -13,6 +13,7 @@ from d2s.io.dataset import (
 )
 from d2s.io.loader import DataLoader
 from d2s.io.sampler import RandomSampler, Sampler, SequenceSampler, SubsetRandomSampler, WeightedRandomSampler
+from d2s.io.worker import get_worker_info
 
 __all__ = [
     "BatchSampler",
@@ -30,5 +31,6 @@ __all__ = [
     "SubsetRandomSampler",
     "TensorDataset",
     "WeightedRandomSampler",
+    "get_worker_info",
     "random_split",
 ]

@@ -78,7 +78,7 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
 
 def _tensor(array: np.ndarray) -> Tensor:
     dtype(array.dtype)  # which refuses what no tensor holds
-    return Tensor(array)
+    return Tensor(array if array.flags.writeable else array.copy())
 
 
 def _numbers(batch: Sequence[Any]) -> np.ndarray:

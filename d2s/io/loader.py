@@ -28,10 +28,13 @@ from d2s.arguments import expect
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.io import draws
 from d2s.io.batch_sampler import BatchSampler
+from d2s.io.blocks import POSSIBLE
 from d2s.io.collate import default_collate_fn, default_convert_fn, in_own_tensors, in_tensors
+from d2s.io.crew import Crew
 from d2s.io.dataset import IterableDataset
 from d2s.io.fetch import END, of_dataset
 from d2s.io.sampler import RandomSampler, SequenceSampler, positive
+from d2s.io.worker import Job, batch_seed
 from d2s.place import usable
 from d2s.runtime.random_state import apart
 
@@ -83,6 +86,7 @@ class DataLoader:
         self.timeout = _seconds(timeout)
         self.worker_init_fn = _callable("worker_init_fn", worker_init_fn)
         self.persistent_workers = bool(persistent_workers)
+        self._crew: Crew | None = None
 
     def __len__(self) -> int:
         if isinstance(self.dataset, IterableDataset):
@@ -94,7 +98,19 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         seed = draws.word()
-        return map(self._named, self._fetched(seed)) if self.names else self._fetched(seed)
+        batches = self._by_workers(seed) if self.num_workers else self._fetched(seed)
+        return map(self._named, batches) if self.names else batches
+
+    def _by_workers(self, seed: int) -> Iterator[Any]:
+        crew = self._crew
+        if crew is None or not crew.members:
+            crew = Crew(self._job(seed), self.prefetch_factor, self.timeout, self.persistent_workers)
+            self._crew = crew if self.persistent_workers else None
+        return map(in_tensors, crew.batches(iter(self._wanted()), seed))
+
+    def _job(self, seed: int) -> Job:
+        shares = self.use_shared_memory and POSSIBLE
+        return Job(self.dataset, self.collate_fn, self.drop_last, self.worker_init_fn, shares, self.num_workers, seed)
 
     def _fetched(self, seed: int) -> Iterator[Any]:
         """Batches fetched by this process."""
@@ -102,7 +118,7 @@ class DataLoader:
         with apart(seed):
             fetch = of_dataset(self.dataset, self.collate_fn, self.drop_last)
         for number, wanted in enumerate(self._wanted()):
-            with apart(draws.scrambled(seed ^ number)):
+            with apart(batch_seed(seed, number)):
                 batch = fetch(wanted)
             if batch is END:
                 return
