@@ -35,7 +35,7 @@ STAGES = (  # the kinds of stages there are, in the order of the work; tests/tes
         "calls",
         "logical",
     ),
-    *("if_else", "while_loop", "for_loop"),
+    *("if_else", "while_loop", "for_loop", "protect"),
     *("recompiles", "program", "drop_dead", "plan", "kernel", "forward", "backward"),
 )
 

@@ -26,6 +26,7 @@ from d2s.ast_transforms import (
     loads,
     logical,
     match,
+    protect,
     returns,
     source,
     stores,
@@ -50,7 +51,8 @@ PIPELINE = (
     logical,  # before `if_else`: tests are part of the statement
     if_else,  # inner before outer, by the analysis made for `loads`
     while_loop,  # its bodies hold the functions of `if_else`
-    for_loop,  # last: its bodies hold the functions of both
+    for_loop,  # its bodies hold the functions of both
+    protect,  # last, like `for_loop`: statements of other kinds move with what holds them
 )
 
 

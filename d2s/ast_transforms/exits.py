@@ -40,7 +40,7 @@ from d2s.ast_transforms.quote import quote, quote_expression
 
 
 def transform(function: Function) -> None:
-    """Rewrites the loops of `function` that are left early or have an `else`; inner before outer."""
+    """Rewrites the loops of `function` that are left early or have an `else`, and what leaves a `try`; inner before outer."""
     _Exits(function).generic_visit(function.tree)
 
 
@@ -61,6 +61,28 @@ class _Exits(Rewriter):
         if exits.leaves:
             node.stop = exits.left
             node.body += quote("if left:\n    break", node, left=exits.left)  # the last: else one item too many were taken
+        return exits.around(node)
+
+    def visit_Try(self, node: gast.Try) -> list[gast.stmt]:
+        self.generic_visit(node)
+        exits = _LeavingProtected(self.function, node)
+        node.body = exits.block(node.body) or quote("pass", node)
+        for handler in node.handlers:
+            handler.body = exits.block(handler.body) or quote("pass", node)
+        node.orelse = exits.block(node.orelse)
+        if node.orelse and exits.leaves:
+            node.orelse = quote("if not left:\n    otherwise", node.orelse[0], left=exits.left, otherwise=node.orelse)
+        return exits.around(node)
+
+    def visit_With(self, node: gast.With) -> list[gast.stmt]:
+        """Of several managers each gets a statement of its own."""
+        *outer, last = node.items
+        node.items = [last]
+        self.generic_visit(node)
+        exits = _LeavingProtected(self.function, node)
+        node.body = exits.block(node.body) or quote("pass", node)
+        for item in reversed(outer):
+            node = gast.copy_location(gast.With([item], [node], None), node)
         return exits.around(node)
 
 
@@ -126,6 +148,33 @@ class _Leaving:
         if otherwise:
             unless = quote("if not left:\n    otherwise", otherwise[0], left=self.left, otherwise=otherwise)
             behind += unless if self.leaves else otherwise
+        if self.returns:
+            before += quote("result = _d2s.Undefined('return')", node, result=self.result)
+            behind += quote("if _d2s.defined(result):\n    return result", node, result=self.result)
+        return [*before, node, *behind]
+
+
+class _LeavingProtected(_Leaving):
+    """One `try` or `with`: what leaves it is done behind it."""
+
+    def __init__(self, function: Function, node: gast.stmt) -> None:
+        super().__init__(function, node)
+        self.jumps: dict[type, str] = {}
+
+    def exit(self, node: gast.stmt) -> list[gast.stmt]:
+        if isinstance(node, gast.Return):
+            return super().exit(node)
+        self.leaves = True
+        name = f"{type(node).__name__.lower()}_{self.loop.lineno}"
+        flag = self.jumps.setdefault(type(node), self.function.fresh(name))
+        return quote("flag = left = True", node, flag=flag, left=self.left)
+
+    def around(self, node: gast.stmt) -> list[gast.stmt]:
+        before = quote("left = False", node, left=self.left) if self.leaves else []
+        behind = []
+        for kind, flag in self.jumps.items():
+            before += quote("flag = False", node, flag=flag)
+            behind += quote(f"if flag:\n    {kind.__name__.lower()}", node, flag=flag)
         if self.returns:
             before += quote("result = _d2s.Undefined('return')", node, result=self.result)
             behind += quote("if _d2s.defined(result):\n    return result", node, result=self.result)

@@ -25,8 +25,6 @@ _OUTSIDE = "return the new value and store it outside the captured function"
 _ASYNC = ("`async` part", "an event loop would decide when it goes on", "await outside and pass the result in")
 _YIELD = ("`yield` inside an expression", "it may be evaluated or not", "assign its value to a variable first")
 _IMPORT = ("`import`", "it would run at capture only", "move it to the top of the file")
-_WITH = ("`with`", "it would act at capture only", "put the `with` around the call of the function")
-_TRY = ("`try`", "a graph cannot catch exceptions yet", "put the `try` around the call of the function")
 _REFUSED = {
     "AsyncFunctionDef": _ASYNC,
     "Yield": _YIELD,
@@ -34,9 +32,9 @@ _REFUSED = {
     "Global": ("`global`", "a graph cannot assign variables of the module yet", _OUTSIDE),
     "Nonlocal": ("`nonlocal`", "a graph cannot assign variables of an outer function yet", _OUTSIDE),
     "Delete": ("`del`", "a graph has no way to forget a variable", "leave the variable alone, or assign None to it"),
-    "With": _WITH,
-    "Try": _TRY,
-    "TryStar": _TRY,
+    "With": ("`with` around a `yield`", "a graph cannot stop half way", "yield behind it"),
+    "Try": ("`try` that a `yield`, or an exit in `finally`, leaves", "a graph cannot stop half way", "leave it at its end"),
+    "TryStar": ("`except*`", "a graph cannot split exceptions", "use `except`"),
     "Import": _IMPORT,
     "ImportFrom": _IMPORT,
     "ClassDef": ("class definition", "the class would be made at capture only", "define the class outside"),
@@ -54,6 +52,8 @@ _HARMLESS = {
     "Call": lambda node: not _looks_at_frame(node),
     "Name": lambda node: node.id != "_d2s",
     "comprehension": lambda node: not node.is_async,
+    "With": lambda node: not _yields(node),
+    "Try": lambda node: not _yields(node) and not any(map(_leaves, node.finalbody)),
 }
 
 
@@ -71,6 +71,14 @@ def transform(function: Function) -> None:
             where = function.where(node.target if isinstance(node, gast.comprehension) else node)
             message = f"'{function.tree.name}' holds a {what}: {why}"
             raise CaptureError("D2S1003", message, where=where, hint=way_out)
+
+
+def _yields(node: gast.AST) -> bool:
+    return any(isinstance(inner, (gast.Yield, gast.YieldFrom)) for inner in own_nodes(node))
+
+
+def _leaves(node: gast.AST) -> bool:
+    return any(isinstance(inner, (gast.Return, gast.Break, gast.Continue)) for inner in own_nodes(node))
 
 
 def _looks_at_frame(node: gast.Call) -> bool:

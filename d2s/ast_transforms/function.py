@@ -63,7 +63,8 @@ class Function:
         region = self.scopes.regions[node]
         parts |= {name: self.fresh(f"{name}_{node.lineno}") for name in (*made, "get", "set")}
         parts |= {"values": self.fresh("values"), "state": region.names, "question": getattr(node, "test", None)}
-        parts |= {"shared_0": region.shared[0], "shared_1": region.shared[1], "own_0": region.own[0], "own_1": region.own[1]}
+        for kind, names in (("shared", region.shared), ("own", region.own)):
+            parts |= {f"{kind}_{n}": of for n, of in enumerate(names)}
         parts["names"] = quote_expression(repr(region.names), node)
         return quote(template.replace("STATE\n", _STATE), node, **parts)
 

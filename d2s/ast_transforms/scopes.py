@@ -84,7 +84,7 @@ def _outer_first(node: gast.AST, flows: "dict[gast.stmt, _Flow]", around: tuple[
 
 def _region(node: gast.stmt, flow: "_Flow", modified: tuple[str, ...], needed: Names, handed: Names) -> Region:
     """`handed`: what the regions around it hand over; what it does to these is seen at their ends."""
-    asked = [] if isinstance(node, gast.For) else [node.test]
+    asked = [node.test] if isinstance(node, (gast.If, gast.While)) else []
     early = flow.inside & needed.union(bound(asked))  # a default argument would miss what the test does to them
     names = tuple(name for name in modified if name in flow.carried | early | handed)
     arms = [bound(arm) for arm in _arms(node)]
@@ -171,13 +171,17 @@ def _free(node: gast.AST) -> Names:
 def _arms(node: gast.stmt) -> list[list[gast.AST]]:
     if isinstance(node, gast.If):
         return [node.body, node.orelse]
+    if isinstance(node, gast.Try):
+        return [node.body, node.handlers, node.orelse, node.finalbody]
+    if isinstance(node, gast.With):
+        return [[], [*(item.optional_vars for item in node.items if item.optional_vars), *node.body]]
     if isinstance(node, gast.For):
         return [[], [node.target, *(node.body[:-1] if hasattr(node, "stop") else node.body)]]  # not the flag at the end
     return [[node.test], node.body]
 
 
 def _is_region(node: gast.stmt) -> bool:
-    has_else = not isinstance(node, gast.If) and node.orelse
+    has_else = isinstance(node, (gast.For, gast.While)) and node.orelse
     return not has_else and not any(_escapes(part) for arm in _arms(node) for part in arm)
 
 
@@ -243,6 +247,35 @@ class _Liveness:
         head, body = self._fixpoint(node, live, lambda body, after: body.difference(own) | after | stop)
         self.flows[node] = _Flow(live | head, live | head | body)
         return self.simple(node.iter, head)
+
+    def Try(self, node: gast.Try, live: Names) -> Names:
+        """Any statement of the body may lead to the handlers; the name of a caught exception is unbound behind its handler."""
+        behind, outer = self.block(node.finalbody, live), self.always
+        self.always = outer | behind
+        handlers = NONE.union(*(self.handler(handler, behind) for handler in node.handlers))
+        otherwise = self.block(node.orelse, behind)
+        self.always |= handlers
+        start = self.block(node.body, otherwise)
+        self.always = outer
+        self.flows[node] = _Flow(live | self.bound_in(node), live | self.bound_in(node))
+        return start
+
+    def handler(self, node: gast.ExceptHandler, behind: Names) -> Names:
+        name = NONE.union([node.name.id] if node.name else [])
+        return (self.block(node.body, behind) - name) | (behind & name) | reads([node.type] if node.type else [])
+
+    def bound_in(self, node: gast.stmt) -> Names:
+        return frozenset(bound(itertools.chain(*_arms(node))))
+
+    def With(self, node: gast.With, live: Names) -> Names:
+        """An exception that the manager catches leads behind it from anywhere."""
+        outer, self.always = self.always, self.always | live
+        start = self.block(node.body, live)
+        self.always = outer
+        self.flows[node] = _Flow(live | self.bound_in(node), live | self.bound_in(node))
+        for item in reversed(node.items):
+            start = self.simple(item.context_expr, start.difference(bound([item.optional_vars] if item.optional_vars else [])))
+        return start | live
 
     def _fixpoint(self, node: gast.stmt, live: Names, join: Callable[[Names, Names], Names]) -> tuple[Names, Names]:
         after, before, head = self.block(node.orelse, live), None, self.always

@@ -16,9 +16,10 @@ In: a condition of run time and what to record where it holds or does not. Out: 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
+from d2s.capture.fork import Forked
 from d2s.capture.forms import Chosen, Form, OneOf, Union, among, decode, described, encode, form_of, holes, join, slots
 from d2s.capture.heap import Changes, Place, contents
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse, user_line
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, has_text, in_library, refuse, user_line
 from d2s.capture.tree import containers, flatten
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError, Raised
@@ -35,6 +36,17 @@ class Ended(BaseException):
 
 def branch(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[Any]:
     """What `arms[0]` (where the test holds) or `arms[1]` makes, joined value by value."""
+    attempt = tracer.root.attempts[-1] if tracer.root.attempts else None
+    place = attempt.question() if attempt and attempt.tracer is tracer else -1
+    if attempt and place in attempt.decisions:
+        return arms[0 if attempt.decisions[place] else 1]()
+    try:
+        return _joined(tracer, test, arms)
+    except Forked:
+        raise (Forked(test, place) if place >= 0 else Forked()) from None
+
+
+def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[Any]:
     ends: list[list[Any] | None] = []
     regions: list[Tracer] = []
     changes: list[Changes] = []
@@ -120,12 +132,19 @@ def recorded(region: Tracer, arm: Arm) -> list[Any] | None:
         message = "a function calls itself as long as a tensor says so, which a graph cannot do yet"
         raise CaptureError("D2S1003", message, where=_line_of(error), hint="write it as a `while`") from error
     except Exception as error:
-        if isinstance(error, D2SError) and error.code.startswith(("D2S1", "D2S9")):
+        if is_internal(error):
             raise
         refuse_stand_in(error)
+        if region.root.attempts:
+            raise Forked from error
         region.where = _line_of(error) or region.where
         region.add("fail", [], [], {"error": Raised(_as_eager(error))})
     return None
+
+
+def is_internal(error: BaseException) -> bool:
+    """Whether an exception is no business of the user's code: it ends the capture, or a path of it."""
+    return isinstance(error, Ended | Forked) or (isinstance(error, D2SError) and error.code.startswith(("D2S1", "D2S9")))
 
 
 def _as_eager(error: Exception) -> Exception:
@@ -146,7 +165,7 @@ def _line_of(error: Exception) -> str:
     place, line = error.__traceback__, ""
     while place:
         name = place.tb_frame.f_code.co_filename
-        line = line if in_library(name) else f"{name}:{place.tb_lineno}"
+        line = line if in_library(name) or not has_text(name) else f"{name}:{place.tb_lineno}"
         place = place.tb_next
     return line
 

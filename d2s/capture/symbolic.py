@@ -13,6 +13,7 @@ d2s.errors.CaptureError: [D2S1001] bool() of a tensor: Python needs to know a va
   way out: an `if` or a plain `while` on it becomes part of the graph; `assert`, `break`, `continue` and `for` do not yet
 """
 
+import linecache
 import math
 import os
 import sys
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from d2s import types
 from d2s.capture import in_place
+from d2s.capture.fork import Attempt
 from d2s.capture.guards import CONTAINERS, Guard
 from d2s.capture.heap import Heap, Place
 from d2s.eager.tensor import Tensor
@@ -53,12 +55,17 @@ def in_standard_library(filename: str) -> bool:
     return in_library(filename) and not installed and not in_package(filename)
 
 
+def has_text(filename: str) -> bool:
+    """Whether lines of a file can be shown: it exists, or is a cell or text that Python knows of."""
+    return filename in linecache.cache or os.path.exists(filename)
+
+
 def user_line() -> str:
-    """`file:line` of the user's code that is running; empty where there is none in a file."""
+    """`file:line` of the user's code that is running; empty where there is none with a text."""
     frame = sys._getframe(1)
     while frame and in_package(frame.f_code.co_filename):
         frame = frame.f_back  # type: ignore[assignment]
-    if not frame or not os.path.exists(frame.f_code.co_filename):
+    if not frame or not has_text(frame.f_code.co_filename):
         return ""
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
@@ -181,6 +188,7 @@ class Tracer(Recorder):
         self.inputs: dict[Any, Read] = {}  # what is read anew at each call because a call changes it
         self.lifts: dict[Any, Any] = {}  # what is to be read so
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
+        self.attempts: list[Attempt] = []  # runs of statements that may catch what is raised
         self.given: set[int] = set()  # lists and dicts that were there before the capture
         self.facts: list[Fact] = []  # what is known in this region and was not outside of it
         self._told: dict[tuple[int, bool], list[Fact]] = {}  # what follows from a condition
@@ -192,6 +200,14 @@ class Tracer(Recorder):
         return numbers.setdefault(value, len(numbers))
 
     def add(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
+        runs = [run for run in self.root.attempts if run.tracer is self and op != "constant"]
+        again = [known for run in runs if (known := run.again(op))]
+        made: list[Any] = again[0][1] if again else self._added(op, inputs, types, attrs)
+        for run in runs:
+            run.recorded.append(again[0] if again else (op, made, self.builder.nodes[-1]))
+        return made
+
+    def _added(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
         made = super().add(op, inputs, types, attrs)
         if op not in ("cond", "while_loop", "hole", "fail"):
             key = op, tuple(map(self.number, inputs)), repr(attrs)

@@ -9,6 +9,7 @@ from d2s.convert.if_else import if_else
 from d2s.convert.loads import attribute, defined, is_, item, iterate, load, operand
 from d2s.convert.logical import and_, both, either, if_exp, in_, is_not, not_, not_in, or_
 from d2s.convert.match import taken_apart
+from d2s.convert.protect import catches, protected, within
 from d2s.convert.stores import changed, made, set_item
 from d2s.convert.while_loop import while_loop
 
@@ -29,6 +30,7 @@ __all__ = [
     "or_",
 ]
 __all__ += [
+    "catches",
     "changed",
     "defined",
     "for_loop",
@@ -38,8 +40,10 @@ __all__ += [
     "made",
     "not_in",
     "operand",
+    "protected",
     "set_attribute",
     "set_item",
     "taken_apart",
     "while_loop",
+    "within",
 ]

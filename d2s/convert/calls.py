@@ -4,6 +4,7 @@
 2
 """
 
+import contextlib
 import functools
 import inspect
 import itertools
@@ -55,7 +56,7 @@ _FOLLOWED: tuple[type, ...] = (
     dict,
     set,
 )
-_FOLLOWED += (frozenset, range, slice, DType, type({}.items()), type({}.keys()), type({}.values()))
+_FOLLOWED += (frozenset, range, slice, BaseException, DType, type({}.items()), type({}.keys()), type({}.values()))
 _IMMUTABLE = (str, bytes, int, float, complex, tuple, range, frozenset, DType)
 
 Code = tuple[Any, Any, Any]
@@ -290,6 +291,7 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (any, _any),
     (all, _all),
     (functools.partial, _partial),
+    (contextlib.nullcontext, lambda tracer, *result: contextlib.nullcontext(*result)),
     (itertools.count, count_),
     (range, range_),
     (enumerate, enumerate_),

@@ -696,3 +696,116 @@ def _yields(x):
     else:
         yield "end"
         return
+
+
+class Manager:
+    def __init__(self, log, swallows=False):
+        self.log, self.swallows = log, swallows
+
+    def __enter__(self):
+        self.log.append("in")
+        return len(self.log)
+
+    def __exit__(self, kind, error, trace):
+        self.log.append(kind and kind.__name__)
+        return self.swallows
+
+
+@on(*PAIRS)
+def protected_in_all_ways(x, y):
+    log = []
+    for k in range(3):
+        try:
+            log.append(k)
+            if k == x:
+                continue
+            if k == y:
+                break
+            z = 1 // (k - y)
+        except ZeroDivisionError as error:
+            log.append(str(error)[:7])
+            if x < 0:
+                return log, "caught"
+        else:
+            log.append(("else", z))
+        finally:
+            log.append("finally")
+        log.append("behind")
+    else:
+        log.append("no break")
+    return log
+
+
+@on(*PAIRS)
+def nested_handlers(x, y):
+    log = []
+    try:
+        try:
+            if x > 0:
+                raise ValueError(x)
+            if y > 0:
+                raise KeyError(y)
+            value = 1 / x
+        except (ValueError, KeyError) as error:
+            log.append(type(error).__name__)
+            if y == 1:
+                raise
+            raise TypeError("other") from error
+        finally:
+            log.append("inner")
+    except TypeError as error:
+        log.append(type(error.__cause__).__name__)
+    except ValueError:
+        return log
+    except:
+        log.append("bare")
+        return log, x
+    return log, value
+
+
+@on(*PAIRS)
+def the_name_of_an_exception_goes(x, y):
+    error = "before"
+    try:
+        if x == y:
+            raise ValueError
+        found = 1
+    except ValueError as error:
+        pass
+    return error, found
+
+
+@on(*PAIRS)
+def within_managers(x, y):
+    log = []
+    for k in range(3):
+        with Manager(log) as a, Manager(log, swallows=y > 0) as b:
+            log.append((a, b))
+            if k == x:
+                continue
+            if k == y:
+                return log
+            1 / (k - 1)
+        log.append("behind")
+    return log, a
+
+
+@on(*PAIRS)
+def an_exception_leaves_what_was_done(x, y):
+    n = 0
+    try:
+        n = 1
+        if x:
+            n = 2
+            n = 1 // (x - y)
+        n = 3
+    except ZeroDivisionError:
+        n += 10
+    while n < 9:
+        try:
+            n += 4
+            if n > y:
+                break
+        finally:
+            n += 1
+    return n

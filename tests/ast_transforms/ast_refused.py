@@ -1,6 +1,6 @@
 """Functions beyond the fence; the line that has to be blamed ends in `# here`."""
 
-# ruff: noqa: RET504
+# ruff: noqa: RET504, B012
 
 
 async def coroutine(x):  # here
@@ -51,16 +51,23 @@ def deletes(a):
     del b  # here
 
 
-def enters(lock):
+def yields_within(lock):
     with lock:  # here
-        return 1
+        yield 1
 
 
-def catches(x):
+def yields_protected(x):
     try:  # here
-        return x
+        yield x
     finally:
         x = 1
+
+
+def returns_in_finally(x):
+    try:  # here
+        x = 1
+    finally:
+        return x
 
 
 def imports(x):

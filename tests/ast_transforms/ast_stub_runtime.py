@@ -49,6 +49,31 @@ def for_loop(iterable, body, stop, get, set_, names):
             break
 
 
+def protected(body, handle, otherwise, finish, get, set_, names):
+    _check_state(get, set_, names)
+    try:
+        try:
+            body()
+        except BaseException as error:
+            assert handle(error) is None
+        else:
+            assert otherwise() is None
+    finally:
+        assert finish() is None
+    _check_state(get, set_, names)
+
+
+def within(manager, body, get, set_, names):
+    _check_state(get, set_, names)
+    with manager() as entered:
+        assert body(entered) is None
+    _check_state(get, set_, names)
+
+
+def catches(raised, kind):
+    return isinstance(raised, kind)
+
+
 def while_loop(test, body, get, set_, names, leaves):
     assert isinstance(leaves, bool)
     _check_state(get, set_, names)

@@ -21,7 +21,7 @@ def test_same_outcome(fn, arguments):
 @pytest.mark.parametrize("module", ast_transforms.PIPELINE, ids=lambda m: m.__name__.rpartition(".")[2])
 def test_each_transform_alone(module, fn, arguments):
     function = source.read(fn)
-    if module.__name__.endswith(("if_else", "while_loop", "for_loop")):  # their input has no annotations and no names unbound
+    if module.__name__.endswith(("if_else", "while_loop", "for_loop", "protect")):  # input: no name unbound
         for earlier in (ast_transforms.annotations, ast_transforms.loads):
             earlier.transform(function)
     module.transform(function)

@@ -3,6 +3,7 @@
 import branches
 import calls
 import containers
+import exceptions
 import exits
 import iterators
 import kinds
@@ -14,7 +15,7 @@ from programs_compare import PROGRAMS, check
 
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
-    for module in (branches, calls, containers, exits, iterators, kinds, layers, loops, numbers_)
+    for module in (branches, calls, containers, exceptions, exits, iterators, kinds, layers, loops, numbers_)
     for function, sets in PROGRAMS[module.__name__]
 ]
 

@@ -1,0 +1,147 @@
+"""`try` and `with`: Python's own, also where a tensor decides whether something is raised.
+
+In: body, handlers and ends as functions that set the caller's variables. Out: the variables set.
+
+While capturing, an arm of an `if` on a tensor that raises makes a *fork*: what was recorded so far stays, and the statement is
+run again once for either answer to the question, each in an arm of its own. There it is a Python exception, that goes
+through the user's calls to the handlers. What is run again gives the symbols it gave before, and records nothing.
+
+>>> found = []
+>>> def handle(raised):
+...     found.append(type(raised).__name__)
+>>> protected(lambda: 1 / 0, handle, lambda: None, lambda: found.append("end"), lambda: (), lambda values: None, ())
+>>> found
+['ZeroDivisionError', 'end']
+"""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from d2s.capture.branch import branch, is_internal
+from d2s.capture.fork import Attempt, Forked
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse
+from d2s.convert.calls import call
+from d2s.convert.if_else import Get, Set, truth_of
+
+Part = Callable[[], None]
+
+
+def catches(raised: BaseException, kind: Any) -> bool:
+    """Whether `except kind` catches an exception."""
+    try:
+        raise raised
+    except kind:
+        return True
+    except BaseException as other:
+        if other is not raised:
+            raise
+        return False
+
+
+def protected(body: Part, handle: Callable[[Any], None], otherwise: Part, finish: Part, get: Get, set: Set, names: Any) -> None:
+    def run() -> None:
+        try:
+            _handled(body, handle, otherwise)
+        except BaseException as error:
+            if not is_internal(error):
+                finish()
+            raise
+        finish()
+
+    _forking(run, get, set)
+
+
+def within(manager: Callable[[], Any], body: Callable[[Any], None], get: Get, set: Set, names: Sequence[str]) -> None:
+    def run() -> None:
+        if capturing() is None:
+            with manager() as entered:
+                body(entered)
+        else:
+            _managed(manager(), body)
+
+    _forking(run, get, set)
+
+
+def _handled(body: Part, handle: Callable[[Any], Any], otherwise: Part) -> None:
+    try:
+        body()
+    except BaseException as error:
+        if is_internal(error):
+            raise
+        handle(error)
+    else:
+        otherwise()
+
+
+def _managed(manager: Any, body: Callable[[Any], None]) -> None:
+    """A `with` that is captured: entering and leaving are the user's functions, rewritten."""
+    if isinstance(manager, contextlib.nullcontext):
+        body(manager.enter_result)
+        return
+    enter, leave = (getattr(type(manager), name, None) for name in ("__enter__", "__exit__"))
+    if any(in_library(getattr(getattr(m, "__code__", None), "co_filename", "<frozen")) for m in (enter, leave)):
+        message = f"`with` of a {type(manager).__name__}: it would be entered at capture only, and not at each call"
+        refuse("D2S1004", message, "put the `with` around the call of the function")
+    entered = call(enter)(manager)
+
+    def handle(error: BaseException) -> None:
+        swallowed = truth_of(call(leave)(manager, type(error), error, error.__traceback__))
+        if isinstance(swallowed, SymbolicTensor):
+            refuse("D2S1001", f"whether a {type(manager).__name__} swallows an exception is known at run time only")
+        if not swallowed:
+            raise error
+
+    _handled(lambda: body(entered), handle, lambda: call(leave)(manager, None, None, None))
+
+
+def _forking(run: Part, get: Get, set: Set) -> None:
+    """Runs a protected statement, on each side of a fork again."""
+    tracer = capturing()
+    if tracer is None:
+        run()
+        return
+    before = get()
+
+    def arm() -> list[Any]:
+        set(before)
+        run()
+        return list(get())
+
+    set(tuple(_attempt(tracer, arm, Attempt(tracer))))
+
+
+def _attempt(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt) -> list[Any]:
+    heap, failure, forked = tracer.root.heap, None, None
+    try:
+        with attempt, heap.path(attempt) as changes:
+            try:
+                values = arm()
+            except BaseException as error:
+                if is_internal(error):
+                    raise
+                failure = error  # what it changed stays changed
+    except Forked as found:
+        forked = found
+    if forked:
+        return _both_sides(tracer, arm, attempt, forked)
+    attempt.refuse_faults()
+    for container, held in changes.values():
+        heap.set(container, held)
+    if failure is not None:
+        raise failure
+    return values
+
+
+def _both_sides(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt, fork: Forked) -> list[Any]:
+    if fork.test is None:
+        message = "something is raised in a loop on a tensor, inside a `try` or `with`: a graph cannot catch it there"
+        refuse("D2S1003", message, "put the `try` into the loop")
+    then, otherwise = (attempt.decided(fork.place, side) for side in (True, False))
+    return branch(tracer, fork.test, (lambda: _again(arm, then), lambda: _again(arm, otherwise)))
+
+
+def _again(arm: Callable[[], list[Any]], attempt: Attempt) -> list[Any]:
+    tracer = capturing()
+    assert tracer is not None
+    return _attempt(tracer, arm, attempt.on(tracer))

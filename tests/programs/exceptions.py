@@ -1,0 +1,190 @@
+"""Programs that catch what a tensor decides to raise, and enter managers."""
+
+import contextlib
+
+from programs_compare import program, t
+
+SETS = (t([1.0, 2.0]),), (t([-1.0, -2.0]),), (t([30.0, 2.0]),), (t([0.5, -0.25]),)
+
+
+def checked(x):
+    if x.sum() > 20:
+        raise OverflowError("too large")
+    if x.max() < 0:
+        raise ValueError("all negative")
+    return x * 2
+
+
+@program(*SETS)
+def caught_from_a_call(x):
+    try:
+        y = checked(x) + 1
+    except ValueError:
+        y = x - 1
+    except OverflowError as error:
+        y = x / len(str(error))
+    return y
+
+
+@program(*SETS)
+def some_leave(x):
+    y = x * 3
+    try:
+        y = y + 1
+        y = checked(x) + y
+    except ValueError:
+        y = y - 1
+    else:
+        y = y * 2
+    finally:
+        y = y + 0.5
+    return y
+
+
+@program(*SETS)
+def nested(x):
+    trace = []
+    try:
+        trace.append(x * 1)
+        try:
+            y = checked(x)
+        except ValueError as error:
+            raise KeyError("inner") from error
+        finally:
+            x = x + 1
+        y = y + x
+    except KeyError:
+        y = x * 5
+    except OverflowError:
+        y = x * 7
+    return y, trace[0]
+
+
+@program(*SETS)
+def returns_from_inside(x):
+    for k in range(3):
+        try:
+            if x.sum() > 2:
+                return checked(x) + k
+            x = x + 1
+        except OverflowError:
+            break
+        finally:
+            x = x * 1.5
+    return x - 1
+
+
+@program(*SETS)
+def two_questions(x):
+    n = 0
+    try:
+        if x.sum() > 0:
+            n = 1
+            if x.max() > 9:
+                raise ValueError
+            n = 2
+        else:
+            x = x - 1
+        x = x * 2
+        if x.max() > 3:
+            raise ValueError
+        n = n + 10
+    except ValueError:
+        x = x + 0.25
+    return x, n
+
+
+@program((t([1.0, 2.0]), 2), (t([1.0, 2.0]), 0), (t([-1.0, 2.0]), 0))
+def division(x, n):
+    try:
+        y = x * (6 // n) if x.sum() > 0 else x
+    except ZeroDivisionError:
+        y = x - 1
+    return y
+
+
+@program((t([1.0, 2.0]), t(0)), (t([1.0, 2.0]), t(1)), (t([1.0, 2.0]), t(5)))
+def index_of_a_list(x, k):
+    items = [x, x * 2]
+    try:
+        y = items[k] + 1
+    except IndexError:
+        y = x - 1
+    return y
+
+
+@program(*SETS)
+def known_when_captured(x):
+    try:
+        y = x @ x.reshape([1, 2])
+    except ValueError:
+        y = x * 2
+    return y
+
+
+@program(*SETS)
+def reraised(x):
+    y = x * 2
+    try:
+        y = checked(x)
+    except OverflowError:
+        y = y + 1
+        raise
+    except ValueError:
+        pass
+    return y
+
+
+@program(*SETS)
+def caught_in_a_loop(x):
+    n = 0
+    while n < 3:
+        try:
+            x = checked(x)
+        except OverflowError:
+            x = x - 15
+        except ValueError:
+            x = -x
+        n += 1
+    return x, n
+
+
+@program((t([1.0, 2.0]), t(3)), (t([-1.0, 2.0]), t(5)), (t([1.0, 2.0]), t(0)))
+def caught_in_a_loop_on_a_tensor(x, n):
+    for _ in range(n):
+        try:
+            x = checked(x)
+        except OverflowError:
+            x = x - 15
+        except ValueError:
+            x = -x
+    return x
+
+
+@program(*SETS)
+def null_context(x):
+    with contextlib.nullcontext(2.0) as scale, contextlib.nullcontext():
+        if x.sum() > 0:
+            return x * scale
+    return x
+
+
+@program(*SETS)
+def assertion_caught(x):
+    try:
+        assert x.sum() > 0, "not positive"
+        y = x * 2
+    except AssertionError:
+        y = x - 1
+    return y
+
+
+@program(*SETS)
+def unbound_in_a_handler(x):
+    try:
+        y = checked(x)
+    except OverflowError:
+        pass
+    except ValueError:
+        y = x
+    return y
