@@ -103,6 +103,7 @@ from d2s.ops.triangle import diag, diagonal, tril, triu
 from d2s.ops.trigonometry import acos, asin, atan, cos, cosh, sin, sinh, tan
 from d2s.place import CPUPlace, CUDAPlace, get_device, is_compiled_with_cuda, set_device
 from d2s.runtime.random_state import get_rng_state, seed, set_rng_state
+from d2s.static.program import disable_static, enable_static, in_dynamic_mode
 from d2s.types import bool_, float32, float64, int8, int16, int32, int64, uint8
 from d2s.utils.dlpack import from_dlpack
 from d2s.version import full_version as __version__

@@ -22,7 +22,7 @@ program f_grad(saved: f32[2], g_0: f32[2]) -> (f32[2]) {
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from d2s.autodiff.loop import TRIPS, LoopSweep
@@ -48,9 +48,18 @@ class Linear:
     ]  # input of forward, output of backward with its total, output that says it is there (-1: it is)
 
 
-def linearize(program: Program, wanted: Sequence[bool], given: Sequence[bool], started: Sequence[bool]) -> Linear:
-    """The two halves; `given` and `started` say which outputs have a cotangent, and which inputs a total, so far."""
-    active = _active(program, {v for v, w in zip(program.inputs, wanted, strict=True) if w and v.type.is_float})
+def linearize(
+    program: Program,
+    wanted: Sequence[bool],
+    given: Sequence[bool],
+    started: Sequence[bool],
+    stopped: Collection[Value] = (),
+) -> Linear:
+    """The two halves; `given` and `started` say which outputs have a cotangent, and which inputs a total, so far.
+
+    No gradient passes values that are `stopped`.
+    """
+    active = active_values(program, {v for v, w in zip(program.inputs, wanted, strict=True) if w and v.type.is_float}, stopped)
     recorder = Recorder(program.name + "_grad")
     scope = _Scope(program, active, recorder)
     totals: Totals = {}
@@ -65,8 +74,8 @@ def linearize(program: Program, wanted: Sequence[bool], given: Sequence[bool], s
     return scope.halves(totals)
 
 
-def _active(program: Program, active: set[Value]) -> set[Value]:
-    """`active` and all values, those in regions included, that depend on it through floats."""
+def active_values(program: Program, active: set[Value], stopped: Collection[Value] = ()) -> set[Value]:
+    """`active` and all values, those in regions included, that depend on it through floats and are not `stopped`."""
     for node in program.nodes:
         bound = [(region, node.inputs[node.op == "cond" :]) for region in node.regions().values()]
         before = -1
@@ -74,7 +83,7 @@ def _active(program: Program, active: set[Value]) -> set[Value]:
             before = len(active)
             for region, inputs in bound:
                 active |= {inside for inside, v in zip(region.inputs, inputs, strict=True) if v in active}
-                _active(region, active)
+                active_values(region, active, stopped)
                 if node.op == "while_loop" and region is node.attrs["body"]:
                     carried = zip(region.inputs, region.outputs, strict=False)
                     active |= {inside for inside, v in carried if v in active}
@@ -84,6 +93,7 @@ def _active(program: Program, active: set[Value]) -> set[Value]:
                 active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
         if not bound and node.op != "detached" and any(v in active for v in node.inputs):
             active |= {v for v in node.outputs[:1] if v.type.is_float}
+        active -= {v for v in node.outputs if v in stopped}
     return active
 
 

@@ -24,11 +24,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def acts(method: F) -> F:
-    """A method whose effect would happen at capture only: a capture refuses it, and its errors say the user's line."""
+    """A method whose effect would happen at capture only: a capture refuses it, and its errors say the user's line.
+
+    Where a program is being declared, methods that its recorder names in `at_once` do what they do everywhere.
+    """
 
     @functools.wraps(method)
     def refused(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if handlers.stack:
+        if handlers.stack and method.__name__ not in getattr(handlers.stack[-1], "at_once", ()):
             message = f"{method.__name__}() changes a tensor, which is not part of graphs yet"
             hint = "compute a new tensor instead, or do this outside of the captured function"
             raise CaptureError("D2S1003", message, where=current().line(), hint=hint)

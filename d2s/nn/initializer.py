@@ -18,6 +18,7 @@ import numpy as np
 from d2s.arguments import expect, number
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
+from d2s.ops.dispatch import current
 from d2s.ops.random import standard_normal, uniform
 from d2s.types import DType
 
@@ -33,6 +34,22 @@ class Initializer:
 
     def values(self, shape: list[int], dtype: DType) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} defines neither values() nor __call__()")
+
+
+class Postpones:
+    """A handler of ops that gives parameters their first values later, as a program does that is being declared."""
+
+    def postpone(self, parameter: Tensor, initializer: Initializer) -> None:
+        raise NotImplementedError
+
+
+def begin(parameter: Tensor, initializer: Initializer) -> None:
+    """Gives a parameter its first values, now or when its program starts."""
+    handler = current()
+    if isinstance(handler, Postpones):
+        handler.postpone(parameter, initializer)
+    else:
+        initializer(parameter)
 
 
 class Constant(Initializer):

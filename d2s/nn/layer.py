@@ -226,7 +226,7 @@ class Layer:
         extents = _extents(shape)
         memory.check("create_parameter", extents, held.numpy)
         found = parameter.made(wanted, np.zeros(extents, held.numpy), name)
-        initializer.chosen(wanted.initializer, default_initializer, is_bias)(found)
+        initializer.begin(found, initializer.chosen(wanted.initializer, default_initializer, is_bias))
         return found
 
     def create_tensor(self, name: str | None = None, persistable: bool | None = None, dtype: Any = None) -> Tensor:

@@ -14,6 +14,7 @@ from typing import Any
 from d2s.arguments import expect, number
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.ops.arrange import moveaxis
+from d2s.ops.dispatch import current
 from d2s.ops.math import pow, square
 from d2s.ops.norm import batch_norm_, batch_norm_fixed, group_norm_, layer_norm_
 from d2s.ops.pad import pad
@@ -159,7 +160,12 @@ def batch_norm(
 
 def _move(average: Any, new: Any, momentum: float) -> None:
     """A running average, of which `momentum` stays."""
-    average.set_value(average * momentum + new * (1 - momentum))
+    moved = average * momentum + new * (1 - momentum)
+    handler = current()
+    if hasattr(handler, "assign"):
+        handler.assign(average, moved)  # each run of a declared program moves it
+    else:
+        average.set_value(moved)
 
 
 def local_response_norm(

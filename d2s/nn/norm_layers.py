@@ -10,12 +10,16 @@ Parameters and buffers have Paddle's names: `weight`, `bias`, `_mean`, `_varianc
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from d2s import unique_name
 from d2s.arguments import expect
+from d2s.default_dtype import default_dtype
+from d2s.eager.tensor import Tensor
 from d2s.errors import ShapeError
-from d2s.nn.initializer import Constant
+from d2s.nn.initializer import Constant, begin
 from d2s.nn.layer import Layer
 from d2s.nn.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
-from d2s.ops.create import ones, zeros
 
 
 class LayerNorm(Layer):
@@ -109,6 +113,15 @@ class GroupNorm(Layer):
         return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
 
 
+def _everywhere(layer: Layer, extent: int, number: float) -> Tensor:
+    """A buffer that begins as one number; not made by an op, which a program being declared would record."""
+    expect(type(layer).__name__, "num_features", extent, int, "an int")
+    found = Tensor(np.zeros(extent, default_dtype().numpy))
+    found.name = unique_name.generate(f"{layer.full_name()}.w")
+    begin(found, Constant(number))
+    return found
+
+
 class _BatchNorm(Layer):
     """What batch norms share; `ranks` are those of the values they take."""
 
@@ -130,8 +143,8 @@ class _BatchNorm(Layer):
         self._data_format, self._use_global_stats = data_format, use_global_stats
         self.weight = _scales(self, [num_features], weight_attr)
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
-        self.register_buffer("_mean", zeros([num_features]))
-        self.register_buffer("_variance", ones([num_features]))
+        self.register_buffer("_mean", _everywhere(self, num_features, 0.0))
+        self.register_buffer("_variance", _everywhere(self, num_features, 1.0))
 
     def forward(self, input: Any) -> Any:
         if self.ranks and input.ndim not in self.ranks:

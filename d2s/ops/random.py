@@ -69,6 +69,12 @@ def install(source: Source) -> None:
     _sources[:] = [source]
 
 
+def blocks(count: int) -> tuple[int, int]:
+    """The next blocks of the stream, as draws read them: the seed and the counter, signed."""
+    seed, counter = _sources[0](count)
+    return _signed(seed), _signed(counter)
+
+
 @dataclasses.dataclass(eq=False)
 class Draw(Op):
     """An op that reads a seed and a counter besides its inputs. `public` checks a user's arguments and calls `draw`."""

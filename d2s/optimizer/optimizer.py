@@ -25,6 +25,7 @@ from d2s.eager.history import acts
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.nn.clip import ClipGradBase
+from d2s.ops.dispatch import handlers
 from d2s.optimizer.lr import LRScheduler
 from d2s.optimizer.update import Rule, Update
 from d2s.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
@@ -92,6 +93,8 @@ class Optimizer:
     # --- groups
 
     def _grouped(self, parameters: Any) -> list[Group]:
+        if parameters is None and handlers.stack:
+            return []  # a declared loss says what it depends on
         if parameters is None:
             raise ArgumentError("D2S0004", f"{type(self).__name__}(): 'parameters' is missing", hint="model.parameters()")
         if isinstance(parameters, Tensor | dict | str) or not isinstance(parameters, Iterable):
@@ -222,11 +225,10 @@ class Optimizer:
     def _state_names(self, parameter: Any, group: Group) -> tuple[str, ...]:
         return (*self.rule_of(parameter, group).state, *self.powers)
 
-    @acts
     def minimize(
         self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
     ) -> tuple[list[Any], list[tuple[Any, Any]]]:
-        """A step with the gradients there are: call `loss.backward()` first.
+        """A step with the gradients there are: call `loss.backward()` first. A declared loss is minimized by each run.
 
         >>> layer = d2s.nn.Linear(1, 1)
         >>> sgd = d2s.optimizer.SGD(0.1, parameters=layer.parameters())
@@ -235,6 +237,10 @@ class Optimizer:
         >>> len(sgd.minimize(loss)[1])
         2
         """
+        declared = getattr(loss, "minimized_by", None)
+        if declared is not None:
+            found: tuple[list[Any], list[tuple[Any, Any]]] = declared(self, startup_program, parameters, no_grad_set)
+            return found
         pairs = [(p, p.grad) for p in self._parameter_list if p.grad is not None and not p.stop_gradient]
         self.step()
         return [], pairs

@@ -1,0 +1,248 @@
+"""Control flow as calls: `cond`, `while_loop`, `case`, `switch_case`; and calls of Python, `py_func` and `Print`.
+
+In: conditions and functions without arguments, or of the loop's variables. Out: what they return, joined. Where code computes
+at once these are Python's own `if` and `while`.
+
+>>> i, total = while_loop(lambda i, t: i < 3, lambda i, t: [i + 1, t + i], [d2s.to_tensor(0), d2s.to_tensor(0)])
+>>> total.item(), cond(i > 2, lambda: "late", lambda: "early")
+(3, 'late')
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from d2s.arguments import expect
+from d2s.capture.symbolic import refuse, user_line
+from d2s.capture.tree import flatten, rebuild
+from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError, DTypeError
+from d2s.ops.compare import cast, equal
+from d2s.ops.dispatch import handling
+from d2s.ops.shape import reshape
+from d2s.static.program import declaring, in_dynamic_mode
+from d2s.static.recording import Recording, Variable
+from d2s.types import bool_
+
+Arm = Callable[[], Any]
+
+
+def cond(
+    pred: Any, true_fn: Arm | None = None, false_fn: Arm | None = None, name: str | None = None, return_names: Any = None
+) -> Any:
+    """What `true_fn` returns where `pred` holds, else what `false_fn` does."""
+    for argument, given in (("true_fn", true_fn), ("false_fn", false_fn)):
+        expect("cond", argument, given, Callable | None, "a function")
+    arms = [given or _nothing for given in (true_fn, false_fn)]
+    if not isinstance(pred, Variable):
+        return arms[0]() if pred else arms[1]()
+    recording = declaring("cond")
+    regions, results = zip(*(_recorded(recording, name, arm) for name, arm in zip(("then", "otherwise"), arms, strict=True)), strict=True)
+    (first, skeleton), (second, other) = (flatten(result) for result in results)
+    if skeleton != other:
+        refuse("D2S1002", "the functions of a cond() return structures that differ", "return as many tensors from both")
+    outputs = [_joined(regions, pair) for pair in zip(first, second, strict=True)]
+    reads, (then, otherwise) = recording.adopt(regions, [[p[k] for p in outputs if p[2] is None] for k in (0, 1)])
+    types = [v.type for v in then.outputs]
+    if types != [v.type for v in otherwise.outputs]:
+        listed = " and ".join(str([v.type for v in region.outputs]) for region in (then, otherwise))
+        refuse("D2S1002", f"the functions of a cond() return {listed}", "return tensors of one dtype and shape from both")
+    made = iter(recording.add("cond", [recording.resolve(_truth(pred)), *reads], types, {"then": then, "otherwise": otherwise}))
+    return rebuild(skeleton, [next(made) if p[2] is None else p[2][0] for p in outputs])
+
+
+def _nothing() -> None:
+    """What there is to do without a function."""
+
+
+def _recorded(recording: Recording, name: str, arm: Arm) -> tuple[Any, Any]:
+    region = recording.region(name)
+    recording.where = region.where = user_line()
+    with handling(region):
+        return region, arm()
+
+
+def _joined(regions: Sequence[Any], pair: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """A pair of results as symbols of their regions; what is no value of run time, and the same on both paths, as it is."""
+    if not any(isinstance(one, Variable | Tensor) for one in pair) and pair[0] == pair[1]:
+        return None, None, (pair[0],)
+    found = []
+    for region, one in zip(regions, pair, strict=True):
+        if not isinstance(one, Variable | Tensor | bool | int | float):
+            refuse("D2S1002", f"a function of a cond() returns a {type(one).__name__}, by the path a run takes", "return tensors")
+        with handling(region):
+            found.append(region.symbol_of(one))
+    return found[0], found[1], None
+
+
+def _truth(pred: Variable) -> Variable:
+    """A condition as one bool."""
+    if any(d != 1 for d in pred.value.type.shape):
+        refuse("D2S1001", f"the truth of {pred.value.type}: only one element can be true or false", "reduce it first")
+    return pred if pred.dtype is bool_ else cast(pred, bool_)
+
+
+def while_loop(
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, is_test: bool = False, name: str | None = None
+) -> Any:
+    """`loop_vars = body(*loop_vars)` as long as `cond(*loop_vars)` holds; what they are in the end."""
+    expect("while_loop", "cond", cond, Callable, "a function")
+    expect("while_loop", "body", body, Callable, "a function")
+    expect("while_loop", "loop_vars", loop_vars, list | tuple, "a list")
+    if not loop_vars:
+        raise ArgumentError("D2S0004", "while_loop(): 'loop_vars' is empty")
+    if in_dynamic_mode():
+        return _looped(cond, body, loop_vars)
+    recording = declaring("while_loop")
+    leaves, skeleton = flatten(loop_vars)
+    carried = [recording.symbol_of(leaf) for leaf in leaves]
+    asking, trip = (recording.region(name) for name in ("test", "body"))
+    asking.where = trip.where = recording.where = user_line()
+    with handling(asking):
+        answer = _truth(asking.symbol_of(cond(*rebuild(skeleton, _inputs(asking, carried)))))
+    with handling(trip):
+        ends = _as_variables(trip, body(*rebuild(skeleton, _inputs(trip, carried))), len(carried), carried)
+    reads, (test, made) = recording.adopt([asking, trip], [[answer], ends])
+    inputs = [recording.resolve(s) for s in carried]
+    attrs = {"test": test, "body": made, "carries": len(carried)}
+    types = [v.type for v in inputs]
+    if [v.type for v in made.outputs] != types:
+        listed = ", ".join(f"{v.type} becomes {t.type}" for v, t in zip(inputs, made.outputs, strict=True) if v.type != t.type)
+        refuse("D2S1002", f"a variable of a while_loop() changes its kind: {listed}", "keep dtype and shape")
+    return rebuild(skeleton, recording.add("while_loop", [*inputs, *reads], types, attrs))
+
+
+def _looped(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any) -> Any:
+    """The loop where code computes at once."""
+    while cond(*loop_vars):
+        found = body(*loop_vars)
+        found = found if isinstance(found, list | tuple) else [found]
+        if len(found) != len(loop_vars):
+            raise ArgumentError("D2S0004", f"while_loop(): 'body' returns {len(found)} values for {len(loop_vars)} variables")
+        loop_vars = type(loop_vars)(found)
+    return loop_vars
+
+
+def _inputs(region: Any, carried: Sequence[Variable]) -> list[Variable]:
+    return [region.input(s.value.type, f"carried_{n}") for n, s in enumerate(carried)]
+
+
+def _as_variables(region: Any, result: Any, count: int, carried: Sequence[Variable]) -> list[Variable]:
+    leaves, _ = flatten(list(result) if isinstance(result, list | tuple) else [result])
+    if len(leaves) != count:
+        raise ArgumentError("D2S0004", f"while_loop(): 'body' returns {len(leaves)} values for {count} variables")
+    found = [region.symbol_of(leaf) for leaf in leaves]
+    return [_shaped(now, before) for now, before in zip(found, carried, strict=True)]
+
+
+def _shaped(now: Variable, before: Variable) -> Variable:
+    """A value of one element in the shape of the variable it becomes: [] and [1] were one in older code."""
+    have, want = now.value.type.shape, before.value.type.shape
+    return reshape(now, list(want)) if have != want and {have, want} <= {(), (1,)} else now  # type: ignore[no-any-return]
+
+
+def case(pred_fn_pairs: Any, default: Arm | None = None, name: str | None = None) -> Any:
+    """What the function of the first condition that holds returns, else `default`, which else is the last function.
+
+    >>> d2s.static.nn.case([(d2s.to_tensor(False), lambda: 1), (d2s.to_tensor(True), lambda: 2)])
+    2
+    """
+    expect("case", "pred_fn_pairs", pred_fn_pairs, list | tuple, "a list of pairs")
+    pairs = list(pred_fn_pairs)
+    if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 and callable(pair[1]) for pair in pairs):
+        raise DTypeError("D2S0001", "case(): 'pred_fn_pairs' expects pairs (condition, function)")
+    if default is None:
+        default = pairs.pop()[1]
+    expect("case", "default", default, Callable, "a function")
+    return _first(pairs, default)
+
+
+def _first(pairs: Sequence[tuple[Any, Arm]], default: Arm) -> Any:
+    if not pairs:
+        return default()
+    (pred, function), *rest = pairs
+    return cond(pred, function, lambda: _first(rest, default))
+
+
+def switch_case(branch_index: Any, branch_fns: Any, default: Arm | None = None, name: str | None = None) -> Any:
+    """What the function of that index returns, else `default`, which else is that of the largest index.
+
+    >>> d2s.static.nn.switch_case(d2s.to_tensor(1), [lambda: "zero", lambda: "one"])
+    'one'
+    """
+    expect("switch_case", "branch_fns", branch_fns, list | tuple | dict, "a list or dict of functions")
+    listed = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
+    pairs = [pair if isinstance(pair, tuple) else (n, pair) for n, pair in enumerate(listed)]
+    if not pairs or not all(len(p) == 2 and isinstance(p[0], int) and callable(p[1]) for p in pairs):
+        raise DTypeError("D2S0001", "switch_case(): 'branch_fns' expects functions, or pairs (int, function)")
+    if len({index for index, _ in pairs}) < len(pairs):
+        raise ArgumentError("D2S0004", "switch_case(): 'branch_fns' has two functions for one index")
+    last = max(pairs, key=lambda pair: pair[0])[1] if default is None else default
+    expect("switch_case", "default", last, Callable, "a function")
+    expect("switch_case", "branch_index", branch_index, Variable | Tensor | int, "an integer Tensor")
+    if not isinstance(branch_index, Variable):
+        return dict(pairs).get(int(branch_index), last)()
+    return _first([(equal(branch_index, index), function) for index, function in pairs], last)
+
+
+# --- calls of Python ---------------------------------------------------------------------------------------------------------
+
+
+def host(recording: Recording, function: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Variable]:
+    """Calls a function in each run; variables of these types are what it returns. No gradient passes."""
+    if recording.parent is not None:
+        refuse("D2S1003", "Python is called in a branch or loop of a declared program", "call it outside")
+    recording.where = user_line()
+    values = [recording.resolve(recording.symbol_of(x)) for x in inputs]
+    made: list[Variable] = recording.add("host", values, outputs, {"function": function})
+    recording.stopped.update(v.value for v in made)
+    return made
+
+
+def py_func(
+    func: Callable[..., Any], x: Any, out: Any, backward_func: Any = None, skip_vars_in_backward_input: Any = None
+) -> Any:
+    """Calls `func` with tensors in each run. `out` are variables that say what it returns; they then stand for it."""
+    recording = declaring("py_func")
+    expect("py_func", "func", func, Callable, "a function")
+    if backward_func is not None:
+        refuse("D2S1003", "py_func() with a 'backward_func'", "leave it out; no gradient passes then")
+    given = [] if x is None else list(x) if isinstance(x, list | tuple) else [x]
+    declared = [] if out is None else list(out) if isinstance(out, list | tuple) else [out]
+    for variable in (*given, *declared):
+        expect("py_func", "x and out", variable, Variable | Tensor, "variables")
+    made = host(recording, func, given, [recording.symbol_of(v).value.type for v in declared])
+    for variable, result in zip(declared, made, strict=True):
+        variable.recorder, variable.value = result.recorder, result.value
+    return out
+
+
+def Print(
+    input: Any,
+    first_n: int = -1,
+    message: str | None = None,
+    summarize: int = 20,
+    print_tensor_name: bool = True,
+    print_tensor_type: bool = True,
+    print_tensor_shape: bool = True,
+    print_tensor_layout: bool = True,
+    print_tensor_lod: bool = True,
+    print_phase: str = "both",
+) -> Any:
+    """Prints a tensor in each run, or the first `first_n` of them; returns it."""
+    if not isinstance(input, Variable):
+        print("" if message is None else message, input)
+        return input
+    count = [0]
+    name = input.name
+
+    def show(tensor: Tensor) -> None:
+        count[0] += 1
+        if not 0 <= first_n < count[0]:
+            lines = [message or "", f"Variable: {name}" if print_tensor_name else "", f"  - shape: {tensor.shape}" if print_tensor_shape else ""]
+            lines += [f"  - dtype: {tensor.dtype.name}" if print_tensor_type else "", f"  - data: {tensor.numpy()}"]
+            print("\n".join(line for line in lines if line))
+
+    host(declaring("Print"), show, [input], [])
+    return input
+
+

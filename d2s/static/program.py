@@ -1,0 +1,306 @@
+"""`Program`: what is declared, and how its parameters begin; which one is being declared now; and the two modes.
+
+In: `enable_static()`, `program_guard(main, startup)`, `data(...)`. Out: a program that an Executor runs.
+
+>>> main, startup = Program(), Program()
+>>> enable_static()
+>>> with program_guard(main, startup):
+...     x = data("x", [None, 2])
+...     y = x * 2.0
+>>> disable_static()
+>>> y.shape, [op.type for op in main.global_block().ops]
+([-1, 2], ['constant', 'multiply'])
+"""
+
+import contextlib
+import copy
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from d2s import types
+from d2s.arguments import expect
+from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError, DTypeError, brief
+from d2s.ir.program import Node
+from d2s.ir.program import Program as Graph
+from d2s.ir.text import show
+from d2s.nn.initializer import Initializer
+from d2s.nn.parameter import Parameter
+from d2s.ops.dispatch import handlers
+from d2s.static.extents import OPEN
+from d2s.static.input_spec import InputSpec
+from d2s.static.recording import Fed, Held, Recording, Variable
+from d2s.types import Type
+
+
+class Operator(NamedTuple):
+    """One node of a program, as it is shown to users."""
+
+    node: Node
+
+    @property
+    def type(self) -> str:
+        return self.node.op
+
+    def attr(self, name: str) -> Any:
+        return self.node.attrs[name]
+
+
+class Block:
+    """The variables and nodes of a program."""
+
+    idx = 0
+
+    def __init__(self, program: "Program") -> None:
+        self.program = program
+
+    @property
+    def ops(self) -> list[Operator]:
+        return [Operator(node) for node in self.program.recording.builder.nodes]
+
+    @property
+    def vars(self) -> dict[str, Any]:
+        return {v.name: v for v in self.program.list_vars()}
+
+    def var(self, name: str) -> Any:
+        """The variable of that name."""
+        return self.program.named(name)
+
+    def has_var(self, name: str) -> bool:
+        return self.program.has(name)
+
+    def all_parameters(self) -> list[Tensor]:
+        return self.program.all_parameters()
+
+
+class Program:
+    """A program that is declared op by op. As a startup program it holds how parameters begin."""
+
+    def __init__(self) -> None:
+        self.random_seed = 0
+        self.starts: list[tuple[Tensor, Initializer]] = []
+        self.compiled: dict[Any, Any] = {}  # by what a run is given and asked for
+        self.notes: dict[str, Any] = {}  # by key: what was declared once, such as a counter
+        self.recording = self._recording()
+
+    def _recording(self) -> Recording:
+        found = Recording("main")
+        found.postponed = _Starts()
+        return found
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """What changes when more is declared."""
+        held = self.recording
+        return len(held.builder.nodes), len(held.assigned), len(held.steps), len(held.stopped), len(held.builder.inputs)
+
+    def global_block(self) -> Block:
+        return Block(self)
+
+    current_block = global_block
+
+    def block(self, index: int) -> Block:
+        return Block(self)
+
+    @property
+    def blocks(self) -> list[Block]:
+        return [Block(self)]
+
+    num_blocks = 1
+
+    def has(self, name: str) -> bool:
+        return name in self.recording.names or any(t.name == name for t in self._held())
+
+    def named(self, name: str) -> Any:
+        """The variable, or the tensor the program reads, of that name."""
+        expect("var", "name", name, str, "a str")
+        for tensor in self._held():
+            if tensor.name == name:
+                return tensor
+        if name not in self.recording.names:
+            known = ", ".join(sorted(self.recording.names)[:20])
+            raise ArgumentError("D2S0004", f"no variable of the program is named {brief(name)}", hint=f"one of {known}")
+        return self.recording.names[name]
+
+    def _held(self) -> list[Tensor]:
+        held = [t for t, _ in self.recording.lifted.values()]
+        return held + [t for t, _ in self.starts if not any(t is known for known in held)]
+
+    def list_vars(self) -> Iterator[Any]:
+        """All variables with a name, and the tensors the program reads."""
+        held = self._held()
+        yield from held
+        yield from (v for v in self.recording.names.values() if not v.persistable)
+
+    def all_parameters(self) -> list[Tensor]:
+        """The tensors the program reads that are learnt."""
+        return [t for t in self._held() if isinstance(t, Parameter)]
+
+    def clone(self, for_test: bool = False) -> "Program":
+        """A program of the same nodes; `for_test`, without gradients, updates and what only training does."""
+        found, held = Program(), self.recording
+        found.random_seed, found.starts = self.random_seed, list(self.starts)
+        nodes = [n for n in held.builder.nodes if not for_test or n.op != "backward"]
+        found.recording.builder.nodes, found.recording.builder.inputs = nodes, list(held.builder.inputs)
+        for name in ("roles", "lifted", "stopped", "sized", "names", "assigned"):
+            setattr(found.recording, name, copy.copy(getattr(held, name)))
+        found.recording.tested = held.tested or for_test
+        found.recording.steps = [] if for_test else list(held.steps)
+        return found
+
+    def state_dict(self, mode: str = "all", scope: Any = None) -> dict[str, Tensor]:
+        """The values of parameters, and of the optimizers' state, by name."""
+        found: dict[str, Tensor] = {}
+        if mode in ("all", "param"):
+            found |= {t.name: t for t in self.persistables()}
+        if mode in ("all", "opt"):
+            for step in self.recording.steps:
+                found |= step.optimizer.state_dict()
+        return found
+
+    def set_state_dict(self, state_dict: dict[str, Any], scope: Any = None) -> None:
+        """Gives parameters, and the optimizers, values by name."""
+        expect("set_state_dict", "state_dict", state_dict, dict, "a dict")
+        for tensor in self.persistables():
+            if tensor.name in state_dict:
+                tensor.set_value(state_dict[tensor.name])
+        for step in self.recording.steps:
+            step.optimizer.set_state_dict(state_dict)
+
+    def persistables(self) -> list[Tensor]:
+        """The tensors the program reads that have names of their own."""
+        return [t for t in self._held() if t.name]
+
+    def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
+        return show(self.graph())
+
+    __str__ = __repr__ = to_string
+
+    def graph(self) -> Graph:
+        """All that is declared, with no outputs: to be shown."""
+        builder = self.recording.builder
+        return Graph(builder.name, tuple(builder.inputs), tuple(builder.nodes), ())
+
+    def feeds(self) -> list[str]:
+        """What each run is given."""
+        return [role.name for role in self.recording.roles.values() if isinstance(role, Fed)]
+
+
+class _Starts:
+    """Where a recorder notes how parameters begin: the startup program of the moment."""
+
+    def append(self, start: tuple[Tensor, Initializer]) -> None:
+        default_startup_program().starts.append(start)
+
+
+_current = [Program(), Program()]
+
+
+def default_main_program() -> Program:
+    """The program that is being declared.
+
+    >>> d2s.static.default_main_program().random_seed
+    0
+    """
+    return _current[0]
+
+
+def default_startup_program() -> Program:
+    """The program that gives the parameters of the one being declared their first values."""
+    return _current[1]
+
+
+@contextlib.contextmanager
+def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
+    """Declares other programs inside a `with` block."""
+    expect("program_guard", "main_program", main_program, Program, "a Program")
+    expect("program_guard", "startup_program", startup_program, Program | None, "a Program")
+    before = list(_current)
+    _declare([main_program, startup_program or before[1]])
+    try:
+        yield
+    finally:
+        _declare(before)
+
+
+def _declare(programs: Sequence[Program]) -> None:
+    _current[:] = programs
+    if not in_dynamic_mode():
+        handlers.stack[0] = _current[0].recording
+
+
+def enable_static() -> None:
+    """From now on, code declares programs.
+
+    >>> d2s.enable_static()
+    >>> d2s.in_dynamic_mode()
+    False
+    >>> d2s.disable_static()
+    """
+    if in_dynamic_mode():
+        handlers.stack.insert(0, _current[0].recording)
+
+
+def disable_static(place: Any = None) -> None:
+    """From now on, code computes at once."""
+    if not in_dynamic_mode():
+        del handlers.stack[0]
+
+
+def in_dynamic_mode() -> bool:
+    """Whether code computes at once, and declares no program."""
+    return not (handlers.stack and isinstance(handlers.stack[0], Recording))
+
+
+@contextlib.contextmanager
+def eagerly() -> Iterator[None]:
+    """Computes at once inside a `with` block, whatever the mode."""
+    before, handlers.stack = handlers.stack, []
+    try:
+        yield
+    finally:
+        handlers.stack = before
+
+
+def declaring(function: str) -> Recording:
+    """The recorder of what is being declared; refused in the other mode."""
+    found = handlers.stack[-1] if handlers.stack else None
+    if not isinstance(found, Recording):
+        raise DTypeError("D2S0001", f"{function}() declares a part of a program", hint="call d2s.enable_static() first")
+    return found
+
+
+def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Variable:
+    """A variable that every run is given a value for; None or -1 in its shape is any extent."""
+    recording = declaring("data").root
+    expect("data", "name", name, str, "a str")
+    spec = InputSpec(shape, "float32" if dtype is None else dtype)
+    if any(d is None for d in spec.shape[len(OPEN) :]):
+        raise ArgumentError("D2S0004", f"data(): only the first {len(OPEN)} extents may be open")
+    known = recording.names.get(name)
+    of = Type(types.dtype(spec.dtype), tuple(OPEN[k] if d is None else d for k, d in enumerate(spec.shape)))
+    if known is not None and isinstance(recording.roles.get(known.value), Fed):
+        if known.value.type != of:
+            raise ArgumentError("D2S0004", f"data(): '{name}' was declared as another kind of tensor before")
+        return known
+    return recording.feed(name, of)
+
+
+_scopes: list[str] = []
+
+
+@contextlib.contextmanager
+def name_scope(prefix: str | None = None) -> Iterator[None]:
+    """Groups what is declared in a `with` block under a name, for who shows programs; names of variables stay as they are."""
+    expect("name_scope", "prefix", prefix, str | None, "a str")
+    _scopes.append(prefix or "")
+    try:
+        yield
+    finally:
+        _scopes.pop()
+
+
+def held_tensors(program: Program) -> Iterator[Tensor]:
+    """The tensors runs read."""
+    return itertools.chain(role.tensor for role in program.recording.roles.values() if isinstance(role, Held))

@@ -1,0 +1,316 @@
+"""What a declared program is written with: variables, and the recorder that makes nodes of what is done to them.
+
+In: ops called on variables and on tensors, which are read anew in each run. Out: nodes of the IR, with the user's lines, and
+two kinds of node that only a run resolves: `backward`, which asks for gradients, and `host`, which calls Python.
+
+>>> recording = Recording("main")
+>>> x = recording.feed("x", Type(types.float32, (2,)))
+>>> with handling(recording):
+...     y = d2s.tanh(x)
+>>> y.name, y.shape, [node.op for node in recording.builder.nodes]
+('tanh_0.tmp_0', [2], ['tanh'])
+"""
+
+import dataclasses
+import re
+import sys
+import weakref
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from d2s import types, unique_name
+from d2s.autodiff.mode import recording as grad_wanted
+from d2s.capture.symbolic import SymbolicTensor, in_package, refuse, user_line
+from d2s.eager.tensor import Tensor
+from d2s.ir.program import Node, Value
+from d2s.nn.initializer import Initializer, Postpones
+from d2s.ops.compare import cast
+from d2s.ops.dispatch import handling
+from d2s.ops.item import get_item
+from d2s.ops.op import Op
+from d2s.ops.recording import Recorder, Symbolic
+from d2s.runtime import launch
+from d2s.static.extents import Extent, is_open
+from d2s.types import Type
+
+
+class Variable(SymbolicTensor):
+    """A value of a declared program: what it is only a run tells, of what kind it is can be asked."""
+
+    __slots__ = ()
+
+    @property
+    def root(self) -> "Recording":
+        found: Recording = self.recorder.root  # type: ignore[attr-defined]
+        return found
+
+    @property
+    def shape(self) -> list[int]:
+        """The extents; an open one is -1 to users, as in Paddle, and a number that is recognised later to d2s itself."""
+        inside = in_package(sys._getframe(1).f_code.co_filename)
+        return [_seen(d, inside) for d in self.value.type.shape]  # type: ignore[arg-type]
+
+    @property
+    def name(self) -> str:
+        return self.root.name_of(self)
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self.root.call(self, name)
+
+    @property
+    def stop_gradient(self) -> bool:  # type: ignore[override]
+        """Whether no gradient passes here."""
+        return self.value in self.root.stopped
+
+    @stop_gradient.setter
+    def stop_gradient(self, stop: bool) -> None:
+        (self.root.stopped.add if stop else self.root.stopped.discard)(self.value)
+
+    @property
+    def persistable(self) -> bool:
+        return isinstance(self.root.roles.get(self.value), Held)
+
+    def __getitem__(self, index: Any) -> Any:
+        return get_item(self, index)
+
+    def detach(self) -> "Variable":
+        """The same values, where gradients stop."""
+        found: Variable = cast(self, self.dtype)
+        found.stop_gradient = True
+        return found
+
+    def __repr__(self) -> str:
+        kind = f"{self.value.type.dtype.name}, {[_seen(d, False) for d in self.value.type.shape]}"
+        return f"Variable({self.name}: {kind}, stop_gradient={self.stop_gradient})"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
+    def minimized_by(self, optimizer: Any, startup: Any, parameters: Any, no_grad_set: Any) -> Any:
+        """What `optimizer.minimize(loss)` does for a declared loss: each run ends with a step."""
+        pairs = self.root.append_backward(self, parameters or optimizer._parameter_list or None, no_grad_set)
+        if not optimizer._groups:
+            optimizer._groups = [optimizer._group({"params": [p for p, _ in pairs]})]
+        self.root.steps.append(Step(optimizer, pairs))
+        return [], pairs
+
+
+def _seen(dim: int, inside: bool) -> int:
+    if not is_open(dim):
+        return dim
+    return Extent(dim) if inside else -1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fed:
+    """An input that each run is given."""
+
+    name: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """An input that is read from a tensor: a parameter, a buffer, a constant."""
+
+    tensor: Tensor
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """An input from the stream of random numbers: its seed, or the counter of so many blocks that each run takes."""
+
+    draw: object
+    blocks: int
+    part: int
+
+
+class Step(NamedTuple):
+    """What each run does at its end: a step of an optimizer with gradients the program computes."""
+
+    optimizer: Any
+    gradients: list[tuple[Tensor, Variable]]
+
+
+awaiting: "weakref.WeakValueDictionary[int, Tensor]" = weakref.WeakValueDictionary()  # parameters that have no values yet
+
+
+class Recording(Recorder, Postpones):
+    """The recorder of a declared program. It stays open: more may be declared after a run."""
+
+    symbol = Variable
+    at_once = ("set_value", "set_state_dict")  # what is done to a tensor itself, and not by a run
+
+    def __init__(self, name: str, parent: "Recording | None" = None) -> None:
+        super().__init__(name, parent)
+        self.root: Recording = parent.root if parent else self
+        self.roles: dict[Value, Fed | Held | Drawn] = {}
+        self.lifted: dict[int, tuple[Tensor, Variable]] = {}
+        self.stopped: set[Value] = set()
+        self.assigned: list[tuple[Tensor, Value]] = []  # what a run writes into tensors
+        self.sized: dict[Value, Any] = {}  # constants that follow from open extents, before they were rounded
+        self.names: dict[str, Variable] = {}
+        self.steps: list[Step] = []
+        self.tested = False  # it is a clone for tests: what only training does is left out of runs
+        self.postponed: Any = None  # the startup program's list of tensors and how they begin
+
+    # --- inputs
+
+    def feed(self, name: str, of: Type) -> Variable:
+        """A variable that every run is given a value for."""
+        symbol: Variable = self._rooted(of, name, Fed(name))
+        self.stopped.add(symbol.value)
+        self.names[name] = symbol
+        return symbol
+
+    def lift(self, tensor: Tensor) -> Variable:
+        """The variable that stands for a tensor."""
+        root = self.root
+        if id(tensor) not in root.lifted:
+            of, name = launch.type_of(tensor.array), tensor.name or "tensor"
+            root.lifted[id(tensor)] = tensor, root._rooted(of, name, Held(tensor))
+            root.names.setdefault(name, root.lifted[id(tensor)][1])
+            if tensor.stop_gradient:
+                root.stopped.add(root.lifted[id(tensor)][1].value)
+        return root.lifted[id(tensor)][1]
+
+    def _rooted(self, of: Type, name: str, role: Fed | Held | Drawn) -> Variable:
+        symbol: Variable = self.root.input(of, re.sub(r"\W", "_", name, flags=re.ASCII))
+        self.root.roles[symbol.value] = role
+        return symbol
+
+    def stream(self, blocks: int) -> list[Variable]:
+        """The seed and the counter that each run takes from the stream of random numbers."""
+        if any(region.builder.name in ("body", "test") for region in self._regions()):
+            refuse("D2S1004", "a draw in a loop of a declared program", "draw outside of the loop")
+        draw, of = object(), Type(types.int64)
+        return [self._rooted(of, name, Drawn(draw, blocks, part)) for part, name in enumerate(("seed", "counter"))]
+
+    def _regions(self) -> "list[Recording]":
+        return [self, *(self.parent._regions() if isinstance(self.parent, Recording) else [])]
+
+    # --- what is recorded
+
+    def type_of(self, value: Any) -> Type | None:
+        return launch.type_of(value.array) if isinstance(value, Tensor) else super().type_of(value)
+
+    def resolve(self, symbol: Symbolic) -> Value:
+        """Variables of a program may be used in its clones, which have the same values."""
+        if isinstance(symbol, Variable) and self.parent is None and symbol.recorder.parent is None:
+            if symbol.root is not self and symbol.value in symbol.root.roles and symbol.value not in self.roles:
+                self._adopted(symbol)
+            return symbol.value
+        return super().resolve(symbol)
+
+    def _adopted(self, symbol: Variable) -> None:
+        """An input of another program becomes one of this one."""
+        role = symbol.root.roles[symbol.value]
+        if isinstance(role, Fed):
+            refuse("D2S1003", f"'{role.name}' belongs to another program", "declare it under this program's program_guard()")
+        self.roles[symbol.value] = role
+        self.builder.inputs.append(symbol.value)
+
+    def line(self) -> str:
+        return user_line()
+
+    def constant(self, number: bool | int | float, type: Type) -> Any:
+        self.where = user_line()
+        found = super().constant(number, type)
+        if isinstance(number, Extent):
+            self.root.sized[found.value] = number
+        return found
+
+    def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+        self.where = user_line()
+        return super().run(op, tuple(self.lift(x) if isinstance(x, Tensor) else x for x in inputs), attrs)
+
+    def add(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
+        made = super().add(op, inputs, types, attrs)
+        if not grad_wanted():
+            self.root.stopped.update(symbol.value for symbol in made)
+        return made
+
+    def symbol_of(self, value: Any) -> Variable:
+        """A variable, a tensor or a number as a variable."""
+        if isinstance(value, Variable):
+            return value
+        if isinstance(value, Tensor):
+            return self.lift(value)
+        found: Variable = self.constant(value, Type(types.python_dtype(value)))
+        return found
+
+    # --- effects of a run
+
+    def assign(self, tensor: Tensor, value: Any) -> None:
+        """Each run writes a value into a tensor; what is declared from here on reads that."""
+        if self.parent is not None:
+            refuse("D2S1003", "a tensor is changed in a branch or loop of a declared program", "change it outside")
+        with handling(self):
+            value = cast(value, tensor.dtype) if value.dtype is not tensor.dtype else value
+        if list(value.value.type.shape) != tensor.shape:
+            refuse("D2S0002", f"'{tensor.name}' has shape {tensor.shape}, and is given {value.value.type}")
+        self.lift(tensor)
+        self.assigned = [(t, v) for t, v in self.assigned if t is not tensor] + [(tensor, self.resolve(value))]
+        self.lifted[id(tensor)] = tensor, value
+
+    def postpone(self, parameter: Tensor, initializer: Initializer) -> None:
+        """The startup program gives a parameter its first values."""
+        awaiting[id(parameter)] = parameter
+        self.root.postponed.append((parameter, initializer))
+
+    # --- gradients
+
+    def append_backward(self, loss: Variable, parameters: Any = None, no_grad_set: Any = None) -> list[tuple[Tensor, Variable]]:
+        """Gradients of a loss in the parameters it depends on, or in those of them that are listed."""
+        left_out = {p if isinstance(p, str) else p.name for p in no_grad_set or ()}
+        listed = None if parameters is None else {p if isinstance(p, str) else p.name for p in parameters}
+        learnt = [t for t, _ in self.lifted.values() if not t.stop_gradient and t.dtype.kind == "f"]
+        chosen = [t for t in learnt if t.name not in left_out and (listed is None or t.name in listed)]
+        found = self.backward([loss], [self.first(t) for t in chosen])
+        return [(t, g) for t, g in zip(chosen, found, strict=True) if g is not None]
+
+    def first(self, tensor: Tensor) -> Variable:
+        """The variable of a tensor as a run finds it."""
+        return next(Variable(self, v) for v, role in self.roles.items() if isinstance(role, Held) and role.tensor is tensor)
+
+    def backward(self, targets: Sequence[Variable], wanted: Sequence[Variable], given: Sequence[Any] = ()) -> list[Variable | None]:
+        """Gradients of the sum of some variables in others; None in those they do not depend on."""
+        for target in targets:
+            if not target.value.type.is_float:
+                refuse("D2S0006", f"the gradient of '{target.name}', which is {target.value.type}", "floats have gradients")
+        reached = _reached(self.builder.nodes, {t.value for t in targets}, self.stopped)
+        found = [w for w in wanted if w.value in reached and w.value.type.is_float]
+        inputs = [self.resolve(v) for v in (*targets, *(g for g in given if g is not None), *found)]
+        attrs = {"targets": len(targets), "given": tuple(g is not None for g in given) or (False,) * len(targets)}
+        self.where = user_line()
+        made = dict(zip((w.value for w in found), self.add("backward", inputs, [w.value.type for w in found], attrs), strict=True))
+        for w in found:
+            self.names[f"{w.name}@GRAD"] = made[w.value]
+        return [made.get(w.value) for w in wanted]
+
+    # --- names
+
+    def name_of(self, variable: Variable) -> str:
+        for name, known in self.names.items():
+            if known.value is variable.value:
+                return name
+        node = next((n for n in self.builder.nodes if variable.value in n.outputs), None)
+        self.call(variable, unique_name.generate(node.op if node else "var") + ".tmp_0")
+        return self.name_of(variable)
+
+    def call(self, variable: Variable, name: str) -> None:
+        """Gives a variable another name."""
+        for old in [n for n, v in self.names.items() if v.value is variable.value]:
+            del self.names[old]
+        self.names[name] = variable
+
+
+def _reached(nodes: Sequence[Node], targets: set[Value], stopped: Collection[Value]) -> set[Value]:
+    """The values that some targets depend on, up to those where gradients stop."""
+    found = {t for t in targets if t not in stopped}
+    for node in reversed(nodes):
+        if not found.isdisjoint(node.outputs):
+            found.update(v for v in node.inputs if v not in stopped)
+    return found

@@ -1,0 +1,165 @@
+"""A declared program as it is in one run: all extents known, gradients worked out, ready to be compiled.
+
+In: a recording, and what its open extents are. Out: nodes of the IR on values of their own, and which of them stand for what
+was declared. Types are inferred anew; a `backward` becomes the gradient Program of all that stands before it.
+
+>>> from d2s.ops.dispatch import handling
+>>> from d2s.static.extents import OPEN
+>>> from d2s.types import Type, float32
+>>> recording = Recording("main")
+>>> x = recording.feed("x", Type(float32, (OPEN[0], 2)))
+>>> with handling(recording):
+...     y = d2s.tanh(x)
+>>> Replay(recording, {0: 3}).value(y.value).type
+f32[3,2]
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from d2s.autodiff.program import linearize
+from d2s.errors import ArgumentError, D2SError
+from d2s.ir.program import Builder, Node, Program, Value
+from d2s.ops import OPS
+from d2s.static.extents import actual, is_open
+from d2s.static.recording import Fed, Recording
+from d2s.static.testing import as_tested
+from d2s.types import Dim, Type, array_of
+
+
+class Replay:
+    """The nodes of a recording, one after the other, for one choice of extents (numbers, or names for a file)."""
+
+    def __init__(self, recording: Recording, extents: Mapping[int, Dim], shapes: Mapping[str, Any] | None = None) -> None:
+        self.recording, self.extents = recording, extents
+        self.values: dict[Value, Value] = {}
+        self.present: dict[Value, Value] = {}  # of a gradient: whether the path a run took has one
+        self.absent: set[Value] = set()  # gradients no path has
+        self.unfed: dict[Value, str] = {}  # what depends on a feed that has no value
+        self.builder = Builder(recording.builder.name, [])
+        for value in recording.builder.inputs:
+            role = recording.roles.get(value)
+            if shapes is not None and isinstance(role, Fed) and role.name not in shapes:
+                self.unfed[value] = role.name
+                continue
+            of = Type(value.type.dtype, tuple(shapes[role.name])) if shapes and isinstance(role, Fed) else self.type(value.type)
+            self.values[value] = Value(of, value.name)
+            self.builder.inputs.append(self.values[value])
+        nodes = as_tested(recording) if recording.tested else recording.builder.nodes
+        for node in nodes:
+            needed = next((self.unfed[v] for v in node.inputs if v in self.unfed), None)
+            if needed is None:
+                self._node(self.builder, self.values, node)
+            self.unfed.update(dict.fromkeys(node.outputs if needed else (), needed))
+
+    def value(self, declared: Value) -> Value:
+        """What stands for a declared value."""
+        if declared in self.unfed:
+            raise ArgumentError("D2S0004", f"Executor.run(): 'feed' has no value for '{self.unfed[declared]}'")
+        return self.values[declared]
+
+    def type(self, of: Type) -> Type:
+        return Type(of.dtype, tuple(self.number(d) if is_open(d) else d for d in of.shape), of.python)
+
+    def number(self, number: Any) -> Any:
+        """What a recorded number is in this run."""
+        return actual(number, self.extents) if self.extents else number
+
+    def _attr(self, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            parts = [self._attr(part) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        return self.number(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+    def _node(self, builder: Builder, values: dict[Value, Value], node: Node) -> None:
+        if node.op == "backward":
+            self._backward(node)
+            return
+        inputs = [values[v] for v in node.inputs]
+        attrs = self._attrs(node, inputs)
+        try:
+            found = self._types(node, inputs, attrs)
+        except D2SError as error:
+            raise error.at(node.where) from None
+        outputs = builder.add(node.op, inputs, found, attrs, node.where)
+        values.update(zip(node.outputs, outputs, strict=True))
+
+    def _attrs(self, node: Node, inputs: Sequence[Value]) -> dict[str, Any]:
+        if node.outputs and node.outputs[0] in self.recording.sized:
+            number = self.number(int(self.recording.sized[node.outputs[0]]))
+            return node.attrs | {"value": array_of(number, node.attrs["dtype"]).item()}
+        attrs = {name: self._attr(value) for name, value in node.attrs.items() if not isinstance(value, Program)}
+        fed = inputs[1:] if node.op == "cond" else inputs
+        return attrs | {name: self._region(region, fed) for name, region in node.regions().items()}
+
+    def _types(self, node: Node, inputs: Sequence[Value], attrs: dict[str, Any]) -> Sequence[Type]:
+        if node.op == "host":
+            return [self.type(v.type) for v in node.outputs]
+        return OPS[node.op].infer([v.type for v in inputs], attrs)
+
+    def _region(self, region: Program, inputs: Sequence[Value]) -> Program:
+        values = {v: Value(i.type, v.name) for v, i in zip(region.inputs, inputs, strict=True)}
+        builder = Builder(region.name, list(values.values()))
+        for node in region.nodes:
+            self._node(builder, values, node)
+        stopped = self.recording.stopped.intersection(values)
+        self.values.update((v, values[v]) for v in stopped)
+        return builder.finish([values[v] for v in region.outputs])
+
+    # --- gradients
+
+    def _backward(self, node: Node) -> None:
+        count = node.attrs["targets"]
+        targets = [self.values[v] for v in node.inputs[:count]]
+        behind = count + sum(node.attrs["given"])
+        given = iter(self.values[v] for v in node.inputs[count:behind])
+        cotangents = [next(given) if has else self._ones(t) for t, has in zip(targets, node.attrs["given"], strict=True)]
+        wanted = [self.values[v] for v in node.inputs[behind:]]
+        at_once = [v for v in wanted if v in self.builder.inputs]
+        found = self._gradients(targets, cotangents, at_once) if at_once else {}
+        for value in wanted:
+            if value not in at_once:
+                found |= self._gradients(targets, cotangents, [value])
+        for declared, value in zip(node.outputs, wanted, strict=True):
+            self._put(declared, value, found.get(value))
+
+    def _put(self, declared: Value, value: Value, gradient: tuple[Value, Value | None] | None) -> None:
+        if gradient is None:
+            self.absent.add(declared)
+            self.values[declared] = self._everywhere(value.type, 0.0)
+            return
+        self.values[declared], present = gradient
+        if present is not None:
+            self.present[declared] = present
+
+    def _gradients(
+        self, targets: Sequence[Value], cotangents: Sequence[Value], wanted: Sequence[Value]
+    ) -> dict[Value, tuple[Value, Value | None]]:
+        """The gradients there are, each with whether a run's path has one (None: every path)."""
+        cut = [v for v in wanted if v not in self.builder.inputs]
+        inputs = [*self.builder.inputs, *cut]
+        nodes = tuple(n for n in self.builder.nodes if not (cut and cut[0] in n.outputs))
+        whole = Program(self.builder.name, tuple(inputs), nodes, tuple(targets))
+        stopped = {self.values[v] for v in self.recording.stopped if v in self.values} - set(cut)
+        linear = linearize(whole, [v in wanted for v in inputs], [True] * len(targets), [False] * len(inputs), stopped)
+        if not cut:
+            self.builder.nodes[:] = linear.forward.nodes
+        elif any(n.op == "stack" for n in linear.forward.nodes):
+            raise D2SError("D2S0006", "the gradient in a value computed on the way, with an `if` or `while` behind it")
+        saved = [(whole.inputs if is_input else linear.forward.outputs)[n] for is_input, n in linear.saved]
+        gs = [g for n, g in enumerate(cotangents) if n in linear.reached]
+        known = dict(zip(linear.backward.inputs, [*saved, *gs], strict=True))
+        for node in linear.backward.nodes:
+            inside = tuple(known.get(v, v) for v in node.inputs)
+            self.builder.nodes.append(Node(node.op, inside, node.outputs, node.attrs, node.where))
+        outputs = [known.get(v, v) for v in linear.backward.outputs]
+        return {inputs[n]: (outputs[total], outputs[flag] if flag >= 0 else None) for n, total, flag in linear.totals}
+
+    def _ones(self, like: Value) -> Value:
+        return self._everywhere(like.type, 1.0)
+
+    def _everywhere(self, of: Type, number: float) -> Value:
+        """One number in a shape."""
+        attrs = {"value": number, "dtype": of.dtype, "python": False}
+        (made,) = self.builder.add("constant", [], [Type(of.dtype)], attrs)
+        return self.builder.add("expand", [made], [of], {"shape": of.shape})[0] if of.shape else made
