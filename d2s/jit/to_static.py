@@ -30,6 +30,9 @@ from d2s.jit.signature import InputSpec, Key
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
 from d2s.stages import stage
+from d2s.static.inlining import inlined
+from d2s.static.program import current_recording
+from d2s.static.recording import Recording
 
 _lock = threading.RLock()  # one capture at a time in all the process; a forked child has one of its own
 
@@ -99,6 +102,9 @@ class StaticFunction:
         return self.function if self.owner is None else python_types.MethodType(self.function, self.owner)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        declared = current_recording()
+        if declared is not None:
+            return self._declared(declared, *self._bind(args, kwargs))
         if capturing():
             return convert.call(self)(*args, **kwargs)
         if knob("EAGER") != "0":
@@ -106,6 +112,11 @@ class StaticFunction:
         arguments, names = self._bind(args, kwargs)
         leaves, skeleton = flatten(arguments)
         return self._variant(leaves, skeleton, names)(leaves, arguments)
+
+    def _declared(self, recording: Recording, arguments: dict[str, Any], names: list[str]) -> Any:
+        """The function as a part of a program that is being declared."""
+        leaves, skeleton = flatten(arguments)
+        return inlined(recording, self._python, self.__name__, leaves, skeleton, names, arguments)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """The arguments by parameter, and a name for each of their leaves."""

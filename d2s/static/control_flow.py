@@ -36,7 +36,9 @@ def cond(
     if not isinstance(pred, Variable):
         return arms[0]() if pred else arms[1]()
     recording = declaring("cond")
-    regions, results = zip(*(_recorded(recording, name, arm) for name, arm in zip(("then", "otherwise"), arms, strict=True)), strict=True)
+    regions, results = zip(
+        *(_recorded(recording, name, arm) for name, arm in zip(("then", "otherwise"), arms, strict=True)), strict=True
+    )
     (first, skeleton), (second, other) = (flatten(result) for result in results)
     if skeleton != other:
         refuse("D2S1002", "the functions of a cond() return structures that differ", "return as many tensors from both")
@@ -68,7 +70,9 @@ def _joined(regions: Sequence[Any], pair: Sequence[Any]) -> tuple[Any, Any, Any]
     found = []
     for region, one in zip(regions, pair, strict=True):
         if not isinstance(one, Variable | Tensor | bool | int | float):
-            refuse("D2S1002", f"a function of a cond() returns a {type(one).__name__}, by the path a run takes", "return tensors")
+            refuse(
+                "D2S1002", f"a function of a cond() returns a {type(one).__name__}, by the path a run takes", "return tensors"
+            )
         with handling(region):
             found.append(region.symbol_of(one))
     return found[0], found[1], None
@@ -95,7 +99,7 @@ def while_loop(
     recording = declaring("while_loop")
     leaves, skeleton = flatten(loop_vars)
     carried = [recording.symbol_of(leaf) for leaf in leaves]
-    asking, trip = (recording.region(name) for name in ("test", "body"))
+    asking, trip = [recording.region(name) for name in ("test", "body")]
     asking.where = trip.where = recording.where = user_line()
     with handling(asking):
         answer = _truth(asking.symbol_of(cond(*rebuild(skeleton, _inputs(asking, carried)))))
@@ -180,7 +184,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Arm | None = None, 
     expect("switch_case", "default", last, Callable, "a function")
     expect("switch_case", "branch_index", branch_index, Variable | Tensor | int, "an integer Tensor")
     if not isinstance(branch_index, Variable):
-        return dict(pairs).get(int(branch_index), last)()
+        return next((function for index, function in pairs if index == int(branch_index)), last)()
     return _first([(equal(branch_index, index), function) for index, function in pairs], last)
 
 
@@ -238,11 +242,13 @@ def Print(
     def show(tensor: Tensor) -> None:
         count[0] += 1
         if not 0 <= first_n < count[0]:
-            lines = [message or "", f"Variable: {name}" if print_tensor_name else "", f"  - shape: {tensor.shape}" if print_tensor_shape else ""]
+            lines = [
+                message or "",
+                f"Variable: {name}" if print_tensor_name else "",
+                f"  - shape: {tensor.shape}" if print_tensor_shape else "",
+            ]
             lines += [f"  - dtype: {tensor.dtype.name}" if print_tensor_type else "", f"  - data: {tensor.numpy()}"]
             print("\n".join(line for line in lines if line))
 
     host(declaring("Print"), show, [input], [])
     return input
-
-

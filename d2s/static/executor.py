@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from d2s import passes, types
+from d2s import types
 from d2s.arguments import expect
 from d2s.autodiff import writes
 from d2s.eager.tensor import Tensor
@@ -27,7 +27,6 @@ from d2s.ir.program import Program as Graph
 from d2s.ir.program import Value
 from d2s.ops import random
 from d2s.place import CPUPlace, usable
-from d2s.runtime.call import Call
 from d2s.runtime.random_state import RandomState, get_rng_state, set_rng_state
 from d2s.static.extents import MANY, OPEN
 from d2s.static.host import Segment, segments
@@ -92,7 +91,9 @@ class Compiled:
         self._write(held, scope)
         return [held[v] for v in self.fetched]
 
-    def _read(self, role: Fed | Held | Drawn, feed: Mapping[str, np.ndarray], scope: Scope, drawn: dict[Any, Any]) -> np.ndarray:
+    def _read(
+        self, role: Fed | Held | Drawn, feed: Mapping[str, np.ndarray], scope: Scope, drawn: dict[Any, Any]
+    ) -> np.ndarray:
         if isinstance(role, Fed):
             return feed[role.name]
         if isinstance(role, Held):
@@ -107,8 +108,25 @@ class Compiled:
             np.copyto(now.array, held[value])
             writes.noted(now.array)
         for step, gradients in self.steps:
-            there = [(scope.now(t), held[g]) for t, g, present in gradients if present is None or bool(held[present])]
+            there = [
+                (scope.now(t), held[g])
+                for t, g, present in gradients
+                if present is None or _learns(step, t, held[g], bool(held[present]), scope)
+            ]
             _take(step, there, scope)
+
+
+def _learns(step: Step, tensor: Tensor, gradient: np.ndarray, present: bool, scope: Scope) -> bool:
+    """Whether a step changes a parameter that the path of a run may not use: only if one did before, by a gradient of 0.
+
+    So it is in a loop of eager code, where `clear_grad()` leaves zeros.
+    """
+    key = id(step), id(tensor)
+    if present:
+        scope.learnt.add(key)
+    else:
+        gradient[...] = 0
+    return key in scope.learnt
 
 
 def _take(step: Step, gradients: Sequence[tuple[Tensor, np.ndarray]], scope: Scope) -> None:
@@ -164,9 +182,6 @@ class Executor:
         """Gives a program values for its feeds, runs it, and returns what is fetched."""
         held = program.program if isinstance(program, CompiledProgram) else program
         held = default_main_program() if held is None else held
-        if hasattr(held, "run_loaded"):
-            found: list[Any] = held.run_loaded(feed or {}, fetch_list, return_numpy)
-            return found
         expect("Executor.run", "program", held, Program, "a Program")
         expect("Executor.run", "scope", scope, Scope | None, "a Scope")
         with eagerly():
@@ -198,7 +213,9 @@ def _run(program: Program, feed: dict[str, Any], fetch_list: list[Any], scope: S
     results: Iterator[np.ndarray] = iter(())
     if program.recording.builder.nodes or values:
         results = iter(_computed(program, feed, values, scope))
-    return [Tensor(np.array(next(results))) if isinstance(one, Value) else Tensor(scope.now(one).array.copy()) for one in fetched]
+    return [
+        Tensor(np.array(next(results))) if isinstance(one, Value) else Tensor(scope.now(one).array.copy()) for one in fetched
+    ]
 
 
 def _computed(program: Program, feed: dict[str, Any], values: list[Value], scope: Scope) -> list[np.ndarray]:
@@ -258,9 +275,14 @@ def _fed(recording: Recording, name: str, value: Any) -> np.ndarray:
     if types.dtype(array.dtype) is not of.dtype:
         message = f"Executor.run(): '{name}' is declared as {of.dtype.name}, and is fed {array.dtype}"
         raise DTypeError("D2S0003", message, hint=f"feed x.astype('{of.dtype.name}')")
-    fits = len(array.shape) == len(of.shape) and all(d in (n, *OPEN[k : k + 1]) for k, (d, n) in enumerate(zip(of.shape, array.shape, strict=True)))
+    fits = len(array.shape) == len(of.shape) and all(
+        d in (n, *OPEN[k : k + 1]) for k, (d, n) in enumerate(zip(of.shape, array.shape, strict=True))
+    )
     if not fits:
-        raise ShapeError("D2S0002", f"Executor.run(): '{name}' is declared as {recording.names[name]!r}, and is fed shape {list(array.shape)}")
+        raise ShapeError(
+            "D2S0002",
+            f"Executor.run(): '{name}' is declared as {recording.names[name]!r}, and is fed shape {list(array.shape)}",
+        )
     return np.ascontiguousarray(array).reshape(array.shape)
 
 

@@ -31,7 +31,9 @@ class Extent(int):
     """An open extent as Python code sees it: counted with, but no number of anything else."""
 
     def _unknown(self, *_: Any) -> NoReturn:
-        raise CaptureError("D2S1001", "an extent of a declared program is known at run time only", hint="give it in static.data()")
+        raise CaptureError(
+            "D2S1001", "an extent of a declared program is known at run time only", hint="give it in static.data()"
+        )
 
     __float__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _unknown
 
@@ -63,6 +65,12 @@ def _kept(result: Any) -> Any:
 def is_open(dim: Dim) -> bool:
     """Whether an extent of a recorded type follows from a feed's."""
     return isinstance(dim, int) and dim >= OPEN[0] // max(_DIVISORS) and _parts(dim) is not None
+
+
+def is_reciprocal(number: float) -> bool:
+    """Whether a float is 1 by a number that follows from a feed's extents."""
+    inverse = round(1 / number) if 1e-18 < abs(number) < 1e-5 else 0
+    return bool(inverse) and 1 / inverse == number and is_open(abs(inverse))
 
 
 def actual(number: int, extents: Mapping[int, Dim]) -> Dim:
@@ -113,8 +121,10 @@ def _parts(number: int) -> tuple[list[tuple[tuple[int, ...], int]], int, int] | 
 
 
 def _factors(number: int) -> tuple[list[tuple[tuple[int, ...], int]], int]:
-    units = [((axis,), OPEN[axis]) for axis in range(len(OPEN))] + [((0, 1), OPEN[0] * OPEN[1])]
-    found = []
+    units: list[tuple[tuple[int, ...], int]] = [((axis,), OPEN[axis]) for axis in range(len(OPEN))] + [
+        ((0, 1), OPEN[0] * OPEN[1])
+    ]
+    found: list[tuple[tuple[int, ...], int]] = []
     for axes, unit in sorted(units, key=lambda u: -u[1]):
         factor = (number + _NEAR * len(_DIVISORS)) // unit
         if factor:

@@ -79,5 +79,3 @@ class _Host:
             message = f"py_func(): 'func' returns {array.dtype}{list(array.shape)}, 'out' declares {value.type}"
             raise ArgumentError("D2S0002", message, where=self.node.where)
         return np.array(array, order="C")
-
-

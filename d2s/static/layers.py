@@ -136,7 +136,9 @@ def batch_norm(
     shape = [known("batch_norm", [input.shape[1 if data_layout == "NCHW" else -1]])]
     scale = layer.create_parameter(shape, param_attr, default_initializer=Constant(1.0))
     bias = layer.create_parameter(shape, bias_attr, is_bias=True)
-    mean = create_global_var(shape, 0.0, "float32", True, name=moving_mean_name or unique_name.generate(f"{layer.full_name()}.w"))
+    mean = create_global_var(
+        shape, 0.0, "float32", True, name=moving_mean_name or unique_name.generate(f"{layer.full_name()}.w")
+    )
     variance = create_global_var(
         shape, 1.0, "float32", True, name=moving_variance_name or unique_name.generate(f"{layer.full_name()}.w")
     )

@@ -31,6 +31,7 @@ from d2s.ops.dispatch import handlers
 from d2s.static.extents import OPEN
 from d2s.static.input_spec import InputSpec
 from d2s.static.recording import Fed, Held, Recording, Variable
+from d2s.static.scope import Scope, global_scope
 from d2s.types import Type
 
 
@@ -149,24 +150,26 @@ class Program:
         found.recording.steps = [] if for_test else list(held.steps)
         return found
 
-    def state_dict(self, mode: str = "all", scope: Any = None) -> dict[str, Tensor]:
+    def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, Tensor]:
         """The values of parameters, and of the optimizers' state, by name."""
         found: dict[str, Tensor] = {}
+        held = scope or global_scope()
         if mode in ("all", "param"):
-            found |= {t.name: t for t in self.persistables()}
+            found |= {t.name: held.now(t) for t in self.persistables()}
         if mode in ("all", "opt"):
             for step in self.recording.steps:
-                found |= step.optimizer.state_dict()
+                found |= held.optimizer(step.optimizer).state_dict()
         return found
 
-    def set_state_dict(self, state_dict: dict[str, Any], scope: Any = None) -> None:
+    def set_state_dict(self, state_dict: dict[str, Any], scope: Scope | None = None) -> None:
         """Gives parameters, and the optimizers, values by name."""
         expect("set_state_dict", "state_dict", state_dict, dict, "a dict")
+        held = scope or global_scope()
         for tensor in self.persistables():
             if tensor.name in state_dict:
-                tensor.set_value(state_dict[tensor.name])
+                held.place(tensor).set_value(state_dict[tensor.name])
         for step in self.recording.steps:
-            step.optimizer.set_state_dict(state_dict)
+            held.optimizer(step.optimizer).set_state_dict(state_dict)
 
     def persistables(self) -> list[Tensor]:
         """The tensors the program reads that have names of their own."""
@@ -263,10 +266,16 @@ def eagerly() -> Iterator[None]:
         handlers.stack = before
 
 
+def current_recording() -> Recording | None:
+    """The recorder of what is being declared, if that is going on."""
+    found = handlers.stack[-1] if handlers.stack else None
+    return found if isinstance(found, Recording) else None
+
+
 def declaring(function: str) -> Recording:
     """The recorder of what is being declared; refused in the other mode."""
-    found = handlers.stack[-1] if handlers.stack else None
-    if not isinstance(found, Recording):
+    found = current_recording()
+    if found is None:
         raise DTypeError("D2S0001", f"{function}() declares a part of a program", hint="call d2s.enable_static() first")
     return found
 

@@ -30,8 +30,8 @@ from d2s.ops.item import get_item
 from d2s.ops.op import Op
 from d2s.ops.recording import Recorder, Symbolic
 from d2s.runtime import launch
-from d2s.static.extents import Extent, is_open
-from d2s.types import Type
+from d2s.static.extents import Extent, is_open, is_reciprocal
+from d2s.types import Dim, Type
 
 
 class Variable(SymbolicTensor):
@@ -48,7 +48,7 @@ class Variable(SymbolicTensor):
     def shape(self) -> list[int]:
         """The extents; an open one is -1 to users, as in Paddle, and a number that is recognised later to d2s itself."""
         inside = in_package(sys._getframe(1).f_code.co_filename)
-        return [_seen(d, inside) for d in self.value.type.shape]  # type: ignore[arg-type]
+        return [_seen(d, inside) for d in self.value.type.shape]
 
     @property
     def name(self) -> str:
@@ -74,19 +74,19 @@ class Variable(SymbolicTensor):
     def __getitem__(self, index: Any) -> Any:
         return get_item(self, index)
 
-    def detach(self) -> "Variable":
+    def detach(self) -> "Variable":  # type: ignore[override]
         """The same values, where gradients stop."""
         found: Variable = cast(self, self.dtype)
         found.stop_gradient = True
         return found
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # type: ignore[override]
         kind = f"{self.value.type.dtype.name}, {[_seen(d, False) for d in self.value.type.shape]}"
         return f"Variable({self.name}: {kind}, stop_gradient={self.stop_gradient})"
 
-    __str__ = __repr__
+    __str__ = __repr__  # type: ignore[assignment]
 
-    def __format__(self, spec: str) -> str:
+    def __format__(self, spec: str) -> str:  # type: ignore[override]
         return format(repr(self), spec)
 
     def minimized_by(self, optimizer: Any, startup: Any, parameters: Any, no_grad_set: Any) -> Any:
@@ -98,9 +98,9 @@ class Variable(SymbolicTensor):
         return [], pairs
 
 
-def _seen(dim: int, inside: bool) -> int:
-    if not is_open(dim):
-        return dim
+def _seen(dim: Dim, inside: bool) -> int:
+    if isinstance(dim, str) or not is_open(dim):
+        return dim  # type: ignore[return-value]
     return Extent(dim) if inside else -1
 
 
@@ -155,6 +155,9 @@ class Recording(Recorder, Postpones):
         self.steps: list[Step] = []
         self.tested = False  # it is a clone for tests: what only training does is left out of runs
         self.postponed: Any = None  # the startup program's list of tensors and how they begin
+
+    def region(self, name: str) -> "Recording":
+        return Recording(name, self)
 
     # --- inputs
 
@@ -217,6 +220,8 @@ class Recording(Recorder, Postpones):
 
     def constant(self, number: bool | int | float, type: Type) -> Any:
         self.where = user_line()
+        if isinstance(number, float) and is_reciprocal(number):
+            refuse("D2S1001", "the reciprocal of an open extent: it is known at run time only", "mean(), or a fixed extent")
         found = super().constant(number, type)
         if isinstance(number, Extent):
             self.root.sized[found.value] = number
@@ -275,7 +280,9 @@ class Recording(Recorder, Postpones):
         """The variable of a tensor as a run finds it."""
         return next(Variable(self, v) for v, role in self.roles.items() if isinstance(role, Held) and role.tensor is tensor)
 
-    def backward(self, targets: Sequence[Variable], wanted: Sequence[Variable], given: Sequence[Any] = ()) -> list[Variable | None]:
+    def backward(
+        self, targets: Sequence[Variable], wanted: Sequence[Variable], given: Sequence[Any] = ()
+    ) -> list[Variable | None]:
         """Gradients of the sum of some variables in others; None in those they do not depend on."""
         for target in targets:
             if not target.value.type.is_float:
@@ -285,7 +292,9 @@ class Recording(Recorder, Postpones):
         inputs = [self.resolve(v) for v in (*targets, *(g for g in given if g is not None), *found)]
         attrs = {"targets": len(targets), "given": tuple(g is not None for g in given) or (False,) * len(targets)}
         self.where = user_line()
-        made = dict(zip((w.value for w in found), self.add("backward", inputs, [w.value.type for w in found], attrs), strict=True))
+        made = dict(
+            zip((w.value for w in found), self.add("backward", inputs, [w.value.type for w in found], attrs), strict=True)
+        )
         for w in found:
             self.names[f"{w.name}@GRAD"] = made[w.value]
         return [made.get(w.value) for w in wanted]

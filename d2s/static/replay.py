@@ -50,7 +50,8 @@ class Replay:
             needed = next((self.unfed[v] for v in node.inputs if v in self.unfed), None)
             if needed is None:
                 self._node(self.builder, self.values, node)
-            self.unfed.update(dict.fromkeys(node.outputs if needed else (), needed))
+            if needed is not None:
+                self.unfed.update(dict.fromkeys(node.outputs, needed))
 
     def value(self, declared: Value) -> Value:
         """What stands for a declared value."""

@@ -28,6 +28,7 @@ class Scope:
     def __init__(self, parent: "Scope | None" = None) -> None:
         self.parent = parent
         self.tensors: dict[str, Tensor] = {}
+        self.learnt: set[tuple[int, int]] = set()  # by step and parameter: which have had a gradient
         self.optimizers: dict[int, Any] = {}  # copies of optimizers for copies of parameters
 
     def var(self, name: str) -> "ScopeVariable":
@@ -60,6 +61,10 @@ class Scope:
         """Where a program that starts puts the first values of a tensor."""
         self.tensors[tensor.name] = tensor if self is _global else _copied(tensor)
         return self.tensors[tensor.name]
+
+    def place(self, tensor: Tensor) -> Tensor:
+        """Where the values of a tensor go in this scope."""
+        return self.tensors[tensor.name] if tensor.name in self.tensors else self.started(tensor)
 
     def now(self, tensor: Tensor) -> Tensor:
         """What a run in this scope reads for a tensor of its program."""

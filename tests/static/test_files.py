@@ -1,0 +1,95 @@
+"""Declared programs written and read: for inference in both forms, as bytes, as checkpoints."""
+
+import numpy as np
+import pytest
+
+import d2s
+from d2s import static
+
+X = np.arange(8, dtype="float32").reshape(2, 4) / 8
+
+
+@pytest.fixture
+def trained(declared):
+    main, startup = declared
+    x, y = static.data("x", [None, 4]), static.data("y", [None, 1])
+    out = static.nn.fc(static.nn.fc(x, 3, activation="relu"), 1)
+    out.name = "score"
+    adam = d2s.optimizer.Adam(0.1)
+    adam.minimize(d2s.nn.functional.mse_loss(out, y))
+    exe = static.Executor()
+    startup.random_seed = 1
+    exe.run(startup)
+    exe.run(main, feed={"x": X, "y": np.ones((2, 1), "float32")})
+    wanted = exe.run(main.clone(for_test=True), feed={"x": X}, fetch_list=[out])[0]
+    return main, exe, x, out, wanted
+
+
+def forms(path, main, exe, x, out):
+    static.save_inference_model(f"{path}/net", [x], [out], exe, program=main)
+    with static.scope_guard(static.Scope()):
+        yield static.load_inference_model(f"{path}/net", exe)
+    for model, params in ((None, None), ("m", "p")):
+        static.files.save_folder(f"{path}/{model}", ["x"], [out], main, model, params)
+        with static.scope_guard(static.Scope()):
+            yield static.files.load_folder(f"{path}/{model}", model, params)
+
+
+def test_inference_files_in_every_form_compute_the_same_bits(trained, tmp_path):
+    main, exe, x, out, wanted = trained
+    for program, feeds, fetches in forms(tmp_path, main, exe, x, out):
+        assert (feeds, [f.name for f in fetches]) == (["x"], ["score"])
+        for rows in (2, 1):
+            found = exe.run(program, feed={feeds[0]: X[:rows]}, fetch_list=fetches)[0]
+            assert np.array_equal(found, wanted[:rows])
+    assert (tmp_path / "None" / "fc_0.w_0").exists()
+
+
+def test_a_folder_that_another_layer_reads(trained, tmp_path):
+    main, exe, x, out, wanted = trained
+    static.save_inference_model(str(tmp_path / "net"), [x], [out], exe, program=main)
+    d2s.disable_static()
+    assert np.array_equal(d2s.jit.load(str(tmp_path / "net"))(d2s.to_tensor(X)).numpy(), wanted)
+
+
+def test_more_is_declared_behind_a_program_that_was_read(trained, tmp_path):
+    main, exe, x, out, wanted = trained
+    static.save_inference_model(str(tmp_path / "net"), [x], [out], exe, program=main)
+    program, _, (score,) = static.load_inference_model(str(tmp_path / "net"), exe)
+    with static.program_guard(program):
+        loss = (score * 2.0).sum()
+        pairs = static.append_backward(loss)
+    found = exe.run(program, feed={"x": X}, fetch_list=[loss, pairs[-1][1]])
+    assert found[0] == np.float32(2) * (wanted[0, 0] + wanted[1, 0])
+    assert sorted(p.name for p, _ in pairs) == ["fc_0.b_0", "fc_0.w_0", "fc_1.b_0", "fc_1.w_0"]
+
+
+def test_bytes(trained):
+    main, exe, x, out, wanted = trained
+    program = static.deserialize_program(static.serialize_program([x], [out], program=main))
+    static.deserialize_persistables(program, static.serialize_persistables([x], [out], exe, program=main), exe)
+    assert np.array_equal(exe.run(program, feed={"x": X}, fetch_list=["score"])[0], wanted)
+
+
+def test_what_the_fetches_do_not_need_is_left_out(trained):
+    main, exe, x, out, wanted = trained
+    program = static.normalize_program(main, [x], [out])
+    assert len(program.global_block().ops) < len(main.global_block().ops)
+    assert np.array_equal(exe.run(program, feed={"x": X}, fetch_list=[out])[0], wanted)
+
+
+def test_a_fetch_that_needs_more_than_is_fed_is_refused(trained, tmp_path):
+    main, exe, _x, out, _ = trained
+    y = main.named("y")
+    with pytest.raises(d2s.errors.ArgumentError, match="depend on 'x', which 'feed_vars' does not list"):
+        static.save_inference_model(str(tmp_path / "net"), [y], [out], exe, program=main)
+
+
+def test_checkpoints_go_on_where_they_were_taken(trained, tmp_path):
+    main, exe, _, out, _ = trained
+    feed = {"x": X, "y": np.ones((2, 1), "float32")}
+    static.save(main, str(tmp_path / "c"))
+    first = [exe.run(main, feed=feed, fetch_list=[out])[0] for _ in range(3)]
+    static.load(main, str(tmp_path / "c"), exe)
+    assert all(np.array_equal(a, exe.run(main, feed=feed, fetch_list=[out])[0]) for a in first)
+    assert "fc_0.w_0_moment1_0" in static.load_program_state(str(tmp_path / "c"))
