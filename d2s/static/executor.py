@@ -25,8 +25,8 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import DTypeError, ShapeError, brief
 from d2s.ir.program import Program as Graph
 from d2s.ir.program import Value
-from d2s.ops import random
 from d2s.place import CPUPlace, usable
+from d2s.runtime import random_state
 from d2s.runtime.random_state import RandomState, get_rng_state, set_rng_state
 from d2s.static.extents import MANY, OPEN
 from d2s.static.host import Segment, segments
@@ -62,11 +62,11 @@ class Compiled:
     ) -> None:
         replay = Replay(recording, extents, shapes)
         self.recording, self.fetched = recording, [replay.value(v) for v in fetched]
-        self.number = replay.number
         tested = recording.tested
         self.assigned = [] if tested else [(t, replay.value(v)) for t, v in recording.assigned]
         self.steps = [(s, [(t, replay.value(g.value), replay.present.get(g.value)) for t, g in s.gradients if
                            g.value not in replay.absent]) for s in recording.steps]  # fmt: skip
+        self.counter = None if recording.counter is None or tested else replay.value(recording.counter.value)
         wanted = list(dict.fromkeys(self._wanted()))
         used = _drop_dead(Graph("main", tuple(replay.builder.inputs), tuple(replay.builder.nodes), tuple(wanted)))
         self.roles = {v: role for d, role in recording.roles.items() if (v := replay.values.get(d)) in used.inputs}
@@ -75,6 +75,7 @@ class Compiled:
 
     def _wanted(self) -> Iterator[Value]:
         yield from self.fetched
+        yield from [] if self.counter is None else [self.counter]
         yield from (v for _, v in self.assigned)
         for _, gradients in self.steps:
             for _, gradient, present in gradients:
@@ -82,27 +83,28 @@ class Compiled:
                 yield from [] if present is None else [present]
 
     def __call__(self, feed: Mapping[str, np.ndarray], scope: Scope) -> list[np.ndarray]:
-        held: dict[Value, Any] = {}
-        drawn: dict[Any, tuple[int, int]] = {}
-        for value, role in self.roles.items():
-            held[value] = self._read(role, feed, scope, drawn)
+        if not any(isinstance(role, Drawn) for role in self.roles.values()):
+            return self._run(feed, scope, ())
+        with random_state.held() as state:
+            return self._run(feed, scope, state)
+
+    def _run(self, feed: Mapping[str, np.ndarray], scope: Scope, state: Sequence[int]) -> list[np.ndarray]:
+        held: dict[Value, Any] = {v: self._read(role, feed, scope, state) for v, role in self.roles.items()}
         for segment in self.segments:
             segment(held)
         self._write(held, scope)
         return [held[v] for v in self.fetched]
 
-    def _read(
-        self, role: Fed | Held | Drawn, feed: Mapping[str, np.ndarray], scope: Scope, drawn: dict[Any, Any]
-    ) -> np.ndarray:
+    def _read(self, role: Fed | Held | Drawn, feed: Mapping[str, np.ndarray], scope: Scope, state: Sequence[int]) -> np.ndarray:
         if isinstance(role, Fed):
             return feed[role.name]
         if isinstance(role, Held):
             return scope.now(role.tensor).array
-        if role.draw not in drawn:
-            drawn[role.draw] = random.blocks(int(self.number(int(role.blocks))))
-        return np.array(drawn[role.draw][role.part], np.int64)
+        return np.array(state[role.part], np.int64)
 
     def _write(self, held: dict[Value, Any], scope: Scope) -> None:
+        if self.counter is not None:
+            random_state.move_to(int(held[self.counter]))
         for tensor, value in self.assigned:
             now = scope.now(tensor)
             np.copyto(now.array, held[value])

@@ -58,6 +58,10 @@ class Extent(int):
     __radd__, __rmul__ = __add__, __mul__
 
 
+class Upwards(int):
+    """A number that was divided, and rounded upwards."""
+
+
 def _kept(result: Any) -> Any:
     return result if result is NotImplemented else Extent(result)
 
@@ -90,6 +94,8 @@ def actual(number: int, extents: Mapping[int, Dim]) -> Dim:
                 raise CaptureError("D2S1001", message, hint="give the extents in static.data()")
             product = _times(product, extents[axis])
         result = product if result == 0 else _plus(product, result)
+    if isinstance(number, Upwards):
+        return -(-result // divisor)  # type: ignore[no-any-return]
     if divisor > 1 and (isinstance(result, str) or result % divisor):
         raise CaptureError("D2S1001", f"an extent of {result} cannot be divided by {divisor}, as it was when this was declared")
     return result if isinstance(result, str) else int(result) // divisor

@@ -12,15 +12,19 @@ In: a function and its argument leaves, variables among them. Out: what it retur
 [2.0, 2.0]
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from d2s import passes
 from d2s.capture.result import build
+from d2s.capture.symbolic import refuse
 from d2s.capture.trace import Captured, trace
 from d2s.capture.tree import Skeleton, containers
 from d2s.eager.tensor import Tensor
-from d2s.ir.program import Node, Value
+from d2s.ir.program import Node, Program, Value
+from d2s.static.extents import Upwards
 from d2s.static.recording import Recording, Variable
 
 
@@ -38,24 +42,59 @@ def inlined(
     first = {n: next(k for k in given if given[k].value is symbol.value) for n, symbol in given.items()}
     symbols = {n: (names[n], symbol.value.type) for n, symbol in given.items() if first[n] == n}
     captured = trace(function, name, leaves, skeleton, symbols, {n: k for n, k in first.items() if k != n})
-    outputs = _recorded(recording, captured, given)
+    if captured.stores and recording.parent is not None:
+        refuse(
+            "D2S1003", f"'{name}' changes what was there before, in a branch or loop of a declared program", "call it outside"
+        )
+    found = [read.read() for read in captured.reads]
+    outputs = _recorded(recording, captured, given, found)
 
     def leaf(kind: str, at: Any) -> Any:
         if kind == "output":
             return outputs[at]
         if kind == "copy":
             return Tensor(at.array.copy())
-        return leaves[at] if kind == "argument" else containers(arguments)[at] if kind == "container" else at
+        if kind == "argument":
+            return leaves[at]
+        return found[at] if kind == "read" else containers(arguments)[at] if kind == "container" else at
 
-    return build(captured.result, leaf)
+    result, values = build(captured.whole, leaf)
+    for target, value in zip(captured.stores, values, strict=True):
+        _store(recording, target, value, leaf)
+    return result
 
 
-def _recorded(recording: Recording, captured: Captured, given: dict[int, Variable]) -> list[Variable]:
+def _recorded(recording: Recording, captured: Captured, given: dict[int, Variable], found: Sequence[Any]) -> list[Variable]:
     """The nodes of a capture as nodes of the program; variables for its outputs."""
     program = passes.run(captured.program)
     fed = [given[n] for n in captured.arguments] + [recording.lift(t) for t in captured.lifted]
+    fed += [recording.lift(one if isinstance(one, Tensor) else Tensor(np.array(one))) for one in found]
+    fed += recording.root.stream_state() if captured.draws else ()
     values: dict[Value, Value] = {v: recording.resolve(s) for v, s in zip(program.inputs, fed, strict=True)}
     for node in program.nodes:
         inputs = tuple(values.get(v, v) for v in node.inputs)
         recording.builder.nodes.append(Node(node.op, inputs, node.outputs, node.attrs, node.where))
+    if captured.draws:
+        recording.root.sized.update(_taken(program))
     return [Variable(recording, values.get(v, v)) for v in program.outputs]
+
+
+def _taken(program: Program) -> Iterator[tuple[Value, Upwards]]:
+    """The constants by which draws move the counter on, which is the last input."""
+    counter = program.inputs[-1]
+    numbers = {node.outputs[0]: node.attrs["value"] for node in program.nodes if node.op == "constant"}
+    for node in program.nodes:
+        if node.op == "add" and counter in node.inputs:
+            counter = node.outputs[0]
+            yield from ((v, Upwards(numbers[v])) for v in node.inputs if v in numbers)
+
+
+def _store(recording: Recording, target: Any, value: Any, leaf: Callable[[str, Any], Any]) -> None:
+    """What a call of the function leaves somewhere, left there by each run."""
+    kind, owner, *_ = target
+    if kind == "stream":
+        recording.root.counter = value
+    elif kind == "tensor" and isinstance(leaf(*owner), Tensor):
+        recording.assign(leaf(*owner), value)
+    else:
+        refuse("D2S1003", "a declared program cannot change an attribute, a container, or a variable", "call it eagerly")

@@ -144,8 +144,9 @@ class Program:
         found.random_seed, found.starts = self.random_seed, list(self.starts)
         nodes = [n for n in held.builder.nodes if not for_test or n.op != "backward"]
         found.recording.builder.nodes, found.recording.builder.inputs = nodes, list(held.builder.inputs)
-        for name in ("roles", "lifted", "stopped", "sized", "names", "assigned"):
-            setattr(found.recording, name, copy.copy(getattr(held, name)))
+        for name in ("roles", "lifted", "stopped", "sized", "names", "assigned", "seed", "counter"):
+            value = getattr(held, name)
+            setattr(found.recording, name, value if isinstance(value, Variable) else copy.copy(value))
         found.recording.tested = held.tested or for_test
         found.recording.steps = [] if for_test else list(held.steps)
         return found

@@ -15,8 +15,8 @@ import dataclasses
 import re
 import sys
 import weakref
-from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from d2s import types, unique_name
 from d2s.autodiff.mode import recording as grad_wanted
@@ -24,20 +24,35 @@ from d2s.capture.symbolic import SymbolicTensor, in_package, refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Node, Value
 from d2s.nn.initializer import Initializer, Postpones
+from d2s.ops import OPS
 from d2s.ops.compare import cast
 from d2s.ops.dispatch import handling
-from d2s.ops.item import get_item
+from d2s.ops.item import get_item, set_item
 from d2s.ops.op import Op
 from d2s.ops.recording import Recorder, Symbolic
 from d2s.runtime import launch
-from d2s.static.extents import Extent, is_open, is_reciprocal
+from d2s.static.extents import Extent, Upwards, is_open, is_reciprocal
 from d2s.types import Dim, Type
+
+
+def _unknown(asked: str, way_out: str) -> Callable[..., NoReturn]:
+    def method(self: Any, *_: Any, **__: Any) -> NoReturn:
+        refuse("D2S1001", f"{asked} of a variable of a declared program: only a run has its values", way_out)
+
+    return method
 
 
 class Variable(SymbolicTensor):
     """A value of a declared program: what it is only a run tells, of what kind it is can be asked."""
 
     __slots__ = ()
+
+    __bool__ = _unknown("bool()", "static.nn.cond() and static.nn.while_loop() decide in a run")
+    __int__ = _unknown("int()", "fetch it with Executor.run()")
+    __float__ = _unknown("float()", "fetch it with Executor.run()")
+    numpy = _unknown("numpy()", "fetch it with Executor.run()")
+    item = _unknown("item()", "fetch it with Executor.run()")
+    backward = _unknown("backward()", "static.append_backward(), or optimizer.minimize()")
 
     @property
     def root(self) -> "Recording":
@@ -73,6 +88,18 @@ class Variable(SymbolicTensor):
 
     def __getitem__(self, index: Any) -> Any:
         return get_item(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:  # type: ignore[override]
+        """The variable is another one from here on, with new values there."""
+        made = set_item(self, index, value)
+        if made.recorder is not self.recorder:
+            refuse("D2S1003", "a variable from outside is changed in a declared branch or loop", "return the new one")
+        self.value = made.value
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(Tensor, name):
+            refuse("D2S1003", f"'{name}' of a variable: only a run has its values", "fetch it with Executor.run()")
+        raise AttributeError(f"'Variable' object has no attribute '{name}'")
 
     def detach(self) -> "Variable":  # type: ignore[override]
         """The same values, where gradients stop."""
@@ -120,10 +147,8 @@ class Held:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """An input from the stream of random numbers: its seed, or the counter of so many blocks that each run takes."""
+    """An input that is the seed (part 0) or the counter (1) of the stream of random numbers when a run begins."""
 
-    draw: object
-    blocks: int
     part: int
 
 
@@ -141,7 +166,13 @@ class Recording(Recorder, Postpones):
     """The recorder of a declared program. It stays open: more may be declared after a run."""
 
     symbol = Variable
-    at_once = ("set_value", "set_state_dict")  # what is done to a tensor itself, and not by a run
+    at_once = (
+        "set_value",
+        "set_state_dict",
+        "seed",
+        "get_rng_state",
+        "set_rng_state",
+    )  # what is done to a tensor itself, and not by a run
 
     def __init__(self, name: str, parent: "Recording | None" = None) -> None:
         super().__init__(name, parent)
@@ -152,6 +183,8 @@ class Recording(Recorder, Postpones):
         self.assigned: list[tuple[Tensor, Value]] = []  # what a run writes into tensors
         self.sized: dict[Value, Any] = {}  # constants that follow from open extents, before they were rounded
         self.names: dict[str, Variable] = {}
+        self.seed: Variable | None = None  # of the stream of random numbers
+        self.counter: Variable | None = None  # where a run leaves it
         self.steps: list[Step] = []
         self.tested = False  # it is a clone for tests: what only training does is left out of runs
         self.postponed: Any = None  # the startup program's list of tensors and how they begin
@@ -184,12 +217,24 @@ class Recording(Recorder, Postpones):
         self.root.roles[symbol.value] = role
         return symbol
 
-    def stream(self, blocks: int) -> list[Variable]:
-        """The seed and the counter that each run takes from the stream of random numbers."""
+    def stream(self, blocks: Any) -> tuple[Variable, Variable]:
+        """Seed and counter of a draw, which moves the counter on, also where a branch with a draw is not taken."""
         if any(region.builder.name in ("body", "test") for region in self._regions()):
             refuse("D2S1004", "a draw in a loop of a declared program", "draw outside of the loop")
-        draw, of = object(), Type(types.int64)
-        return [self._rooted(of, name, Drawn(draw, blocks, part)) for part, name in enumerate(("seed", "counter"))]
+        root = self.root
+        seed, at = root.stream_state()
+        with handling(root):
+            taken = root.constant(int(blocks), Type(types.int64))
+            root.sized[taken.value] = Upwards(blocks)
+            root.counter = OPS["add"](at, taken)
+        return seed, at
+
+    def stream_state(self) -> tuple[Variable, Variable]:
+        """Seed and counter as they are here."""
+        if self.seed is None or self.counter is None:
+            whole = Type(types.int64)
+            self.seed, self.counter = self._rooted(whole, "seed", Drawn(0)), self._rooted(whole, "counter", Drawn(1))
+        return self.seed, self.counter
 
     def _regions(self) -> "list[Recording]":
         return [self, *(self.parent._regions() if isinstance(self.parent, Recording) else [])]

@@ -87,7 +87,7 @@ class Replay:
 
     def _attrs(self, node: Node, inputs: Sequence[Value]) -> dict[str, Any]:
         if node.outputs and node.outputs[0] in self.recording.sized:
-            number = self.number(int(self.recording.sized[node.outputs[0]]))
+            number = self.number(self.recording.sized[node.outputs[0]])
             return node.attrs | {"value": array_of(number, node.attrs["dtype"]).item()}
         attrs = {name: self._attr(value) for name, value in node.attrs.items() if not isinstance(value, Program)}
         fed = inputs[1:] if node.op == "cond" else inputs

@@ -245,3 +245,43 @@ def test_random_numbers_of_a_program_with_a_seed(declared):
     first, second = (run({"x": np.ones((8, 8), "float32")}, y)[0] for _ in range(2))
     assert set(np.unique(first)) == {0.0, 2.0}
     assert not np.array_equal(first, second)
+
+
+def test_an_item_that_is_assigned_to_makes_another_value_of_a_variable(declared):
+    x = static.data("x", [None, 3])
+    y = x * 1.0
+    y[:, 1] = 5.0
+    assert run({"x": ONES}, y)[0].tolist() == [[1.0, 5.0, 1.0]] * 2
+    with pytest.raises(d2s.errors.CaptureError, match="only a run has its values"):
+        y.backward()
+    with pytest.raises(d2s.errors.CaptureError, match=r"static\.nn\.cond"):
+        assert y.sum() > 0
+
+
+class Drawing(d2s.nn.Layer):
+    """A static function that draws, and changes a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = d2s.nn.BatchNorm1D(3)
+
+    @d2s.to_static
+    def forward(self, x):
+        return d2s.nn.functional.dropout(self.norm(x), 0.5)
+
+
+def test_what_a_static_function_leaves_each_run_leaves(declared):
+    main, startup = declared
+    x = static.data("x", [None, 3])
+    model = Drawing()
+    y = model(x)
+    static.Executor().run(startup)
+    d2s.disable_static()
+    d2s.seed(2)
+    with static.program_guard(main, startup):
+        declared_runs = [run({"x": np.eye(3, dtype="float32")}, y)[0] for _ in range(2)]
+    mean = np.array(static.global_scope().find_var(model.norm._mean.name).get_tensor())
+    d2s.seed(2)
+    other = Drawing()
+    assert all(np.array_equal(a, other(d2s.to_tensor(np.eye(3, dtype="float32"))).numpy()) for a in declared_runs)
+    assert np.array_equal(mean, other.norm._mean.numpy())
