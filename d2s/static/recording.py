@@ -7,8 +7,8 @@ two kinds of node that only a run resolves: `backward`, which asks for gradients
 >>> x = recording.feed("x", Type(types.float32, (2,)))
 >>> with handling(recording):
 ...     y = d2s.tanh(x)
->>> y.name, y.shape, [node.op for node in recording.builder.nodes]
-('tanh_0.tmp_0', [2], ['tanh'])
+>>> y.shape, [node.op for node in recording.builder.nodes]
+([2], ['tanh'])
 """
 
 import dataclasses
