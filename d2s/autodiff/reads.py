@@ -65,8 +65,9 @@ def _key(node: Node) -> tuple[tuple[str, Any], ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _elements(op: Op, inputs: tuple[Type, ...], outputs: tuple[Type, ...], attrs: tuple[tuple[str, Any], ...]) -> set[int]:
-    """The inputs whose elements the op's kernel reads: their names stand in it more often than where they are defined."""
+    """The inputs whose elements the op's kernel reads: name or address stands in it more often than where they are defined."""
     if not (op.scalar or op.has("scalar") or op.has("kernel")):
         return set(range(len(inputs)))
     _, _, kernel = emit.lower(op, inputs, outputs, dict(attrs)).text.partition("def kernel(")
-    return {k for k, name in enumerate(op.names(len(inputs))) if len(re.findall(rf"\b{name}\b", kernel)) > 1}
+    used = {k for k, name in enumerate(op.names(len(inputs))) if len(re.findall(rf"\b{name}\b", kernel)) > 1}
+    return used | {k for k in range(len(inputs)) if kernel.count(f"r[o[{k}]]") > 1}

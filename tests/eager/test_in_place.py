@@ -17,6 +17,8 @@ from tests.samples import values
 
 IN_PLACE = sorted(name for name, op in OPS.items() if op.scalar and not op.kept)
 
+F = d2s.nn.functional
+
 
 def tensor(*numbers, dtype="float32"):
     return d2s.to_tensor(np.array(numbers, dtype))
@@ -260,6 +262,18 @@ def test_an_input_was_changed():
     y.add_(1.0)  # the change
     text = refused(z.sum().backward, line_of("# the op"), line_of("# the change"))
     assert "multiply()" in text and "f32[2]" in text
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x, w: F.conv2d(x, w), lambda x, w: F.conv2d_transpose(x, w), lambda x, w: F.max_pool2d(x, 2)]
+)
+def test_an_input_was_changed_that_kernels_read_by_its_address(function):
+    x, w = d2s.ones([1, 1, 4, 4]), d2s.ones([1, 1, 2, 2])
+    x.stop_gradient = w.stop_gradient = False
+    y = x * 1.0
+    z = function(y, w)
+    y.add_(1.0)
+    refused(z.sum().backward)
 
 
 def test_a_result_was_changed():
