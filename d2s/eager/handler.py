@@ -24,6 +24,7 @@ from d2s.types import DType, Type
 
 SEEN = 4096  # kinds of calls remembered as made
 TRIES = 3  # cases made of one kind of call
+_EQUAL = frozenset({type(None), bool, int, str, DType})  # of attributes that are the same where they are equal: -0.0 equals 0.0
 
 
 def again(edge: Any, array: np.ndarray) -> Tensor:
@@ -101,6 +102,8 @@ class _Eager:
     def __init__(self) -> None:
         self.doors: dict[Op, native_launcher.Door] = {}
         self.seen: dict[tuple[Any, ...], int] = {}
+        self.planned: set[Op] = set()
+        self.plans: dict[tuple[Any, ...], tuple[launch.Prepared, list[Type], dict[str, Any]]] = {}
 
     @functools.cached_property
     def classes(self) -> native_launcher.Classes | None:
@@ -120,23 +123,40 @@ class _Eager:
 
     def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         arrays = [x.array for x in inputs]
-        found = launch.run(op, [launch.type_of(a) for a in arrays], arrays, attrs)
+        return self._made(op, inputs, arrays, attrs, launch.run(op, [launch.type_of(a) for a in arrays], arrays, attrs))
+
+    def _made(self, op: Op, inputs: Sequence[Any], arrays: Sequence[np.ndarray], attrs: dict[str, Any], found: Any) -> Any:
+        """Tensors of an op's results, with its node on the tape where a gradient is wanted."""
         results = found if isinstance(found, tuple) else (found,)
         edges = [tape.edge(x) for x in inputs] if recording() and results[0].dtype.kind == "f" else []
         live = any(edge is not None for edge in edges)
         first = Tensor(results[0], not live, OpNode(op, edges, attrs, (*arrays, *results)) if live else None)
         return (first, *map(Tensor, results[1:])) if isinstance(found, tuple) else first
 
+    def known(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        """What no door does - any number of inputs, several results, tuples made anew - but went well before."""
+        key = _call(op, inputs, attrs) if op in self.planned else None
+        plan = None if key is None else self.plans.get(key)
+        if plan is None:
+            return None
+        ready, given, canonical = plan
+        arrays = [x.array for x in inputs]
+        return self._made(op, inputs, arrays, canonical, launch.using(ready, op, given, arrays, canonical))
+
     def learn(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> None:
         """Teaches the op's door the call that just went well the plain way, if it is one a door can do."""
         number = _number_dtype(op, inputs)
-        if number is None or op.variadic or op.has("fault") or not all(map(_constant, attrs.values())):
+        if number is None or not all(map(_constant, attrs.values())):
             return
         found = [self.type_of(x) or Type(number) for x in inputs]
         attributes = op.canonical(found, attrs)
         key = op, tuple(found), tuple(attributes.items())
         prepared = launch.prepared(*key)
-        if self._worth_a_case(key) and not prepared.fails and len(prepared.outputs) == 1 and self.classes is not None:
+        of_a_door = not (op.variadic or op.has("fault") or prepared.fails or len(prepared.outputs) > 1)
+        times = self._again(key)
+        if not (of_a_door and self.classes is not None) or times > TRIES:
+            self._plan(op, inputs, attrs, (prepared, found, attributes))
+        elif times:
             out = prepared.outputs[0].dtype
             shape = tuple(int(d) for d in prepared.outputs[0].shape)
             arguments = (*inputs, *attrs.values())
@@ -147,15 +167,24 @@ class _Eager:
                 )
             )
 
-    def _worth_a_case(self, key: tuple[Any, ...]) -> bool:
-        """Whether this happens again: what happens once is not worth a case, nor what no case made of it serves.
+    def _plan(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any], plan: Any) -> None:
+        """Keeps what a call comes to that no door does."""
+        key = _call(op, inputs, attrs)
+        if key is not None:
+            if len(self.plans) >= SEEN:
+                self.plans.clear()
+            self.plans[key] = plan
+            self.planned.add(op)
 
-        Doors tell attributes by identity: a call that makes its tuple of axes anew each time comes here each time.
+    def _again(self, key: tuple[Any, ...]) -> int:
+        """How often this was seen before. What happens once is not worth a case, nor what no case made of it serves.
+
+        Doors tell attributes by identity: a call that makes its tuple of axes anew each time comes here again.
         """
         if key not in self.seen and len(self.seen) >= SEEN:
             self.seen.clear()
-        self.seen[key] = times = min(self.seen.get(key, -1), TRIES) + 1
-        return 0 < times <= TRIES
+        self.seen[key] = times = self.seen.get(key, -1) + 1
+        return times
 
     def _door(self, op: Op) -> native_launcher.Door:
         if op not in self.doors:
@@ -179,6 +208,27 @@ def _number_dtype(op: Op, inputs: Sequence[Any]) -> DType | None:
         return None
     of = next(iter(found))
     return of if not kinds or of.kind == "f" or (of.kind == "i" and kinds == {int}) else None
+
+
+def _call(op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...] | None:
+    """What makes two calls the same: types of the inputs, attributes by value and type (True is not 1); None: no telling."""
+    given, kinds = list[Any](), list[Any]()
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            return None
+        given.append((x.array.dtype.num, x.array.shape))
+    for v in attrs.values():
+        kind = type(v)
+        if kind is tuple:
+            inside = tuple(map(type, v))
+            if not _EQUAL.issuperset(inside):
+                return None
+            kinds.append(inside)
+        elif kind not in _EQUAL:
+            return None
+        else:
+            kinds.append(kind)
+    return op, tuple(given), tuple(attrs.values()), tuple(kinds)
 
 
 def _constant(value: Any) -> bool:

@@ -43,6 +43,7 @@ class Handler(Protocol):
 class Eager(Handler, Protocol):
     """The handler where nothing is being captured: it may give an op a `door`, an entry of its own that is tried first."""
 
+    def known(self, op: "Op", inputs: Sequence[Any], attrs: dict[str, Any]) -> Any: ...
     def learn(self, op: "Op", inputs: Sequence[Any], attrs: dict[str, Any]) -> None: ...
 
 
@@ -78,6 +79,10 @@ def handling(handler: Handler) -> Iterator[None]:
 def apply(op: "Op", inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
     """Promotes the inputs and runs the op under the current handler."""
     handler = current()
+    if handler is handlers.base:
+        result = handlers.base.known(op, inputs, attrs)
+        if result is not None:
+            return result
     try:
         typed = [_typed(op, i, x, handler) for i, x in enumerate(inputs)]
         found = _promoted(op, typed, handler) if op.promotes else [x for _, x in typed]

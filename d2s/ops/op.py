@@ -99,6 +99,13 @@ class Op:
 
     def _divided(self, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The inputs and all attributes of an op that takes any number of inputs: attributes are given by name."""
+        found = {name: attrs.get(name, default) for name, default in self.attributes.items()}
+        if (
+            len(inputs) >= len(self.arrays) - 1
+            and attrs.keys() <= found.keys()
+            and not any(v is _missing for v in found.values())
+        ):
+            return inputs, found
         try:
             bound = self.signature.bind(*inputs, **attrs)
         except TypeError as error:

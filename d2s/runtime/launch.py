@@ -32,12 +32,17 @@ def type_of(array: np.ndarray, python: bool = False) -> Type:
 
 def run(op: Op, inputs: Sequence[Type], arrays: Sequence[np.ndarray], attrs: dict[str, Any]) -> Any:
     """Runs one op whose inputs have the types given."""
-    outputs, _, kernel, extents, fails = prepared(op, tuple(inputs), tuple(attrs.items()))
-    results = [memory.allocated(op.name, [int(d) for d in out.shape], out.dtype.numpy) for out in outputs]
-    registers = [*(a.ctypes.data for a in arrays), *(a.ctypes.data for a in results), *extents, 0]
+    return using(prepared(op, tuple(inputs), tuple(attrs.items())), op, inputs, arrays, attrs)
+
+
+def using(ready: "Prepared", op: Op, inputs: Sequence[Type], arrays: Sequence[np.ndarray], attrs: dict[str, Any]) -> Any:
+    """Runs what was prepared for inputs of such types."""
+    results = [memory.allocated(op.name, shape, dtype) for shape, dtype in ready.results]
+    addresses = [a.__array_interface__["data"][0] for a in (*arrays, *results)]
+    registers = [*addresses, *ready.extents, 0]
     block = (ctypes.c_int64 * len(registers))(*registers)
-    kernel(block, _OPERANDS)
-    if fails and block[len(registers) - 1]:
+    ready.kernel(block, _OPERANDS)
+    if ready.fails and block[len(registers) - 1]:
         raise fault(op, inputs, attrs, block[len(registers) - 1])
     return results[0] if len(results) == 1 else tuple(results)
 
@@ -55,6 +60,7 @@ class Prepared(NamedTuple):
     """An op made ready for inputs of some types: its results, its kernel, the extents that gets, whether it may fail."""
 
     outputs: tuple[Type, ...]
+    results: list[tuple[tuple[int, ...], np.dtype]]
     address: int
     kernel: Callable[[Any, Any], None]
     extents: list[int]
@@ -64,9 +70,10 @@ class Prepared(NamedTuple):
 @functools.lru_cache(maxsize=4096)
 def prepared(op: Op, inputs: tuple[Type, ...], attrs: tuple[tuple[str, Any], ...]) -> Prepared:
     outputs = op.infer(inputs, dict(attrs))
-    for out in outputs:
-        memory.check(op.name, [int(d) for d in out.shape], out.dtype.numpy)
+    results = [(tuple(int(d) for d in out.shape), out.dtype.numpy) for out in outputs]
+    for shape, dtype in results:
+        memory.check(op.name, shape, dtype)
     launch = emit.lower(op, inputs, outputs, dict(attrs))
     extents = [int(np.prod(dims, dtype=np.int64)) for dims in launch.extents]  # type: ignore[arg-type]
     address = cache.address(launch.text, launch.T)
-    return Prepared(outputs, address, _KERNEL(address), extents, launch.fails)
+    return Prepared(outputs, results, address, _KERNEL(address), extents, launch.fails)

@@ -30,6 +30,7 @@ def fresh_doors(monkeypatch):
         monkeypatch.setattr(op, "door", None)
     monkeypatch.setattr(EAGER, "doors", {})
     monkeypatch.setattr(EAGER, "seen", {})
+    monkeypatch.setattr(EAGER, "plans", {})
 
 
 @pytest.fixture(params=["native", "plain"])
