@@ -12,12 +12,12 @@ def without_memory(op, arrays, attrs, asked):
     """The result of an op's kernel whose text gets 0 where it has asked for memory in these words."""
     types = [launch.type_of(a) for a in arrays]
     attrs = op.canonical(types, {**op.attributes, **attrs})
-    outputs, _, _, extents, _ = launch.prepared(op, tuple(types), tuple(attrs.items()))
-    made = emit.lower(op, types, outputs, attrs)
+    ready = launch.prepared(op, tuple(types), tuple(attrs.items()))
+    made = emit.lower(op, types, ready.outputs, attrs)
     text = made.text.replace(asked, asked.replace("new_memory(", "0 * max_of(0, "))
     assert text != made.text
-    found = np.empty(outputs[0].shape, outputs[0].dtype.numpy)
-    registers = [*(a.ctypes.data for a in (*arrays, found)), *extents]
+    found = np.empty(*ready.results[0])
+    registers = [*(a.ctypes.data for a in (*arrays, found)), *ready.extents]
     kernel = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(cache.address(text, made.T))
     kernel((ctypes.c_int64 * len(registers))(*registers), (ctypes.c_int32 * len(registers))(*range(len(registers))))
     return found

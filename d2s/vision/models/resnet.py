@@ -24,11 +24,19 @@ class BasicBlock(Layer):
 
     expansion = 1
 
-    def __init__(self, inputs: int, planes: int, stride: int, downsample: Layer | None, groups: int, width: int) -> None:
+    def __init__(
+        self,
+        inplanes: int,
+        planes: int,
+        stride: int = 1,
+        downsample: Layer | None = None,
+        groups: int = 1,
+        base_width: int = 64,
+    ) -> None:
         super().__init__()
-        if groups != 1 or width != 64:
+        if groups != 1 or base_width != 64:
             raise ArgumentError("D2S0004", "ResNet(): a BasicBlock has 1 group and a width of 64", hint="BottleneckBlock")
-        self.conv1 = _conv(inputs, planes, 3, stride)
+        self.conv1 = _conv(inplanes, planes, 3, stride)
         self.bn1 = BatchNorm2D(planes)
         self.relu = ReLU()
         self.conv2 = _conv(planes, planes, 3)
@@ -46,10 +54,18 @@ class BottleneckBlock(Layer):
 
     expansion = 4
 
-    def __init__(self, inputs: int, planes: int, stride: int, downsample: Layer | None, groups: int, width: int) -> None:
+    def __init__(
+        self,
+        inplanes: int,
+        planes: int,
+        stride: int = 1,
+        downsample: Layer | None = None,
+        groups: int = 1,
+        base_width: int = 64,
+    ) -> None:
         super().__init__()
-        narrow, wide = int(planes * (width / 64)) * groups, planes * self.expansion
-        self.conv1 = _conv(inputs, narrow, 1)
+        narrow, wide = int(planes * (base_width / 64)) * groups, planes * self.expansion
+        self.conv1 = _conv(inplanes, narrow, 1)
         self.bn1 = BatchNorm2D(narrow)
         self.conv2 = _conv(narrow, narrow, 3, stride, groups)
         self.bn2 = BatchNorm2D(narrow)
