@@ -36,7 +36,8 @@ STAGES = (  # the kinds of stages there are, in the order of the work; tests/tes
         "logical",
     ),
     *("if_else", "while_loop", "for_loop", "protect"),
-    *("recompiles", "program", "drop_dead", "plan", "kernel", "forward", "backward"),
+    *("recompiles", "program", "drop_dead", "forward", "backward"),
+    *("fold_constants", "drop_identities", "merge_equal", "group", "plan", "kernel"),
 )
 
 

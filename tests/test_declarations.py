@@ -9,7 +9,7 @@ import d2s
 from d2s.ops import OPS
 from tests.samples import SAMPLES
 
-STRUCTURAL = {"cond", "while_loop", "constant", "hole", "fail", "stack", "push", "pop"}
+STRUCTURAL = {"cond", "while_loop", "fused", "constant", "hole", "fail", "stack", "push", "pop"}
 INTERNAL = STRUCTURAL | {
     "spread",
     "row",
@@ -45,6 +45,7 @@ NO_GRADIENT = {
     "positions": "whole numbers, the same for all values",
     "cond": "swept region by region (autodiff.program)",
     "while_loop": "swept as a loop of its own (autodiff.loop)",
+    "fused": "made behind gradients only",
     "constant": "has no inputs",
     "fail": "has no inputs",
     "stack": "has no inputs",
@@ -53,6 +54,7 @@ NO_GRADIENT = {
 }
 NO_PADDLE = {
     "spread",
+    "fused",
     "hole",
     "fail",
     "row",
@@ -79,6 +81,7 @@ IN_GRADIENTS += [
 IN_GRADIENTS += [f"{norm}_norm_{kind}" for norm in ("layer", "group") for kind in ("grad", "affine")] + ["batch_norm_grad"]
 IN_GRADIENTS += ["max_pool_grad", "max_pool_pick", "avg_pool_grad", "attention_grad", "cumprod_grad", "logcumsumexp_grad"]
 NO_ONNX = dict.fromkeys(IN_GRADIENTS, "stands in gradients only, and a file holds none") | {
+    "fused": "stands in plans only, and a file holds none",
     "randint": "ONNX draws no integers",
     "randperm": "ONNX draws no orders",
     "poisson": "ONNX draws none of these",

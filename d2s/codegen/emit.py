@@ -61,17 +61,37 @@ class Launch(NamedTuple):
     fails: bool = False
 
 
+class Element(NamedTuple):
+    """What happens to one element: functions as text, the op's own last; how inputs are read; what `T` is in the text."""
+
+    functions: list[str]
+    views: list[Shape]
+    T: DType
+    overflow: str  # the function that tells whether a Python int left 64 bits, if one may
+
+
+def element(op: Op, inputs: Sequence[Type], out: Type, attrs: dict[str, Any]) -> Element | None:
+    """The scalar text of an elementwise op; None for other ops."""
+    if op.scalar:
+        functions, views, computed = _scalar_text(op.scalar, inputs[op.kept].dtype), [t.shape for t in inputs], inputs[op.kept]
+    elif op.has("scalar"):
+        expression, views = op.rules["scalar"](*inputs, **attrs)
+        called, expression = _called(expression, out.dtype)
+        names = ", ".join(op.arrays[: len(views)])
+        functions, computed = [*called, f"@inlined\ndef {op.name}({names}):\n    return {expression}\n"], out
+    else:
+        return None
+    checked = bool(op.overflow) and out.python and out.dtype.kind == "i"
+    overflow = f"@inlined\ndef left_64_bits({', '.join(op.arrays)}, v):\n    return {op.overflow}\n" if checked else ""
+    return Element(functions, views, computed.dtype, overflow)
+
+
 def lower(op: Op, inputs: Sequence[Type], outputs: Sequence[Type], attrs: dict[str, Any]) -> Launch:
     """The kernel of one op: the emitter's group of one."""
     out = outputs[0]
-    if op.scalar:
-        text = _scalar_text(op.scalar, inputs[op.kept].dtype)
-        return _elementwise(op, text, [t.shape for t in inputs], inputs, out, inputs[op.kept])
-    if op.has("scalar"):
-        expression, views = op.rules["scalar"](*inputs, **attrs)
-        called, expression = _called(expression, out.dtype)
-        text = f"@inlined\ndef {op.name}({', '.join(op.arrays[: len(views)])}):\n    return {expression}\n"
-        return _elementwise(op, "\n\n".join([*called, text]), views, inputs, out, out)
+    one = element(op, inputs, out, attrs)
+    if one:
+        return _elementwise(op, one, inputs, out)
     found: tuple[Any, ...] = op.rules["kernel"](*inputs, *outputs, **attrs)
     extents, body, share, above = found + (None, "")[len(found) - 2 :]
     shown = f"{op.name}({', '.join(t.dtype.short for t in inputs)}) -> {', '.join(t.dtype.short for t in outputs)}"
@@ -85,26 +105,35 @@ def _called(body: str, computed: DType) -> tuple[list[str], str]:
     return _needed(list(found.values())), _CALL.sub(lambda call: found[call[1]], body)
 
 
-def _elementwise(op: Op, scalar: str, views: list[Shape], inputs: Sequence[Type], out: Type, T: Type) -> Launch:
-    loops = _coalesced(views, out.shape)
-    read = list(zip(op.arrays, [_index(loops, k) for k in range(len(views))], inputs, strict=False))
-    values = [f"{name}[{at}]" if t.dtype.kind != "b" else f"({name}[{at}] != 0)" for name, at, t in read]
-    call = f"{op.name}({', '.join(values)})"
-    spans = ["lo, hi", *(f"n{k}" for k in range(1, len(loops)))]
-    lines = [f"{'    ' * k}for i{k} in range({spans[k]}):" for k in range(len(loops))]
-    lines.append(f"{'    ' * len(loops)}out[{_index(loops, None)}] = {call}")
-    fails = bool(op.overflow) and out.python and out.dtype.kind == "i"
-    if fails:
-        scalar += f"\n\n@inlined\ndef left_64_bits({', '.join(op.arrays)}, v):\n    return {op.overflow}\n"
+def _elementwise(op: Op, one: Element, inputs: Sequence[Type], out: Type) -> Launch:
+    loops = coalesced(one.views, out.shape)
+    read = list(zip(op.arrays, [index(loops, k) for k in range(len(one.views))], inputs, strict=False))
+    values = [loaded(name, at, t.dtype) for name, at, t in read]
+    lines = [*heads(loops), f"{'    ' * len(loops)}out[{index(loops, None)}] = {op.name}({', '.join(values)})"]
+    functions = list(one.functions)
+    if one.overflow:
+        functions.append(one.overflow)
         lines += [f"if left_64_bits({', '.join(values)}, out[0]):", "    r[o[fault]] = 1"]
     shown = ", ".join(f"{t.dtype.short}[{at}]" for _, at, t in read)
-    shown = f"{op.name}({shown}) -> {out.dtype.short}[{_index(loops, None)}]"
-    share = [_share(len(loops))] if loops else []
+    shown = f"{op.name}({shown}) -> {out.dtype.short}[{index(loops, None)}]"
+    share = [shared(len(loops))] if loops else []
     function = _function(op, inputs, [out], len(loops), shown, "\n".join(lines) + "\n", *share)
-    return Launch(f"{scalar}\n\n{function}", T.dtype.short, tuple(dims for _, dims in loops), fails)
+    extents = tuple(dims for _, dims in loops)
+    return Launch("\n\n".join([*functions, function]), one.T.short, extents, bool(one.overflow))
 
 
-def _share(loops: int) -> Share:
+def loaded(name: str, at: str, of: DType) -> str:
+    """An element of an input, as scalar texts take it."""
+    return f"({name}[{at}] != 0)" if of.kind == "b" else f"{name}[{at}]"
+
+
+def heads(loops: list[Loop]) -> list[str]:
+    """The lines that open loops; the outermost is the one whose rounds threads share."""
+    spans = ["lo, hi", *(f"n{k}" for k in range(1, len(loops)))]
+    return [f"{'    ' * k}for i{k} in range({spans[k]}):" for k in range(len(loops))]
+
+
+def shared(loops: int) -> Share:
     """Rounds of the outermost loop, so many at a time that a chunk is some thousand elements."""
     inner = " * ".join(f"n{k}" for k in range(1, loops))
     return Share("n0", f"1 + {CHUNK} // (1 + {inner})" if inner else str(CHUNK))
@@ -126,7 +155,7 @@ def _function(
     return head + textwrap.indent("\n".join(lines) + "\n" + body + tail, "    ")
 
 
-def _coalesced(views: list[Shape], out: Shape) -> list[Loop]:
+def coalesced(views: list[Shape], out: Shape) -> list[Loop]:
     """The loops over `out`: neighbouring axes along which the same inputs move are one loop; axes of extent 1 are none."""
     loops: list[Loop] = []
     for axis, dim in enumerate(out):
@@ -141,7 +170,7 @@ def _coalesced(views: list[Shape], out: Shape) -> list[Loop]:
     return loops
 
 
-def _index(loops: list[Loop], k: int | None) -> str:
+def index(loops: list[Loop], k: int | None) -> str:
     """The flat index of input k (of the output for None), by Horner's rule over the loops along which it moves."""
     text = ""
     for n, (moves, _) in enumerate(loops):
@@ -151,12 +180,12 @@ def _index(loops: list[Loop], k: int | None) -> str:
 
 
 @functools.cache
-def _scalar_text(scalar: Callable[..., Any], computed: DType) -> str:
+def _scalar_text(scalar: Callable[..., Any], computed: DType) -> list[str]:
     """The body of an elementwise op as it stands in its file, behind the vector math it calls."""
     function = ast.parse(textwrap.dedent(inspect.getsource(scalar))).body[0]
     calls = _Calls(computed)
     text = _plain(calls.visit(function))
-    return "\n\n".join([*_needed(calls.found), text])
+    return [*_needed(calls.found), text]
 
 
 def needed(name: str, computed: DType) -> str:

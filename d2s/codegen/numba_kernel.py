@@ -236,6 +236,10 @@ def _namespace() -> dict[str, Any]:
     names |= {"bits_of": same_bits_as(nb.float64, nb.int64), "float_of": same_bits_as(nb.int64, nb.float64)}
     names |= {"bits32_of": same_bits_as(nb.float32, nb.int32), "float32_of": same_bits_as(nb.int32, nb.float32)}
     names |= {
+        "bool_": np.bool_,
+        "uint8": np.uint8,
+        "int8": np.int8,
+        "int16": np.int16,
         "int32": np.int32,
         "int64": np.int64,
         "select": select,

@@ -41,9 +41,9 @@ class Graph:
     """A Program with its gradients: what runs, for a captured function and for one that was loaded."""
 
     def __init__(self, program: Program, returned: int | None = None) -> None:
-        self.program = passes.run(program)
+        self.program = passes.prepare(program)
         self.returned = len(program.outputs) if returned is None else returned  # outputs behind them get no cotangent as a rule
-        self._plain = Call(self.program)
+        self._plain = Call(self.program, passes.lower)
         self._graphs: dict[tuple[Mask, Mask, Mask], tuple[Linear, Graph, Graph]] = {}
         self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
 
@@ -54,7 +54,7 @@ class Graph:
             linear = linearize(self.program, *key)
             stage(f"forward:{self.program.name}", lambda: show(linear.forward))
             stage(f"backward:{self.program.name}", lambda: show(linear.backward))
-            self._halves[key] = linear, Call(linear.forward), Call(linear.backward)
+            self._halves[key] = linear, Call(linear.forward, passes.lower), Call(linear.backward, passes.lower)
         return self._halves[key]
 
     def connected(self, wanted: Mask, given: Mask, started: Mask) -> "tuple[Linear, Graph, Graph]":

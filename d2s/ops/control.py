@@ -1,7 +1,8 @@
 """Control flow and what it needs: ops whose attributes are Programs, constants, and the stack of residuals.
 
 `cond(c, *captured) {then(captured) else(captured)}` and `while_loop(*carry, *fixed) {test(carry, fixed) body(carry, fixed)}`:
-regions are closed, what they read comes in as an input. Interpreter, plan and gradients know these by name.
+regions are closed, what they read comes in as an input. `fused(*captured) {body}` is what passes make of elementwise nodes,
+behind gradients. Interpreter, plan and gradients know these by name.
 
 >>> from d2s import types
 >>> push.infer([STACK, Type(types.float32)], {})
@@ -51,6 +52,17 @@ def _is_truth(condition: Type) -> None:
 def _same(have: list[Type], want: list[Type], what: str) -> None:
     if have != want:
         raise InternalError("D2S9001", f"{what} are {have}, expected {want}")
+
+
+@op(paddle=None)
+def fused(captured, body: Any):
+    """What a Program of elementwise ops computes, in one kernel."""
+
+
+@fused.rule("infer")
+def _(*captured, body):
+    _same([v.type for v in body.inputs], list(captured), "the body's inputs")
+    return tuple(v.type for v in body.outputs)
 
 
 @op(paddle="fill_constant", onnx="Constant")

@@ -1,10 +1,19 @@
 """Program → Program. In: a Program as captured. Out: one that computes the same bits with less work.
 
+`prepare` is what a Program goes through before anything is made of it, its gradient too; `lower` what each Program that is
+run goes through on top, the halves of a gradient as well.
+
 >>> from d2s.ir.text import parse
->>> program = parse("program f(x: f32[2]) -> (f32[2]) { %0: f32[2] = tanh(x) %1: f32[2] = relu(x) return %1 }")
->>> [node.op for node in run(program).nodes]
-['relu']
+>>> text = "%0: f32[2] = tanh(x) %1: f32[2] = relu(x) %2: f32[2] = exp(%1)"
+>>> program = parse(f"program f(x: f32[2]) -> (f32[2]) {{ {text} return %2 }}")
+>>> [node.op for node in prepare(program).nodes]
+['relu', 'exp']
+>>> [node.op for node in lower(program).nodes]
+['fused']
 """
+
+from collections.abc import Sequence
+from typing import Any
 
 from d2s.config import knob
 from d2s.errors import InternalError
@@ -12,17 +21,28 @@ from d2s.ir.program import Node, Program
 from d2s.ir.text import show
 from d2s.ir.verify import verify
 from d2s.ops import OPS
-from d2s.passes import drop_dead
+from d2s.passes import drop_dead, drop_identities, fold_constants, group, merge_equal
 from d2s.stages import stage
 from d2s.types import Type
 
-PIPELINE = (drop_dead,)  # what only an abandoned attempt of a capture has recorded goes away
+PREPARING = (drop_dead,)  # what only an abandoned attempt of a capture has recorded goes away
+LOWERING = (fold_constants, drop_identities, merge_equal, drop_dead, group)
 
 
-def run(program: Program) -> Program:
-    """All passes; with CHECK the result of each is verified."""
+def prepare(program: Program) -> Program:
+    """What is differentiated, written to files and run."""
     stage(f"program:{program.name}", lambda: show(program))
-    for module in PIPELINE:
+    return _through(PREPARING, program)
+
+
+def lower(program: Program) -> Program:
+    """What is planned."""
+    return _through(LOWERING, program)
+
+
+def _through(passes: Sequence[Any], program: Program) -> Program:
+    """All passes; with CHECK the result of each is verified."""
+    for module in passes:
         program = module.apply(program)
         name = module.__name__.rpartition(".")[2]
         stage(f"{name}:{program.name}", lambda program=program: show(program))  # type: ignore[misc]

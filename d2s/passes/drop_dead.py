@@ -1,6 +1,9 @@
-"""Contract: nodes whose results nothing reads are gone, in regions too; what may raise in a run stays."""
+"""Contract: nodes whose results nothing reads are gone, in regions too; so are results of a `cond` and carried values of a
+loop that nothing reads. What may raise in a run stays."""
 
-from d2s.ir.program import Node, Program
+from collections.abc import Sequence
+
+from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 
 
@@ -8,21 +11,68 @@ def apply(program: Program) -> Program:
     alive = set(program.outputs)
     kept: list[Node] = []
     for node in reversed(program.nodes):
-        if alive.isdisjoint(node.outputs) and not _may_raise(node):
+        if alive.isdisjoint(node.outputs) and not may_raise(node):
             continue
+        node = _NARROWED.get(node.op, _as_it_is)(node, alive)
         regions = {name: apply(region) for name, region in node.regions().items()}
         alive.update(node.inputs)
         kept.append(Node(node.op, node.inputs, node.outputs, node.attrs | regions, node.where))
     return Program(program.name, program.inputs, tuple(reversed(kept)), program.outputs)
 
 
-def _may_raise(node: Node) -> bool:
+def _as_it_is(node: Node, alive: set[Value]) -> Node:
+    return node
+
+
+def _narrowed_cond(node: Node, alive: set[Value]) -> Node:
+    """Without the results nothing reads."""
+    kept = [n for n, v in enumerate(node.outputs) if v in alive]
+    arms = {name: _returning(arm, kept) for name, arm in node.regions().items()}
+    return Node(node.op, node.inputs, tuple(node.outputs[n] for n in kept), node.attrs | arms, node.where)
+
+
+def _returning(region: Program, kept: Sequence[int]) -> Program:
+    return Program(region.name, region.inputs, region.nodes, tuple(region.outputs[n] for n in kept))
+
+
+def _narrowed_loop(node: Node, alive: set[Value]) -> Node:
+    """Without the carried values that are read neither behind the loop nor for another one that is."""
+    test, body, carries = node.attrs["test"], node.attrs["body"], node.attrs["carries"]
+    kept = {n for n, v in enumerate(node.outputs) if v in alive} | {n for n in range(carries) if test.inputs[n] in _read(test)}
+    while True:
+        read = _read(_returning(body, sorted(kept)))
+        more = {n for n in range(carries) if body.inputs[n] in read}
+        if more <= kept:
+            break
+        kept |= more
+    if len(kept) == carries:
+        return node
+    stay = [n for n in range(len(node.inputs)) if n in kept or n >= carries]
+    test, body = (Program(p.name, tuple(p.inputs[n] for n in stay), p.nodes, p.outputs) for p in (test, body))
+    attrs = {"test": test, "body": _returning(body, sorted(kept)), "carries": len(kept)}
+    outputs = tuple(node.outputs[n] for n in sorted(kept))
+    return Node(node.op, tuple(node.inputs[n] for n in stay), outputs, attrs, node.where)
+
+
+def _read(region: Program) -> set[Value]:
+    """What a region reads for its outputs; a node with regions counts as reading all it is given."""
+    alive = set(region.outputs)
+    for node in reversed(region.nodes):
+        if not alive.isdisjoint(node.outputs) or may_raise(node):
+            alive.update(node.inputs)
+    return alive
+
+
+_NARROWED = {"cond": _narrowed_cond, "while_loop": _narrowed_loop}
+
+
+def may_raise(node: Node) -> bool:
     """A run checks extents, and Python integers for leaving 64 bits; a loop may never end."""
     if node.op == "fail":
         return True
     op = OPS[node.op]
     if node.regions():
-        return node.op == "while_loop" or any(_may_raise(n) for region in node.regions().values() for n in region.nodes)
+        return node.op == "while_loop" or any(may_raise(n) for region in node.regions().values() for n in region.nodes)
     return (
         bool(op.requires([v.type for v in node.inputs], node.attrs))
         or (bool(op.overflow) and node.outputs[0].type.python)

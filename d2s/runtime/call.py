@@ -9,7 +9,7 @@ as it went in is that very array.
 [array([2., 2.], dtype=float32)]
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,13 @@ from d2s.types import STACK, Type
 
 
 class Call:
-    """A Program made callable on arrays, by the executor the knob EXECUTOR names."""
+    """A Program made callable on arrays, by the executor the knob EXECUTOR names.
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    What it plans is the Program `lowered`, with the same inputs and outputs; what CHECK=2 compares with is the Program itself.
+    """
+
+    def __init__(self, program: Program, lowered: Callable[[Program], Program] = lambda program: program) -> None:
+        self.program, self._lowered = program, lowered
         self._pool: list[np.ndarray] = []
         self._plan: plan.Plan | None = None
 
@@ -36,7 +39,7 @@ class Call:
     def plan(self) -> plan.Plan:
         """Made at first use; two threads may both make it, which holds no lock a fork could keep."""
         if self._plan is None:
-            built = plan.build(self.program)
+            built = plan.build(self._lowered(self.program))
             stage(f"plan:{self.program.name}", lambda: str(built))
             self._plan = built
         return self._plan
@@ -171,6 +174,8 @@ def _failed(node: Node, dims: dict[str, int], value: int) -> Exception:
     """What eager code would raise where a check of a run fails."""
     if node.op == "fail":
         return interpreter.failure(node)
+    if node.op == "fused":
+        node = node.attrs["body"].nodes[value - 1]
     op, inputs = OPS[node.op], [v.type for v in node.inputs]
     found = [Type(t.dtype, _shape(t, dims), t.python) for t in inputs]
     try:

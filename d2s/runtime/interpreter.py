@@ -53,6 +53,10 @@ def _while_loop(node: Node, inputs: list[Any]) -> list[Any]:
     return inputs[:carries]
 
 
+def _fused(node: Node, inputs: list[Any]) -> list[Any]:
+    return run(node.attrs["body"], inputs)
+
+
 def _hole(node: Node, inputs: list[Any]) -> list[Any]:
     """Nothing reads it; to show that, it holds what would be seen."""
     extents = {d: n for v, a in zip(node.inputs, inputs, strict=True) for d, n in zip(v.type.shape, a.shape, strict=True)}
@@ -78,6 +82,7 @@ def constant(node: Node) -> np.ndarray:
 _SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
     "cond": _cond,
     "while_loop": _while_loop,
+    "fused": _fused,
     "constant": lambda node, inputs: [constant(node)],
     "hole": _hole,
     "fail": _fail,

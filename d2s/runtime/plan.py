@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from d2s.codegen import cache, emit
+from d2s.codegen import cache, emit, fused
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.runtime import executor, interpreter
@@ -73,7 +73,8 @@ class Plan:
             count = executor.CODES[code][1]
             return f"{n:4} {executor.CODES[code][0]:13} {' '.join(map(str, (x, y, z)[:count]))}".rstrip()
         read = self.operands[y // 4 :][: len(node.inputs) + len(node.outputs)]
-        return f"{n:4} RUN           {node.op} {' '.join(map(str, read))}" + (f"  # {node.where}" if node.where else "")
+        name = f"({' '.join(inner.op for inner in node.attrs['body'].nodes)})" if node.op == "fused" else node.op
+        return f"{n:4} RUN           {name} {' '.join(map(str, read))}" + (f"  # {node.where}" if node.where else "")
 
 
 def build(program: Program) -> Plan:
@@ -175,10 +176,20 @@ class _Planner:
         return home
 
     def plan_kernel(self, node: Node) -> None:
-        op, types = OPS[node.op], [v.type for v in node.inputs]
-        for x, y in op.requires(types, node.attrs):
+        self.requires(node)
+        self.run(node, emit.lower(OPS[node.op], [v.type for v in node.inputs], [v.type for v in node.outputs], node.attrs))
+
+    def plan_fused(self, node: Node) -> None:
+        for inner in node.attrs["body"].nodes:
+            self.requires(inner)
+        self.run(node, fused.lower(node.attrs["body"]))
+
+    def requires(self, node: Node) -> None:
+        """Checks extents that must be equal."""
+        for x, y in OPS[node.op].requires([v.type for v in node.inputs], node.attrs):
             self.check(node, DIFFER, self.product((x,)), self.product((y,)))
-        launch = emit.lower(op, types, [v.type for v in node.outputs], node.attrs)
+
+    def run(self, node: Node, launch: emit.Launch) -> None:
         for out in node.outputs:
             self.homes[out] = self.outputs[out] if out in self.outputs else self.allocate(out.type)
         operands = [*self.at(node.inputs), *self.at(node.outputs), *(self.product(dims) for dims in launch.extents)]

@@ -51,7 +51,8 @@ class _Native:
         self.inputs, self.made = [v for v in known if v in read], list(made)
         for n, value in enumerate(self.inputs):
             value.name = value.name or f"held_{n}"
-        self.call = Call(passes.run(Program(name, tuple(self.inputs), tuple(nodes), tuple(made))))
+        program = Program(name, tuple(self.inputs), tuple(nodes), tuple(made))
+        self.call = Call(passes.prepare(program), passes.lower)
 
     def __call__(self, held: dict[Value, Any]) -> None:
         held.update(zip(self.made, self.call([held[v] for v in self.inputs]), strict=True))

@@ -66,7 +66,7 @@ def inlined(
 
 def _recorded(recording: Recording, captured: Captured, given: dict[int, Variable], found: Sequence[Any]) -> list[Variable]:
     """The nodes of a capture as nodes of the program; variables for its outputs."""
-    program = passes.run(captured.program)
+    program = passes.prepare(captured.program)
     fed = [given[n] for n in captured.arguments] + [recording.lift(t) for t in captured.lifted]
     fed += [recording.lift(one if isinstance(one, Tensor) else Tensor(np.array(one))) for one in found]
     fed += recording.root.stream_state() if captured.draws else ()

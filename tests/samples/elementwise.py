@@ -121,6 +121,17 @@ SAMPLES: dict[str, Sample | Structural] = {
         [np.array(False), np.float32(2)],
         [-2.0],
     ),
+    "fused": Structural(
+        """program f(x: f32[2], k: int) -> (f32[2], int) {
+             %0: f32[2], %1: f32[2] = fused(x) {
+               body(x: f32[2]) -> (f32[2], f32[2]) {
+                 %0: f32[2] = neg(x) %1: i8[2] = cast(%0, dtype=i8, python=False) %2: i8[2] = add(%1, %1)
+                 %3: f32[2] = cast(%2, dtype=f32, python=False) return %3, %0 } }
+             %2: int = fused(k) { body(k: int) -> (int) { %0: int = multiply(k, k) %1: int = add(%0, k) return %1 } }
+             %3: f32[2] = add(%0, %1) return %3, %2 }""",
+        [np.array([-100, 3], "float32"), np.array(5)],
+        [[44.0, -9.0], 30],
+    ),
     "while_loop": Structural(
         """program f(x: f32[]) -> (f32[]) {
              %0: f32[] = while_loop(x, carries=1) {
