@@ -1,10 +1,11 @@
 """d2s: dynamic deep-learning Python, made static native code."""
 
-from d2s import callbacks, hapi, io, jit, metric, nn, ops, optimizer, regularizer, static, utils, version, vision
+from d2s import callbacks, dataset, hapi, io, jit, metric, nn, ops, optimizer, regularizer, static, utils, version, vision
 from d2s.autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from d2s.checkpoint import load, save
 from d2s.codegen.threads import get_num_threads, set_num_threads
 from d2s.config import config
+from d2s.dataset.batch import batch
 from d2s.default_dtype import get_default_dtype, set_default_dtype
 from d2s.eager import autograd
 from d2s.eager.autograd import grad

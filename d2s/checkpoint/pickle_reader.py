@@ -300,6 +300,8 @@ _STEPS: dict[int, Callable[[_Machine], Any]] = {
     ord("B"): lambda m: m.data("<I"),
     ord("C"): lambda m: m.data("<B"),
     0x8E: lambda m: m.data("<Q"),
+    ord("U"): lambda m: m.push(m.take(m.number("<B")).decode("latin-1")),  # strings of Python 2: short ones are text,
+    ord("T"): lambda m: m.data("<I"),  # long ones bytes
     ord("]"): lambda m: m.push([]),
     ord("a"): lambda m: _appended(m, [m.pop()]),
     ord("e"): lambda m: _appended(m, m.since_mark()),
