@@ -9,7 +9,7 @@ In: the leaves of a call's arguments. Out: what the function returns, with the b
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,9 @@ class Graph:
         self.program = passes.prepare(program)
         self.returned = len(program.outputs) if returned is None else returned  # outputs behind them get no cotangent as a rule
         self._plain = Call(self.program, passes.lower)
+        made = {v for node in self.program.nodes if not node.regions() for v in node.outputs}
+        self.hands_on = not made.issuperset(self.program.outputs)  # an input that comes out is the tensor that went in
+        self._runs: dict[Mask, _Run] = {}
         self._graphs: dict[tuple[Mask, Mask, Mask], tuple[Linear, Graph, Graph]] = {}
         self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
 
@@ -71,19 +74,36 @@ class Graph:
     def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Runs on tensors (Python numbers as 0-D ones)."""
         arrays = [t.array for t in inputs]
-        wanted = tuple(recording() and not t.stop_gradient for t in inputs)
-        own = {id(a): t for a, t in zip(arrays, inputs, strict=True)}  # an input that comes out is the tensor that went in
-        if not any(wanted):
-            return [own[id(a)] if id(a) in own else Tensor(a) for a in self._plain(arrays)]
+        wanted = tuple([not t.stop_gradient for t in inputs]) if recording() else ()
+        if True not in wanted:
+            results = self._plain(arrays)
+            if not self.hands_on:
+                return [Tensor(a) for a in results]
+            own = {id(a): t for a, t in zip(arrays, inputs, strict=True)}
+            return [own[id(a)] if id(a) in own else Tensor(a) for a in results]
+        run = self._runs.get(wanted)
+        if run is None:
+            run = self._runs[wanted] = self._run_of(wanted)
+        results = run.forward(arrays)
+        node = GraphNode(self, inputs, arrays, wanted, run.given, results)
+        own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
+        return [
+            own[id(a)] if id(a) in own else Tensor(a, not reached, tape.result(node, n) if reached else None)
+            for n, (a, reached) in enumerate(zip(results, run.reached, strict=False))
+        ]
+
+    def _run_of(self, wanted: Mask) -> "_Run":
         given = tuple(n < self.returned and v.type.is_float for n, v in enumerate(self.program.outputs))
-        linear, forward, _ = self.halves(wanted, given, (False,) * len(inputs))
-        results = forward(arrays)
-        node = GraphNode(self, inputs, arrays, wanted, given, results)
-        tensors = []
-        for n, a in enumerate(results[: len(given)]):
-            reached = n in linear.reached
-            tensors.append(own[id(a)] if id(a) in own else Tensor(a, not reached, tape.result(node, n) if reached else None))
-        return tensors
+        linear, forward, _ = self.halves(wanted, given, (False,) * len(wanted))
+        return _Run(forward, given, [n in linear.reached for n in range(len(given))])
+
+
+class _Run(NamedTuple):
+    """How a call runs whose inputs want gradients: the forward half, which outputs get cotangents, which have a gradient."""
+
+    forward: Call
+    given: Mask
+    reached: list[bool]
 
 
 class GraphNode(tape.TapeNode):

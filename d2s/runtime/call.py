@@ -17,11 +17,11 @@ import numpy as np
 from d2s import memory
 from d2s.config import knob
 from d2s.errors import D2SError, MismatchError, ShapeError
-from d2s.ir.program import Node, Program
+from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
-from d2s.runtime import executor, interpreter, launch, plan
+from d2s.runtime import binding, executor, interpreter, launch, plan
 from d2s.stages import stage
-from d2s.types import STACK, Type
+from d2s.types import STACK, Shape, Type
 
 
 class Call:
@@ -32,7 +32,7 @@ class Call:
 
     def __init__(self, program: Program, lowered: Callable[[Program], Program] = lambda program: program) -> None:
         self.program, self._lowered = program, lowered
-        self._pool: list[np.ndarray] = []
+        self._frames: Frames | None = None
         self._plan: plan.Plan | None = None
 
     @property
@@ -47,7 +47,9 @@ class Call:
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         if knob("EXECUTOR") == "interpreter":
             return interpreter.run(self.program, arrays)
-        results = _run(self.plan, arrays, self._pool)
+        if self._frames is None:
+            self._frames = Frames(self.plan)
+        results = self._frames.run(arrays)
         if knob("CHECK") == "2" and not any(v.type is STACK for v in self.program.inputs):
             _compare(self.program, results, interpreter.run(self.program, arrays))
         return results
@@ -69,76 +71,145 @@ def _compare(program: Program, compiled: list[Any], interpreted: list[Any]) -> N
             raise MismatchError("D2S2001", message, hint="please report it, with the files of D2S_DUMP=folder")
 
 
-def _run(plan: plan.Plan, arrays: Sequence[Any], pool: list[np.ndarray]) -> list[Any]:
-    try:
-        arena = pool.pop()
-    except IndexError:  # asking first would let another thread in between
-        arena = np.empty(1 << 16, np.uint8)
-    frame = plan.frame.copy()
-    keep, dims = _bind(plan, frame, arrays)
-    outputs = _outputs(plan, frame, dims)
-    chunks = [arena]
-    _free_space(frame, arena)
-    run, pc = executor.execute(), 0
-    addresses = plan.steps.ctypes.data, plan.operands.ctypes.data, frame.ctypes.data
-    try:
-        while (pc := run(*addresses, pc)) != -1:
+class Frame:
+    """The registers of one running call, and the space for its values."""
+
+    def __init__(self, start: np.ndarray, arena: np.ndarray) -> None:
+        self.registers, self.arena = start.copy(), arena
+        self.address, self.cells = self.registers.ctypes.data, memoryview(self.registers)
+        self.top, self.end = (arena.ctypes.data + 63) & -64, arena.ctypes.data + arena.size
+
+
+class Frames:
+    """What the calls of a plan have in common, and frames that none of them uses now."""
+
+    def __init__(self, plan: plan.Plan) -> None:
+        self.plan, self.pool = plan, list[Frame]()
+        program, outputs = plan.program, plan.program.outputs
+        self.execute = executor.execute()
+        self.code = plan.steps.ctypes.data, plan.operands.ctypes.data
+        self.native = binding.native()
+        written = [r for v, r in zip(outputs, plan.outputs, strict=True) if v.type is not STACK]
+        inputs = list(zip(plan.inputs, [v.type for v in program.inputs], strict=True))
+        self.table = binding.table(inputs, plan.extents, written)
+        self.table_address = self.table.ctypes.data
+        self.made = [(v.type.shape, v.type.dtype.numpy) for v in outputs if v.type is not STACK]
+        for shape, of in self.made:
+            if all(isinstance(d, int) for d in shape):
+                memory.check(program.name, shape, of)  # type: ignore[arg-type]
+        self.named = any(isinstance(d, str) for shape, _ in self.made for d in shape)
+        self.handed_on = plan.outputs != plan.computed or any(v.type is STACK for v in outputs)
+        # a frame may be used again as it is left: what a run reads it writes before, but for stacks
+        self.clean = not plan.stacks
+
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        plan = self.plan
+        try:
+            frame = self.pool.pop()
+        except IndexError:  # asking first would let another thread in between
+            frame = Frame(plan.frame, np.empty(1 << 16, np.uint8))
+        cells = frame.cells
+        cells[executor.TOP], cells[executor.END] = frame.top, frame.end
+        if self.named:
+            dims = _dims(plan, arrays)
+            outputs: list[Any] = [_output(plan.program.name, shape, of, dims) for shape, of in self.made]
+        else:
+            outputs = [memory.allocated(plan.program.name, shape, of) for shape, of in self.made]  # type: ignore[arg-type]
+        bound = [*arrays, *outputs]
+        if self.native is None or self.native(frame.address, self.table_address, id(bound)):
+            _bind(plan, frame.registers, arrays)
+            for (_, register), array in zip(_written(plan), outputs, strict=True):
+                cells[register] = array.ctypes.data
+        pc = self.execute(*self.code, frame.address, 0)
+        keep: dict[int, Any] = {}
+        if pc != -1:
+            try:
+                keep = self._go_on(frame, pc, arrays)
+            except BaseException:
+                self.pool.append(Frame(plan.frame, frame.arena))
+                raise
+        if self.handed_on:
+            outputs = _returned(plan, frame.registers, arrays, outputs, keep)
+        if self.clean:
+            self.pool.append(frame)
+        else:
+            self.pool.append(Frame(plan.frame, frame.arena))
+        return outputs
+
+    def _go_on(self, frame: Frame, pc: int, arrays: Sequence[Any]) -> dict[int, Any]:
+        """Python's part of a run: more memory, signals, errors. Returns the buffers of stacks."""
+        plan, registers, chunks = self.plan, frame.registers, [frame.arena]
+        keep = {r: a for v, r, a in zip(plan.program.inputs, plan.inputs, arrays, strict=True) if v.type is STACK}
+        while pc != -1:
             if pc & executor.FULL:
                 pc ^= executor.FULL
-                _next_chunk(frame, chunks, int(frame[plan.steps[pc, 2]]) + 128)
+                _next_chunk(registers, chunks, int(registers[plan.steps[pc, 2]]) + 128)
             elif pc & executor.STACK_FULL:
                 pc ^= executor.STACK_FULL
-                _grow(frame, int(plan.steps[pc, 1]), int(frame[plan.steps[pc, 3]]), keep)
+                _grow(registers, int(plan.steps[pc, 1]), int(registers[plan.steps[pc, 3]]), keep)
             elif pc & executor.YIELD:
                 pc ^= executor.YIELD  # Python is here for a moment: a pending KeyboardInterrupt is raised
             else:
-                raise _failed(plan.checks[pc], dims, int(frame[plan.steps[pc, 1]]))
-    finally:
-        pool.append(arena if len(chunks) == 1 else np.empty(sum(c.size for c in chunks), np.uint8))
+                raise _failed(plan.checks[pc], _dims(plan, arrays), int(registers[plan.steps[pc, 1]]))
+            pc = self.execute(*self.code, frame.address, pc)
+        if len(chunks) > 1:
+            larger = np.empty(sum(c.size for c in chunks), np.uint8)
+            frame.arena, frame.top, frame.end = larger, (larger.ctypes.data + 63) & -64, larger.ctypes.data + larger.size
+        return keep
+
+
+def _returned(
+    plan: plan.Plan, registers: np.ndarray, arrays: Sequence[Any], made: Sequence[Any], keep: dict[int, Any]
+) -> list[Any]:
+    """The outputs: what was made, the array of an input that came out as it went in, what is on a stack."""
     places = {array.ctypes.data: array for array in arrays if array.size}
     if len(places) < len(arrays):
         places = {}  # two inputs in one place: which of them came out cannot be told
-    return [
-        _stack_of(frame, r, keep) if out is None else places.get(int(frame[home]), out)
-        for out, r, home in zip(outputs, plan.outputs, plan.computed, strict=True)
-    ]
+    for v, r, a in zip(plan.program.inputs, plan.inputs, arrays, strict=True):
+        if v.type is STACK:
+            keep.setdefault(r, a)
+    found, results = iter(made), []
+    for value, r, home in zip(plan.program.outputs, plan.outputs, plan.computed, strict=True):
+        if value.type is STACK:
+            results.append(_stack_of(registers, r, keep))
+        else:
+            array = next(found)
+            results.append(places.get(int(registers[home]), array))
+    return results
 
 
-def _bind(plan: plan.Plan, frame: np.ndarray, arrays: Sequence[Any]) -> tuple[dict[int, Any], dict[str, int]]:
-    """Puts addresses and extents of the inputs into the frame; returns what must stay alive, and the extents by name."""
-    keep: dict[int, Any] = {}
-    dims: dict[str, int] = {}
+def _written(plan: plan.Plan) -> list[tuple[Value, int]]:
+    pairs = zip(plan.program.outputs, plan.outputs, strict=True)
+    return [(value, register) for value, register in pairs if value.type is not STACK]
+
+
+def _dims(plan: plan.Plan, arrays: Sequence[Any]) -> dict[str, int]:
+    """The extents by name."""
+    return {name: arrays[n].shape[axis] for name, (n, axis) in plan.defined.items()}
+
+
+def _bind(plan: plan.Plan, frame: np.ndarray, arrays: Sequence[Any]) -> None:
+    """Puts addresses and extents of the inputs into the frame; refuses what does not fit."""
+    dims = _dims(plan, arrays)
     for value, register, array in zip(plan.program.inputs, plan.inputs, arrays, strict=True):
-        keep[register] = array
         if value.type is STACK:
             frame[register : register + 3] = array.ctypes.data, array.size, 0  # the first push moves what is another call's
             continue
         frame[register] = array.ctypes.data
-        for d, n in zip(value.type.shape, array.shape, strict=True):
-            if n != (d if isinstance(d, int) else dims.setdefault(d, n)):
-                raise ShapeError("D2S0002", f"'{value.name}' of '{plan.program.name}' is {value.type}, got shape {array.shape}")
+        if array.shape != _shape(value.type.shape, dims):
+            raise ShapeError("D2S0002", f"'{value.name}' of '{plan.program.name}' is {value.type}, got shape {array.shape}")
     for name, register in plan.extents.items():
         frame[register] = dims[name]
-    return keep, dims
 
 
-def _shape(of: Type, dims: dict[str, int]) -> tuple[int, ...]:
-    return tuple(d if isinstance(d, int) else dims[d] for d in of.shape)
+def _shape(shape: Shape, dims: dict[str, int]) -> tuple[int, ...]:
+    return tuple(d if isinstance(d, int) else dims[d] for d in shape)
 
 
-def _outputs(plan: plan.Plan, frame: np.ndarray, dims: dict[str, int]) -> list[Any]:
-    outputs: list[Any] = []
-    for value, register in zip(plan.program.outputs, plan.outputs, strict=True):
-        outputs.append(None if value.type is STACK else _output(plan.program.name, value.type, dims))
-        if value.type is not STACK:
-            frame[register] = outputs[-1].ctypes.data
-    return outputs
-
-
-def _output(name: str, of: Type, dims: dict[str, int]) -> np.ndarray:
+def _output(name: str, of: Shape, dtype: np.dtype, dims: dict[str, int]) -> np.ndarray:
     shape = _shape(of, dims)
-    memory.check(name, shape, of.dtype.numpy)
-    return memory.allocated(name, shape, of.dtype.numpy)
+    memory.check(name, shape, dtype)
+    return memory.allocated(name, shape, dtype)
 
 
 def _free_space(frame: np.ndarray, arena: np.ndarray) -> None:
@@ -177,7 +248,7 @@ def _failed(node: Node, dims: dict[str, int], value: int) -> Exception:
     if node.op == "fused":
         node = node.attrs["body"].nodes[value - 1]
     op, inputs = OPS[node.op], [v.type for v in node.inputs]
-    found = [Type(t.dtype, _shape(t, dims), t.python) for t in inputs]
+    found = [Type(t.dtype, _shape(t.shape, dims), t.python) for t in inputs]
     try:
         op.infer(found, node.attrs)
     except D2SError as error:

@@ -52,6 +52,7 @@ class Plan:
     frame: np.ndarray
     inputs: list[int]
     extents: dict[str, int]
+    defined: dict[str, tuple[int, int]]  # which axis of which input tells an extent
     outputs: list[int]
     computed: list[int]  # where outputs stand before they are copied to where the caller wants them
     stacks: list[int]
@@ -115,7 +116,9 @@ class _Planner:
         table = np.array([_placed(s, 0) for s in self.head] + [_placed(s, ahead) for s in self.steps], np.int64)
         checks, runs = ({step + ahead: node for step, node in found.items()} for found in (self.checks, self.runs))
         operands, frame = np.array(self.operands, np.int32), np.array(self.frame, np.int64)
-        places = inputs, extents, outputs, computed
+        axes = [(d, (n, axis)) for n, v in enumerate(program.inputs) for axis, d in enumerate(v.type.shape)]
+        defined = {d: place for d, place in reversed(axes) if isinstance(d, str)}
+        places = inputs, extents, defined, outputs, computed
         return Plan(program, table, operands, frame, *places, self.stacks, checks, self.constants, runs)
 
     def output(self, position: int, value: Value) -> int:

@@ -438,8 +438,9 @@ def test_a_pool_that_another_thread_empties_is_no_error():
 
     program = program_of("while")
     arrays = [np.array(3), grid(4)]
-    compiled = Call(program)
-    assert same_bits(call._run(compiled.plan, arrays, Emptied())[1], interpreter.run(program, arrays)[1])
+    frames = call.Frames(Call(program).plan)
+    frames.pool = Emptied()
+    assert same_bits(frames.run(arrays)[1], interpreter.run(program, arrays)[1])
 
 
 def test_the_gil_is_released():
@@ -470,7 +471,7 @@ print("running", flush=True)
 try:
     call([np.ones(2, "float32")])
 except KeyboardInterrupt:
-    print("interrupted", len(call._pool), flush=True)
+    print("interrupted", len(call._frames.pool), flush=True)
 """
 
 
