@@ -135,13 +135,13 @@ def _nested(shape: Sequence[int], items: Iterator[str], edge: int, width: int, i
 def table(array: np.ndarray) -> str:
     """The values of a tensor of one or two axes as an HTML table, long axes by their edges; of more axes, as text."""
     if array.ndim not in (1, 2) or not array.size:
-        return f"<pre>{html.escape(text(array))}</pre>"
+        return f"<pre>{' ' * INDENT}{html.escape(text(array))}</pre>"
     rows = array.reshape((1, -1)) if array.ndim == 1 else array
     down, across = (_shown_indices(extent) for extent in rows.shape)
     head = _row("", map(_index, across), "th")
     body = [_row(_index(r), (_cell(rows, r, c) for c in across), "td") for r in down]
     style = "font-family:monospace;text-align:right"
-    return f'<table style="{style}">{head}{"".join(body)}</table>'
+    return f'<table cellpadding="4" style="{style}">{head}{"".join(body)}</table>'
 
 
 def _shown_indices(extent: int) -> list[int | None]:

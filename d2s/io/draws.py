@@ -45,6 +45,6 @@ def below(count: int) -> int:
     return word() * count >> 64
 
 
-def generator() -> np.random.Generator:
+def generator() -> "np.random.Generator":  # quoted: NumPy loads its generators when they are first named
     """A generator of NumPy's that starts where the stream is."""
     return np.random.Generator(np.random.PCG64(word()))
