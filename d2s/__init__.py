@@ -8,7 +8,9 @@ from d2s.config import config
 from d2s.dataset.batch import batch
 from d2s.default_dtype import get_default_dtype, set_default_dtype
 from d2s.eager import autograd
+from d2s.eager.assign import assign, increment
 from d2s.eager.autograd import grad
+from d2s.eager.counts import bincount, histogram, unique, unique_consecutive
 from d2s.eager.masks import masked_select, nonzero
 from d2s.eager.shown import set_printoptions
 from d2s.eager.tensor import Tensor, is_tensor, to_tensor
@@ -36,16 +38,20 @@ from d2s.ops.create import (
     zeros,
     zeros_like,
 )
+from d2s.ops.einsum import einsum, tensordot
 from d2s.ops.expand import broadcast_tensors, broadcast_to, expand, expand_as, tile
 from d2s.ops.exponential import erf, exp, expm1, log, log1p, log2, log10, rsqrt, sigmoid, sqrt
 from d2s.ops.extremes import clip, fmax, fmin, maximum, minimum
+from d2s.ops.gamma import digamma, erfinv, lgamma
 from d2s.ops.gather import gather, gather_nd, index_select
 from d2s.ops.join import concat, stack
 from d2s.ops.linalg import addmm, bmm, dot, inner, matmul, mm, mv, outer
 from d2s.ops.logic import (
     bitwise_and,
+    bitwise_left_shift,
     bitwise_not,
     bitwise_or,
+    bitwise_right_shift,
     bitwise_xor,
     logical_and,
     logical_not,
@@ -68,6 +74,9 @@ from d2s.ops.math import (
     subtract,
     tanh,
 )
+from d2s.ops.math import remainder as floor_mod
+from d2s.ops.math import remainder as mod
+from d2s.ops.near import allclose, equal_all, frac, isclose, lerp, logit, nan_to_num, scale, stanh
 from d2s.ops.random import (
     bernoulli,
     multinomial,
@@ -80,6 +89,24 @@ from d2s.ops.random import (
     randperm,
     standard_normal,
     uniform,
+)
+from d2s.ops.rearrange import (
+    add_n,
+    clone,
+    crop,
+    cross,
+    diag_embed,
+    diagflat,
+    is_floating_point,
+    is_integer,
+    kron,
+    numel,
+    rank,
+    repeat_interleave,
+    rot90,
+    shape,
+    shard_index,
+    trace,
 )
 from d2s.ops.reduce import amax, amin, max, mean, min, prod, sum
 from d2s.ops.rounding import ceil, floor, isfinite, isinf, isnan, round, trunc
@@ -101,7 +128,7 @@ from d2s.ops.sort import (
 )
 from d2s.ops.statistics import all, any, count_nonzero, nanmean, nansum, norm, std, var
 from d2s.ops.triangle import diag, diagonal, tril, triu
-from d2s.ops.trigonometry import acos, asin, atan, cos, cosh, sin, sinh, tan
+from d2s.ops.trigonometry import acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan
 from d2s.place import CPUPlace, CUDAPlace, get_device, is_compiled_with_cuda, set_device
 from d2s.runtime.random_state import get_rng_state, seed, set_rng_state
 from d2s.static.program import disable_static, enable_static, in_dynamic_mode

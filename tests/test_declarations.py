@@ -118,6 +118,9 @@ NO_GRADIENT |= dict.fromkeys({"recurrent_grad"}, NO_GRADIENT["attention_grad"])
 ONNX_OPEN |= {"recurrent"}  # LSTM, GRU and RNN hold their weights
 INTERNAL |= {"recurrent"} | IN_GRADIENTS_OF_LAYERS
 NO_PADDLE |= {"recurrent"} | IN_GRADIENTS_OF_LAYERS
+ONNX_OPEN |= {"atan2", "digamma", "erfinv", "lgamma", "shifted_left", "shifted_right"}
+INTERNAL |= {"shifted_left", "shifted_right"}  # bitwise_left_shift and bitwise_right_shift call them
+NO_GRADIENT |= {"digamma": "Paddle's is the polygamma function"}
 every_op = pytest.mark.parametrize("name", list(OPS))
 
 

@@ -44,7 +44,16 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from d2s.ops import Op, Share, vector_angles, vector_division, vector_float32, vector_math
+from d2s.ops import (
+    Op,
+    Share,
+    vector_angles,
+    vector_division,
+    vector_float32,
+    vector_gamma,
+    vector_inverses,
+    vector_math,
+)
 from d2s.types import Dim, DType, Shape, Type
 
 CHUNK = 16384  # elements a thread takes at a time, at least
@@ -226,7 +235,7 @@ class _Polynomials(ast.NodeTransformer):
 def _definitions() -> dict[str, tuple[str, set[str]]]:
     """What vector math defines: the text of each name, and the names in it."""
     found: dict[str, tuple[str, set[str]]] = {}
-    parts = (vector_math, vector_float32, vector_angles, vector_division)
+    parts = (vector_math, vector_float32, vector_angles, vector_inverses, vector_gamma, vector_division)
     for node in (node for part in parts for node in ast.parse(inspect.getsource(part)).body):
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         if isinstance(node, ast.FunctionDef):

@@ -42,3 +42,7 @@ def masked_select(x: Any, mask: Any) -> Any:
     known_now("how often a mask holds")
     values, where = broadcast_tensors([x, mask])
     return values[where]
+
+
+for _function in (nonzero, masked_select):
+    setattr(Tensor, _function.__name__, _function)

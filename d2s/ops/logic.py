@@ -7,9 +7,11 @@
 
 from typing import Any
 
+from d2s.ops.create import full_like
 from d2s.ops.math import of_tensors
 from d2s.ops.op import elementwise
-from d2s.types import bool_
+from d2s.ops.shapes import tensor_type
+from d2s.types import bool_, uint8
 
 T: Any = None  # the emitter's, bound to the dtype of each kernel
 
@@ -117,3 +119,57 @@ def _(x):
 @bitwise_not.rule("vjp")
 def _(g, out, x):
     return None
+
+
+@elementwise(paddle="bitwise_left_shift", onnx=None, dtypes="i")
+def shifted_left(x, y):
+    """The bits moved up by y places; none are left where y is 64 and more, or negative.
+
+    >>> d2s.ops.logic.shifted_left(d2s.to_tensor([1, 3]), d2s.to_tensor([4, 64])).numpy().tolist()
+    [16, 0]
+    """
+    return T(x << y if 0 <= y < 64 else 0)
+
+
+@shifted_left.rule("vjp")
+def _(g, out, x, y):
+    return None, None
+
+
+@elementwise(paddle="bitwise_right_shift", onnx=None, dtypes="i")
+def shifted_right(x, y):
+    """The bits moved down by y places behind copies of the sign, which alone is left where y is 64 and more, or negative.
+
+    >>> d2s.ops.logic.shifted_right(d2s.to_tensor([16, -1]), d2s.to_tensor([4, 64])).numpy().tolist()
+    [1, -1]
+    """
+    return T(x >> (y if 0 <= y < 64 else 63))
+
+
+@shifted_right.rule("vjp")
+def _(g, out, x, y):
+    return None, None
+
+
+def bitwise_left_shift(x: Any, y: Any, is_arithmetic: bool = True) -> Any:
+    """The bits of integers moved up by y places.
+
+    >>> d2s.bitwise_left_shift(d2s.to_tensor([1, 3]), d2s.to_tensor([4, 1])).numpy().tolist()
+    [16, 6]
+    """
+    return shifted_left(x, y)
+
+
+def bitwise_right_shift(x: Any, y: Any, is_arithmetic: bool = True) -> Any:
+    """The bits of integers moved down by y places, behind copies of the sign, or behind zeros if not `is_arithmetic`.
+
+    >>> d2s.bitwise_right_shift(d2s.to_tensor([16, -1]), d2s.to_tensor([4, 60]), is_arithmetic=False).numpy().tolist()
+    [1, 15]
+    """
+    moved = shifted_right(x, y)
+    if is_arithmetic:
+        return moved
+    have = tensor_type(x, "bitwise_right_shift", "x").dtype
+    return (
+        bitwise_and(moved, bitwise_not(shifted_left(full_like(moved, -1), 8 * have.size - y))) if have is not uint8 else moved
+    )

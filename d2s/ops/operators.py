@@ -9,11 +9,15 @@ from typing import Any
 from d2s.ops import (
     argmax,
     compare,
+    einsum,
     exponential,
     extremes,
+    gamma,
     linalg,
     logic,
     math,
+    near,
+    rearrange,
     reduce,
     rounding,
     scan,
@@ -72,6 +76,8 @@ class Operators(ShapeMethods):
     __pow__, __rpow__ = _operator(math.pow), _operator(math.pow, True)
     __and__, __rand__ = _operator(logic.bitwise_and), _operator(logic.bitwise_and, True)
     __or__, __ror__ = _operator(logic.bitwise_or), _operator(logic.bitwise_or, True)
+    __lshift__, __rlshift__ = _operator(logic.shifted_left), _operator(logic.shifted_left, True)
+    __rshift__, __rrshift__ = _operator(logic.shifted_right), _operator(logic.shifted_right, True)
     __xor__, __rxor__ = _operator(logic.bitwise_xor), _operator(logic.bitwise_xor, True)
     __lt__, __le__ = _operator(compare.less_than), _operator(compare.less_equal)
     __gt__, __ge__ = _operator(compare.greater_than), _operator(compare.greater_equal)
@@ -95,6 +101,16 @@ class Operators(ShapeMethods):
     sin, cos, tan = map(method_of, (trigonometry.sin, trigonometry.cos, trigonometry.tan))
     asin, acos, atan = map(method_of, (trigonometry.asin, trigonometry.acos, trigonometry.atan))
     sinh, cosh = map(method_of, (trigonometry.sinh, trigonometry.cosh))
+    asinh, acosh, atanh = map(method_of, (trigonometry.asinh, trigonometry.acosh, trigonometry.atanh))
+    atan2, neg = method_of(trigonometry.atan2), method_of(math.neg)
+    lgamma, digamma, erfinv = map(method_of, (gamma.lgamma, gamma.digamma, gamma.erfinv))
+    equal, not_equal, less_than = map(method_of, (compare.equal, compare.not_equal, compare.less_than))
+    less_equal, greater_than = map(method_of, (compare.less_equal, compare.greater_than))
+    greater_equal = method_of(compare.greater_equal)
+    mod = floor_mod = remainder
+    frac, lerp, scale, stanh, logit, nan_to_num = near.frac, near.lerp, near.scale, near.stanh, near.logit, near.nan_to_num
+    isclose, allclose, equal_all = near.isclose, near.allclose, near.equal_all
+    bitwise_left_shift, bitwise_right_shift = logic.bitwise_left_shift, logic.bitwise_right_shift
     floor, ceil, round, trunc = map(method_of, (rounding.floor, rounding.ceil, rounding.round, rounding.trunc))
     isnan, isinf, isfinite = map(method_of, (rounding.isnan, rounding.isinf, rounding.isfinite))
     maximum, minimum, fmax, fmin = map(method_of, (extremes.maximum, extremes.minimum, extremes.fmax, extremes.fmin))
@@ -137,6 +153,19 @@ class Operators(ShapeMethods):
 
     mm, bmm, mv, dot = linalg.mm, linalg.bmm, linalg.mv, method_of(linalg.dot)
     inner, outer, addmm = linalg.inner, linalg.outer, linalg.addmm
+    tensordot, kron, cross, trace = einsum.tensordot, rearrange.kron, rearrange.cross, rearrange.trace
+    rot90, repeat_interleave, crop = rearrange.rot90, rearrange.repeat_interleave, rearrange.crop
+    diag_embed, diagflat, shard_index = rearrange.diag_embed, rearrange.diagflat, rearrange.shard_index
+    numel, rank, is_floating_point, is_integer = (
+        rearrange.numel,
+        rearrange.rank,
+        rearrange.is_floating_point,
+        rearrange.is_integer,
+    )
+
+    def where(self, x: Any, y: Any) -> Any:
+        """x where this mask holds, y elsewhere."""
+        return compare.where(self, x, y)
 
     def matmul(self, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
         return linalg.matmul(self, y, transpose_x, transpose_y)

@@ -129,3 +129,63 @@ def cosh(x):
 @cosh.rule("vjp")
 def _(g, out, x):
     return lambda: g * sinh(x)
+
+
+@elementwise(paddle="asinh", onnx="Asinh", dtypes="f")
+def asinh(x):
+    """The number with this hyperbolic sine.
+
+    >>> d2s.asinh(d2s.to_tensor([0.0])).numpy().tolist()
+    [0.0]
+    """
+    return vm.asinh(x)
+
+
+@asinh.rule("vjp")
+def _(g, out, x):
+    return lambda: g / sqrt(x * x + 1.0)
+
+
+@elementwise(paddle="acosh", onnx="Acosh", dtypes="f")
+def acosh(x):
+    """The number from 0 on with this hyperbolic cosine; nan below 1.
+
+    >>> d2s.acosh(d2s.to_tensor([1.0])).numpy().tolist()
+    [0.0]
+    """
+    return vm.acosh(x)
+
+
+@acosh.rule("vjp")
+def _(g, out, x):
+    return lambda: g / sqrt(x * x - 1.0)
+
+
+@elementwise(paddle="atanh", onnx="Atanh", dtypes="f")
+def atanh(x):
+    """The number with this hyperbolic tangent; nan outside -1 and 1.
+
+    >>> d2s.atanh(d2s.to_tensor([0.0, 1.0])).numpy().tolist()
+    [0.0, inf]
+    """
+    return vm.atanh(x)
+
+
+@atanh.rule("vjp")
+def _(g, out, x):
+    return lambda: g / (1.0 - x * x)
+
+
+@elementwise(paddle="atan2", onnx=None, dtypes="f")
+def atan2(x, y):
+    """The angle between -π and π of the point that is y to the right and x up.
+
+    >>> d2s.atan2(d2s.to_tensor([0.0, 1.0, 0.0]), d2s.to_tensor([1.0, 0.0, -1.0])).numpy().tolist()
+    [0.0, 1.5707963705062866, 3.1415927410125732]
+    """
+    return vm.atan2(x, y)
+
+
+@atan2.rule("vjp")
+def _(g, out, x, y):
+    return lambda: g * y / (x * x + y * y), lambda: neg(g * x / (x * x + y * y))

@@ -5,8 +5,8 @@ needs into the kernel's text. A float32 function computes in float64 on short po
 0.51 ULP; but exp, tanh, sigmoid, erf and gelu, of which networks are made, compute in float32 (vector_float32.py). A
 float64 function carries a second float where the first does not hold enough. exp, log, log2, log10, sqrt and rsqrt are within
 1 ULP, the others within 2 (tests/ops/test_vector_math.py sweeps all). An fma stands where it is written and nowhere else, so
-a fused loop has the bits of the loops it was made from. `vm` goes on in vector_float32.py, vector_angles.py and
-vector_division.py.
+a fused loop has the bits of the loops it was made from. `vm` goes on in vector_float32.py, vector_angles.py,
+vector_inverses.py, vector_gamma.py and vector_division.py.
 
 Nanoseconds per element, 2**20 elements on one core with AVX-512 (NumPy in the same run):
 

@@ -62,6 +62,9 @@ ONE = {  # op: its reference in 80 bits, and how many ULP it may be off
     "asin": (np.arcsin, 2),
     "acos": (np.arccos, 2),
     "atan": (np.arctan, 2),
+    "asinh": (np.arcsinh, 2),
+    "acosh": (np.arccosh, 2),
+    "atanh": (np.arctanh, 2),
 }
 IN_FLOAT32 = {"exp", "tanh", "sigmoid", "erf"}  # the others compute a float32 in float64, and round once
 VECTORISED = [*ONE, "pow", "floor", "ceil", "round", "trunc", "abs", "sign", "square", "divide", "maximum", "fmin", "isfinite"]
@@ -163,6 +166,15 @@ def test_powers_are_near(of):
         with np.errstate(all="ignore"):
             exact = np.power(a.astype(LONG), b.astype(LONG))
         check("pow", [a, b], exact, 1)
+
+
+@needs_80_bits
+@pytest.mark.parametrize("of", FLOATS)
+def test_angles_of_points_are_near(of):
+    x, edges = sweep(np.dtype(of).type), special(np.dtype(of).type)
+    pairs = np.array(list(itertools.product(edges, edges)), of).T
+    for a, b in ((x, np.random.default_rng(1).permutation(x)), (pairs[0].copy(), pairs[1].copy())):
+        check("atan2", [a, b], np.arctan2(a.astype(LONG), b.astype(LONG)), 2 if of == "float64" else 0.5)
 
 
 @pytest.mark.parametrize(
@@ -409,7 +421,7 @@ def test_rounding_at_its_edges(of):
         assert same_bits(OPS[name](d2s.to_tensor(x)).numpy(), getattr(np, name)(x))
 
 
-POSITIVE = ["log", "log1p", "log2", "log10", "sqrt", "rsqrt", "asin", "acos"]
+POSITIVE = ["log", "log1p", "log2", "log10", "sqrt", "rsqrt", "asin", "acos", "atanh"]
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 1, 2), (0,)])

@@ -1,0 +1,39 @@
+"""A tensor of the same values. In: a tensor, an array, numbers. Out: a tensor with memory of its own.
+
+>>> assign([[1, 2], [3, 4]]).tolist()
+[[1, 2], [3, 4]]
+"""
+
+from typing import Any
+
+from d2s.eager.tensor import Tensor, to_tensor
+from d2s.errors import DTypeError
+from d2s.ops.compare import cast
+
+
+def assign(x: Any, output: Any = None) -> Any:
+    """The same values in memory of their own, or in that of `output`; gradients pass.
+
+    >>> d2s.assign(d2s.to_tensor([1.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """
+    if output is not None and not isinstance(output, Tensor):
+        raise DTypeError("D2S0001", f"assign(): 'output' expects a Tensor, got {type(output).__name__}")
+    made = cast(x, x.dtype) if isinstance(x, Tensor) else to_tensor(x)
+    return made if output is None else output.set_value(made) or output
+
+
+def increment(x: Any, value: float = 1.0) -> Any:
+    """x itself, grown by a number.
+
+    >>> x = d2s.to_tensor([1.0])
+    >>> d2s.increment(x) is x, x.tolist()
+    (True, [2.0])
+    """
+    if not isinstance(x, Tensor) or x.size != 1:
+        got = f"{x.dtype.name}{x.shape}" if isinstance(x, Tensor) else type(x).__name__
+        raise DTypeError("D2S0001", f"increment(): 'x' expects a Tensor of one element, got {got}")
+    return x._become(x + (int(value) if x.dtype.kind == "i" else value))
+
+
+setattr(Tensor, increment.__name__, increment)
