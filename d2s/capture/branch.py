@@ -60,7 +60,8 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
     for end, found in zip(ends, changes, strict=True):
         if end is not None:
             end += [found[k][1] if k in found else contents(owner) for k, owner in owners.items()]
-    forms = [join(form_of(a, tracer), form_of(b, tracer)) for a, b in _pairs(ends)]
+    makers = [region if end is not None else other for region, end, other in zip(regions, ends, regions[::-1], strict=True)]
+    forms = [join(*map(form_of, pair, makers)) for pair in _pairs(ends)]
     outputs = [_outputs(region, end, forms, found) for region, end, found in zip(regions, ends, changes, strict=True)]
     reads, (then, otherwise) = tracer.adopt(regions, outputs)
     types = [t for form in forms for t in slots(form)]
@@ -73,7 +74,7 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
     for region, end in zip(regions, ends, strict=True):
         note_aliases(region, end or [], values)
     for pair, value, form in zip(_pairs(ends), values, forms, strict=True):
-        _note(tracer, test, pair, value, form)
+        _note(tracer, test, pair, value, form, makers)
     count = len(values) - len(owners)
     for container, held in zip(owners.values(), values[count:], strict=True):
         put_back(tracer, container, held)
@@ -85,6 +86,9 @@ def made_anew(tracer: Tracer, value: Any) -> Any:
     for container in containers(value):
         if type(container) is not tuple and id(container) not in tracer.root.given and not tracer.root.heap.has(container):
             tracer.root.heap.made(container)
+    for leaf in flatten(value)[0]:
+        for one in leaf.alternatives if isinstance(leaf, OneOf) else ():
+            made_anew(tracer, one)
     return value
 
 
@@ -112,12 +116,12 @@ def put_back(tracer: Tracer, container: Any, held: Any) -> None:
     tracer.root.heap.set(container, held)
 
 
-def _note(tracer: Tracer, test: SymbolicTensor, ends: tuple[Any, Any], value: Any, form: Form) -> None:
+def _note(tracer: Tracer, test: SymbolicTensor, ends: Sequence[Any], value: Any, form: Form, makers: Any) -> None:
     """What the condition tells of which alternative a value is, here and wherever it is asked again."""
     if isinstance(value, OneOf):
         assert isinstance(form, Union)
-        for when, end in zip((True, False), ends, strict=True):
-            tracer.imply(test.value, when, value.tag.value, among(form, form_of(end, tracer)))
+        for when, end, maker in zip((True, False), ends, makers, strict=True):
+            tracer.imply(test.value, when, value.tag.value, among(form, form_of(end, maker)))
 
 
 def recorded(region: Tracer, arm: Arm) -> list[Any] | None:

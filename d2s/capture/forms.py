@@ -109,7 +109,7 @@ def form_of(value: Any, tracer: Tracer) -> Form:
 
 def _parts(value: Any, tracer: Tracer) -> tuple[list[Any], Any] | None:
     """The parts of a structure the captured function made, and its skeleton; None for all else, which stays one object."""
-    if not isinstance(value, tuple | list | dict) or id(value) in tracer.root.given:
+    if not isinstance(value, tuple | list | dict) or id(value) in tracer.root.given or tracer.found_before(value):
         return None
     skeleton = flatten(value)[1]
     if skeleton is None:
@@ -229,7 +229,7 @@ def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[Symbo
         parts = value.values() if isinstance(value, dict) else value
         encoded = [encode(tracer, v, f, switch) for v, f in zip(parts, form.parts, strict=True)]
         return list(itertools.chain(*encoded))
-    (chosen,) = among(form, form_of(value, tracer))
+    (chosen,) = among(form, form_of(value, tracer)) or among(form, form_of(value, tracer.root))  # made on a path around
     found: list[SymbolicTensor] = [tracer.constant(chosen, TAG)]
     for n, f in enumerate(form.alternatives):
         found += encode(tracer, value, f, switch) if n == chosen else holes(tracer, f)

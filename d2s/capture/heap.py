@@ -104,14 +104,15 @@ class Heap:
 
     def changing(self, owner: Any) -> None:
         """Notes what is held before a change, unless nothing outside of this path knows the owner."""
-        if self._paths and self._home(owner) is not (self._region() or self):
+        if self._paths and self.home(owner) is not (self._region() or self):
             before = owner.now if isinstance(owner, Place) else contents(owner)
             self._paths[-1][1].setdefault(id(owner), (owner, before))
 
     def _region(self) -> Any:
         return self._paths[-1][0] if self._paths else None
 
-    def _home(self, owner: Any) -> Any:
+    def home(self, owner: Any) -> Any:
+        """The path a container or a place was made on; None for one that was there before all paths."""
         return owner.home if isinstance(owner, Place) else self._made.get(id(owner), (owner, None))[1]
 
     @contextlib.contextmanager

@@ -215,6 +215,16 @@ class Tracer(Recorder):
                 self.root._numbers[symbol.value] = self.root._numbers.setdefault((n, key), len(self.root._numbers))
         return made
 
+    def found_before(self, container: Any) -> bool:
+        """Whether a container was made before this path began: others may know it, so it stays the one it is."""
+        if isinstance(container, tuple) or self.parent is None or not self.root.heap.has(container):
+            return False
+        home, region = self.root.heap.home(container), self.parent  # type: Any, Recorder | None
+        home = home.tracer if isinstance(home, Attempt) else home or self.root
+        while region is not None and region is not home:
+            region = region.parent
+        return region is not None
+
     def begun(self, iterator: Any) -> Any:
         """An iterator that was made on this path: only here it may go on."""
         self.root.iterators[id(iterator)] = iterator, self

@@ -7,6 +7,8 @@ from programs_compare import program, t
 Pair = collections.namedtuple("Pair", "first second")
 A, B = t([1.0, 2.0]), t([-3.0, 0.5])
 
+SETS = (t([1.0, 2.0]),), (t([-1.0, -2.0]),), (t([1.0, 0.5]),)
+
 
 @program(([A, B],), ([B, A],), ([A, A],))
 def list_argument(parts):
@@ -150,3 +152,31 @@ def one_list_by_two_names(x):
     else:
         first.append(x * 3)
     return first, first is second
+
+
+@program(*SETS)
+def a_list_known_under_two_names(x):
+    trace, y = [], None
+    if x.sum() > 0:
+        y = (x * 2, trace)
+    trace.append(1)
+    return y, trace
+
+
+@program(*SETS)
+def one_of_two_lists_changes(x):
+    a, b = [x], [x * 2]
+    c = a if x.sum() > 0 else b
+    c[0] = x * 3
+    return a[0] + b[0] * 2, c[0]
+
+
+@program(*SETS)
+def one_of_a_known_and_a_new_list(x):
+    a = [x]
+    c = a if x.sum() > 0 else [x * 2]
+    c[0] = x * 3
+    d = None
+    if x.sum() > 1:
+        d = (c, a) if x.max() > 2 else [[x], a]
+    return a[0] + c[0], d is None
