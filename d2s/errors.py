@@ -163,6 +163,22 @@ d2s.to_static(double)(d2s.to_tensor([1.0]))
 """,
         "Put the function in a file, or its text in linecache.cache; start again if the file changed since it was imported.",
     ),
+    "D2S1006": Page(
+        "a function that would be captured again where that was forbidden",
+        """
+import d2s
+
+@d2s.to_static
+def scaled(x, k):
+    return x * k
+
+scaled(d2s.to_tensor([1.0]), 2)
+with d2s.jit.fail_on_recompile():
+    scaled(d2s.to_tensor([1.0]), 3)
+""",
+        "The message says what is another than before. Ints, strings and objects are part of what a capture stands for:\n"
+        "make what changes a float or a tensor, or leave it as it is. scaled.recompiles() lists every capture's reason.",
+    ),
     "D2S2001": Page(
         "eager and static results differ",
         """

@@ -14,24 +14,28 @@ False
 import array
 import collections
 import functools
+import os
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from d2s.errors import brief
+
 CONTAINERS = (tuple, list, dict, set, frozenset, collections.deque)
 PLAIN = (type(None), bool, int, str, bytes, range)
 MISSING = object()
+Source = tuple[str, Any, Any]  # ("attribute", owner, name), ("item", container, key), ("value", value, None)
 
 
 class Guard:
     """One thing read at capture, at the user's line `where`. `kept` holds it, so that its identity stays its own."""
 
-    __slots__ = ("described", "kept", "loose", "print", "read", "where")
+    __slots__ = ("described", "kept", "loose", "print", "read", "source", "where")
 
-    def __init__(self, described: str, read: Callable[[], Any], where: str = "") -> None:
-        self.described, self.read, self.where = described, read, where
+    def __init__(self, described: str, read: Callable[[], Any], where: str = "", source: Source | None = None) -> None:
+        self.described, self.read, self.where, self.source = described, read, where, source
         self.kept = self._now()
         self.loose: tuple[int, ...] = ()
         self.print = fingerprint(self.kept)
@@ -48,6 +52,23 @@ class Guard:
 
     def holds(self) -> bool:
         return fingerprint(self._now(), self.loose) == self.print
+
+    def change(self) -> str:
+        """What is another now, and where it is read: `self.flag: True → False (model.py:31)`."""
+        path, _, line = self.where.rpartition(":")
+        place = f" ({os.path.basename(path)}:{line})" if path else ""
+        value = self._now()
+        was, now = shown(self.kept), shown(value)
+        if now == was:
+            now = "another one" if value is not self.kept else "changed"
+        return f"{self.described}: {was} → {now}{place}"
+
+
+def shown(value: Any) -> str:
+    """A value as a line about a change shows it."""
+    if value is MISSING:
+        return "nothing"
+    return brief(value) if type(value) in (*PLAIN, float) else f"a {type(value).__name__}"
 
 
 def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:

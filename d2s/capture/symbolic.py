@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, NoReturn
 from d2s import types
 from d2s.capture import in_place
 from d2s.capture.fork import Attempt
-from d2s.capture.guards import CONTAINERS, Guard
+from d2s.capture.guards import CONTAINERS, Guard, Source
 from d2s.capture.heap import Heap, Place
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
@@ -68,6 +68,15 @@ def user_line() -> str:
     if not frame or not has_text(frame.f_code.co_filename):
         return ""
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def name_here(value: Any) -> str:
+    """The variable by which the user's code that is running knows an object; empty if by none."""
+    frame = sys._getframe(1)
+    while frame and in_package(frame.f_code.co_filename):
+        frame = frame.f_back  # type: ignore[assignment]
+    known = {**frame.f_globals, **frame.f_locals} if frame else {}
+    return next((name for name, held in reversed(known.items()) if held is value and not name.startswith("_")), "")
 
 
 def refuse(code: str, message: str, hint: str = "") -> NoReturn:
@@ -335,10 +344,12 @@ class Tracer(Recorder):
             return symbol
         return None
 
-    def guard(self, key: Any, described: str, read: Callable[[], Any], where: str = "") -> None:
+    def guard(self, key: Any, described: str, read: Callable[[], Any], where: str = "", source: Source | None = None) -> None:
         """Notes that the capture depends on something outside."""
         if key not in self.root.guards:
-            self.root.guards[key] = Guard(described, read, where or user_line())
+            if source and source[0] == "attribute" and source[2] != "cell_contents":
+                described = f"{name_here(source[1]) or described.partition('.')[0]}.{source[2]}"
+            self.root.guards[key] = Guard(described, read, where or user_line(), source)
             self.give(self.root.guards[key].kept)
             name = described.rpartition(".")[2].strip("'")
             if isinstance(self.root.guards[key].kept, Tensor) and name.isidentifier():

@@ -74,7 +74,12 @@ def call(function: Any) -> Callable[..., Any]:
         return functools.partial(_of_each, function)
     captured_as = getattr(type(function), "captured_as", None)  # layers, and functions made static
     if captured_as:
-        tracer.guard((id(function), "captured"), type(function).__name__, lambda: captured_as(function))
+        tracer.guard(
+            (id(function), "captured"),
+            type(function).__name__,
+            lambda: captured_as(function),
+            source=("captured", function, None),
+        )
         return call(captured_as(function))
     if isinstance(function, functools.partial):
         return functools.partial(call(function.func), *function.args, **function.keywords)

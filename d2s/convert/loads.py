@@ -101,7 +101,8 @@ def refuse_attribute(number: SymbolicTensor, name: str) -> NoReturn:
 def guard_attribute(tracer: Tracer | None, owner: Any, name: str) -> None:
     if tracer and not isinstance(owner, SymbolicTensor | str) and not _ours(owner):
         described = f"{getattr(owner, '__name__', type(owner).__name__)}.{name}"
-        tracer.guard((id(owner), "attribute", name), described, lambda: getattr(owner, name, MISSING))
+        source = "attribute", owner, name
+        tracer.guard((id(owner), "attribute", name), described, lambda: getattr(owner, name, MISSING), source=source)
         refuse_operators(getattr(owner, name, None))
 
 
@@ -153,7 +154,7 @@ def item(owner: Any, key: Any) -> Any:
     seen = isinstance(owner, list | tuple | str) or (id(owner), "content") in (tracer.root.lifts if tracer else ())
     if tracer and not seen and not tracer.root.heap.has(owner):
         with tracer.root.heap.as_before(owner):
-            tracer.guard((id(owner), "item", repr(key)), f"[{key!r}]", lambda: owner[key])
+            tracer.guard((id(owner), "item", repr(key)), f"[{key!r}]", lambda: owner[key], source=("item", owner, key))
     return value
 
 
@@ -254,19 +255,21 @@ def guard_content(tracer: Tracer | None, value: Any) -> None:
         if (id(value), "content") in tracer.root.lifts:
             return
         with tracer.root.heap.as_before(value):
-            tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: value)
+            tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: value, source=("value", value, None))
 
 
 def guard_names(tracer: Tracer, function: types.FunctionType) -> None:
     """The globals and the closure a function reads become part of what the capture depends on."""
     scope, code = function.__globals__, function.__code__
     where = f"{code.co_filename}:{code.co_firstlineno}"
-    tracer.guard((id(function), "code"), f"'{function.__name__}'", lambda: function)
+    tracer.guard((id(function), "code"), f"'{function.__name__}'", lambda: function, source=("value", function, None))
     for name in _global_names(function.__code__):
-        tracer.guard((id(scope), "global", name), f"'{name}'", functools.partial(scope.get, name, MISSING), where)
+        source = "item" if name in scope else "found", scope, name
+        tracer.guard((id(scope), "global", name), name, functools.partial(scope.get, name, MISSING), where, source)
         refuse_operators(scope.get(name), where)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        tracer.guard((id(cell), "closure"), f"'{name}'", functools.partial(getattr, cell, "cell_contents"), where)
+        held = "attribute", cell, "cell_contents"
+        tracer.guard((id(cell), "closure"), name, functools.partial(getattr, cell, "cell_contents"), where, held)
         refuse_operators(getattr(cell, "cell_contents", None), where)
 
 

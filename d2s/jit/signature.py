@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from d2s import types
-from d2s.capture.guards import fingerprint
+from d2s.capture.guards import PLAIN, fingerprint
 from d2s.capture.tree import Skeleton
 from d2s.eager.tensor import Tensor
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.static.input_spec import InputSpec
 from d2s.types import DType, Shape, Type
 
@@ -80,6 +80,24 @@ def _leaf(n: int, leaf: Any, seen: dict[int, int], names: Sequence[str]) -> Leaf
             "D2S0001", f"'{name}' is a NumPy array: a captured function takes tensors", hint="d2s.to_tensor(...) it"
         )
     return Leaf(None, fixed=fingerprint(leaf))
+
+
+def difference(old: Key, new: Key, names: Sequence[str]) -> str:
+    """What is another in a call than in one before: `k: 2 → 3`."""
+    if old.skeleton != new.skeleton or len(old.leaves) != len(new.leaves):
+        return "the arguments have another structure"
+    for name, a, b in zip(names, old.leaves, new.leaves, strict=True):
+        if not _fits(a, b, {}):
+            was, now = _shown(a), _shown(b)
+            return f"{name}: {was} → {now if now != was else 'another one'}"
+    return "arguments are one tensor, or extents agree, otherwise than before"
+
+
+def _shown(leaf: Leaf) -> str:
+    if leaf.dtype:
+        return str(leaf.type)
+    kind, *rest = leaf.fixed
+    return brief(rest[0]) if kind in PLAIN else f"a {kind.__name__}"
 
 
 def generalize(old: Key, new: Key) -> Key | None:

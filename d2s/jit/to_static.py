@@ -7,6 +7,7 @@
 [2.0, 4.0]
 """
 
+import contextlib
 import copy
 import functools
 import inspect
@@ -14,7 +15,7 @@ import os
 import sys
 import threading
 import types as python_types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s import convert
@@ -26,6 +27,7 @@ from d2s.config import knob
 from d2s.convert.loads import refuse_operators
 from d2s.errors import CaptureError, DTypeError
 from d2s.jit import signature
+from d2s.jit.binding import binder
 from d2s.jit.signature import InputSpec, Key
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
@@ -59,6 +61,7 @@ def _renew_lock() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_wait, after_in_parent=_go_on, after_in_child=_renew_lock)
 
+LOOKED_AT = 8  # variants whose checks are asked before all else
 LIMIT = 32  # variants kept of one function; the one used longest ago goes first
 
 
@@ -71,14 +74,17 @@ class StaticFunction:
         functools.update_wrapper(self, function, updated=())
         self.__name__: str = getattr(function, "__name__", type(function).__name__)
         self.function, self.input_spec, self.owner = function, input_spec, owner
-        self._defaults: Any = None
+        self._bound_with: Any = None  # the defaults that the binder knows
+        self._binder: Callable[..., tuple[Any, ...]] = tuple
+        self._signature = inspect.Signature()
         self.variants: list[tuple[Key, Variant]] = []
+        self.log: list[str] = []
 
     def __get__(self, owner: Any, kind: Any = None) -> "StaticFunction":
         if owner is None:
             return self
-        bound = StaticFunction(self.function, self.input_spec, owner)
-        bound.variants = self.variants
+        bound = StaticFunction.__new__(StaticFunction)
+        bound.__dict__.update(self.__dict__, owner=owner)
         return bound
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "StaticFunction":
@@ -104,53 +110,68 @@ class StaticFunction:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         declared = current_recording()
         if declared is not None:
-            return self._declared(declared, *self._bind(args, kwargs))
+            return self._declared(declared, self._arguments(self._values(args, kwargs)))
         if capturing():
             return convert.call(self)(*args, **kwargs)
         if knob("EAGER") != "0":
             return self.captured_as()(*args, **kwargs)
-        arguments, names = self._bind(args, kwargs)
-        leaves, skeleton = flatten(arguments)
-        return self._variant(leaves, skeleton, names)(leaves, arguments)
+        values = self._values(args, kwargs)
+        for place, (_, variant) in enumerate(self.variants[:LOOKED_AT]):
+            leaves = variant.matches(values) if variant.matches else None
+            if leaves is not None:
+                return (variant if not place else self._first(variant))(leaves, values)
+        leaves, skeleton = flatten(self._arguments(values))
+        return self._variant(leaves, skeleton, values)(leaves, values)
 
-    def _declared(self, recording: Recording, arguments: dict[str, Any], names: list[str]) -> Any:
+    def _first(self, variant: Variant) -> Variant:
+        """A variant that was used just now comes first."""
+        with _lock:
+            self.variants.sort(key=lambda pair: pair[1] is not variant)
+        return variant
+
+    def _declared(self, recording: Recording, arguments: dict[str, Any]) -> Any:
         """The function as a part of a program that is being declared."""
         leaves, skeleton = flatten(arguments)
-        return inlined(recording, self._python, self.__name__, leaves, skeleton, names, arguments)
+        return inlined(recording, self._python, self.__name__, leaves, skeleton, self._names(arguments), arguments)
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """The arguments by parameter, and a name for each of their leaves."""
+    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments in the order of the parameters, defaults filled in."""
+        self.signature()
         try:
-            bound = self.signature().bind(*(args if self.owner is None else (self.owner, *args)), **kwargs)
+            return self._binder(*(args if self.owner is None else (self.owner, *args)), **kwargs)
         except TypeError as error:
-            raise DTypeError("D2S0001", f"{self.__name__}{self.signature()}: {error}") from None
-        bound.apply_defaults()
+            message = str(error).replace("bind()", f"{self.__name__}()")
+            raise DTypeError("D2S0001", f"{self.__name__}{self.signature()}: {message}") from None
+
+    def _arguments(self, values: tuple[Any, ...]) -> dict[str, Any]:
+        """The arguments by parameter."""
+        return dict(zip(self.signature().parameters, values, strict=True))
+
+    def _names(self, arguments: dict[str, Any]) -> list[str]:
+        """A name for each leaf of the arguments."""
         names = []
-        for name, value in bound.arguments.items():
+        for name, value in arguments.items():
             count = len(flatten(value)[0])
             names += [name] if count == 1 else [f"{name}_{k}" for k in range(count)]
-        return dict(bound.arguments), names
+        return names
 
     def signature(self) -> inspect.Signature:
         """The function's, with the defaults it has now."""
-        now = getattr(self.function, "__defaults__", ()), getattr(self.function, "__kwdefaults__", ())
-        if self._defaults is None or any(a is not b for a, b in zip(self._defaults[0], now, strict=True)):
-            self._defaults = now, _signature(self.function)
-        found: inspect.Signature = self._defaults[1]
-        return found
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        """What `inspect.signature` finds: of a method that is bound, without `self`."""
-        whole = self.signature()
-        return whole if self.owner is None else whole.replace(parameters=list(whole.parameters.values())[1:])
+        now = getattr(self.function, "__defaults__", None), getattr(self.function, "__kwdefaults__", None)
+        known = self._bound_with
+        if known is None or known[0] is not now[0] or known[1] is not now[1]:
+            self._signature = _signature(self.function)
+            self._binder = binder(self._signature)
+            self._bound_with = now
+        return self._signature
 
     def _specs(self, leaves: Sequence[Any]) -> list[InputSpec | None]:
         """The input_spec, in line with the leaves: of a method it does not name `self`."""
         given = list(self.input_spec or [])
         return [None, *given] if given and self.owner is not None else given
 
-    def _variant(self, leaves: list[Any], skeleton: Any, names: list[str]) -> Variant:
+    def _variant(self, leaves: list[Any], skeleton: Any, values: tuple[Any, ...]) -> Variant:
+        names = self._names(self._arguments(values))
         call = signature.key_of(leaves, skeleton, names)
         with _lock:
             why = "first call"
@@ -158,11 +179,14 @@ class StaticFunction:
                 if key.fits(call):
                     changed = variant.changed(leaves)
                     if not changed:
+                        variant.write_check()
                         self.variants.insert(0, self.variants.pop(n))
                         return variant
                     why = changed
-            if self.variants and why == "first call":
-                why = "another kind of argument"
+            if self.variants:
+                why = why if why != "first call" else signature.difference(self.variants[0][0], call, names)
+                self.log.append(why)
+                _refuse_recompile(self.__name__, why, self._line())
             stage("recompiles", f"{self.__name__}: {why}")
             return self._capture(call, leaves, names)
 
@@ -197,17 +221,51 @@ class StaticFunction:
 
     def concrete_program(self, *args: Any, **kwargs: Any) -> Variant:
         """The variant a call with these arguments runs, captured if need be."""
-        arguments, names = self._bind(args, kwargs)
-        return self._variant(*flatten(arguments), names)
+        values = self._values(args, kwargs)
+        return self._variant(*flatten(self._arguments(values)), values)
+
+    def recompiles(self) -> list[str]:
+        """Why this function was captured again, each time since the first."""
+        return list(self.log)
 
     def leaves(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The argument leaves of a call, in the order a variant takes them."""
-        return flatten(self._bind(args, kwargs)[0])[0]
+        return flatten(self._arguments(self._values(args, kwargs)))[0]
 
     @property
     def text(self) -> str:
         """The rewritten Python."""
         return convert.converted(self.function).text  # type: ignore[arg-type]
+
+
+_forbidden = threading.local()
+
+
+@contextlib.contextmanager
+def fail_on_recompile() -> Iterator[None]:
+    """In a `with` block of this, a function that was captured before and would be captured again raises instead.
+
+    >>> f = d2s.to_static(lambda x, k: x * k)
+    >>> _ = f(d2s.to_tensor([1.0]), 2)
+    >>> try:
+    ...     with fail_on_recompile():
+    ...         f(d2s.to_tensor([1.0]), 3)
+    ... except d2s.errors.CaptureError as error:
+    ...     print(error.message)
+    '<lambda>' would be captured again: k: 2 → 3
+    """
+    before = getattr(_forbidden, "now", False)
+    _forbidden.now = True
+    try:
+        yield
+    finally:
+        _forbidden.now = before
+
+
+def _refuse_recompile(name: str, why: str, where: str) -> None:
+    if getattr(_forbidden, "now", False):
+        hint = "keep what changed as it is, or make it a tensor or a float"
+        raise CaptureError("D2S1006", f"'{name}' would be captured again: {why}", where=where, hint=hint)
 
 
 def _named(function: Callable[..., Any]) -> Any:

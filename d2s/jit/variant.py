@@ -28,6 +28,7 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import GradientError
 from d2s.ir.program import Program
 from d2s.ir.text import show
+from d2s.jit.checks import Check, Matches
 from d2s.jit.signature import Key
 from d2s.runtime import launch, random_state
 from d2s.runtime.call import Call
@@ -188,12 +189,22 @@ class Variant:
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
         self.graph = Graph(self.captured.program, self.captured.returned)
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
+        self.key = key
+        self.matches: Matches | None = None  # written once a second call fits
+
+    def write_check(self) -> None:
+        """From now on one function answers whether this is the variant of a call."""
+        check = Check()
+        check.arguments(self.key)
+        check.guards(self.captured.guards)
+        check.rest(self)
+        self.matches = check.function()
 
     def changed(self, leaves: Sequence[Any]) -> str:
         """What no longer is as it was at capture; empty if nothing."""
         for guard in self.captured.guards:
             if not guard.holds():
-                return f"{guard.described} changed"
+                return guard.change()
         if default_dtype() is not self.default:
             return "the default dtype changed"
         for tensor, was in self.lifted:

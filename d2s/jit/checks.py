@@ -1,0 +1,226 @@
+"""Whether a capture stands for a call, asked by one function written for it: its arguments, then all that it depends on.
+
+In: a variant's key, its guards, what else it reads. Out: a function from the values of the parameters to the leaves of the
+call; None where the answer is no, or not known so quickly: then `Key.fits` and `Variant.changed` find out, and say why.
+
+>>> from d2s.jit.signature import key_of
+>>> check = Check()
+>>> check.arguments(key_of([3, True], (tuple, (), (None, None))))
+>>> check.function()((3, True)), check.function()((4, True))
+([3, True], None)
+"""
+
+import functools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from d2s.capture.guards import MISSING, Guard
+from d2s.capture.symbolic import liftable
+from d2s.default_dtype import default_dtype
+from d2s.eager.tensor import Tensor
+from d2s.jit.signature import Key, Leaf, fingerprint
+from d2s.types import Type
+
+Matches = Callable[[tuple[Any, ...]], list[Any] | None]
+_SMALL = 64  # items of a container that are looked at one by one
+_BY_VALUE = (bool, int, str, bytes, type(None))
+_WITH_CONTENT = (list, dict, tuple)
+
+
+class Check:
+    """The text of one such function, and the objects it names."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, Any] = {
+            "Tensor": Tensor,
+            "default_dtype": default_dtype,
+            "fingerprint": fingerprint,
+            "MISSING": MISSING,
+        }
+        self.lines: list[str] = []
+        self.leaves: list[str] = []
+        self.extents: dict[str, str] = {}
+
+    def named(self, value: Any) -> str:
+        """The name of an object in the text."""
+        name = f"o{len(self.objects)}"
+        self.objects[name] = value
+        return name
+
+    def test(self, condition: str) -> None:
+        self.lines.append(f"if not ({condition}): return None")
+
+    def arguments(self, key: Key) -> None:
+        """The values have the structure, the types and the constants of a key."""
+        given = iter(key.leaves)
+        self._structure("values", key.skeleton, given)
+        tensors = [name for name, leaf in zip(self.leaves, key.leaves, strict=True) if leaf.dtype and leaf.fixed is None]
+        own = [n for n, leaf in zip(self.leaves, key.leaves, strict=True) if n in tensors and leaf.same_as < 0]
+        for name, leaf in zip(self.leaves, key.leaves, strict=True):
+            if leaf.same_as >= 0:
+                self.test(f"{name} is {self.leaves[leaf.same_as]}")
+        if len(own) > 1:
+            self.test(f"len({{{', '.join(f'id({n})' for n in own)}}}) == {len(own)}")
+
+    def _structure(self, value: str, skeleton: Any, given: Any) -> None:
+        if skeleton is None:
+            name = f"v{len(self.leaves)}"
+            self.lines.append(f"{name} = {value}")
+            self.leaves.append(name)
+            self._leaf(name, next(given))
+            return
+        kind, keys, children = skeleton
+        name = f"s{len(self.lines)}"
+        self.lines.append(f"{name} = {value}")
+        if value != "values":
+            self.test(f"type({name}) is {self.named(kind)} and len({name}) == {len(children)}")
+        if kind is dict and value != "values":
+            self.test(f"[(type(k), k) for k in {name}] == {self.named(list(keys))}")
+        for n, child in enumerate(children):
+            key = self.named(keys[n][1]) if kind is dict and value != "values" else n
+            self._structure(f"{name}[{key}]", child, given)
+
+    def _leaf(self, name: str, leaf: Leaf) -> None:
+        if leaf.dtype is None:
+            self._fixed(name, leaf.fixed)
+        elif leaf.fixed == "float":
+            self.test(f"type({name}) is float")
+        else:
+            self.test(f"isinstance({name}, Tensor)")
+            self._tensor(f"{name}.array", leaf.type)
+
+    def _fixed(self, name: str, print_: Any) -> None:
+        kind = print_[0]
+        if kind in _BY_VALUE:
+            self.test(f"type({name}) is {self.named(kind)} and {name} == {self.named(print_[1])}")
+        else:
+            self.test(f"fingerprint({name}) == {self.named(print_)}")
+
+    def _tensor(self, array: str, of: Type) -> None:
+        shape = f"h{len(self.lines)}"
+        self.lines.append(f"a = {array}; {shape} = a.shape")
+        self.test(f"a.dtype is {self.named(of.dtype.numpy)}")
+        if all(isinstance(d, int) for d in of.shape):
+            self.test(f"{shape} == {of.shape!r}")
+            return
+        self.test(f"len({shape}) == {len(of.shape)}")
+        for n, d in enumerate(of.shape):
+            here = f"{shape}[{n}]"
+            known = str(d) if isinstance(d, int) else self.extents.setdefault(d, here)
+            self.test(f"{here} == {known}" if known != here else f"{here} != 1")
+
+    def guards(self, guards: Sequence[Guard]) -> None:
+        """What was read at capture is what it was; where that is not plain to see, the guard looks."""
+        for guard in guards:
+            access = self._access(guard)
+            quick = self._quick(access, guard) if access else ""
+            slow = f"{self.named(guard.holds)}()"
+            self.test(f"({quick}) or {slow}" if quick else slow)
+
+    def _access(self, guard: Guard) -> str:
+        if guard.source is None:
+            return ""
+        kind, owner, name = guard.source
+        if kind == "attribute":
+            held = self._in_a_layer(owner, name, guard.kept)
+            return held or (f"{self.named(owner)}.{name}" if name.isidentifier() else "")
+        of = self.named(owner)
+        key = self.named(name)
+        found = {"item": f"{of}[{key}]", "found": f"{of}.get({key}, MISSING)", "captured": f"{of}.captured_as()"}
+        return found.get(kind, of)
+
+    def _in_a_layer(self, owner: Any, name: str, kept: Any) -> str:
+        """A parameter, sublayer or buffer where a layer keeps it: `__getattr__` of a layer takes longer."""
+        if kept is MISSING or isinstance(getattr(type(owner), name, None), property) or name in getattr(owner, "__dict__", ()):
+            return ""
+        for place in ("_parameters", "_sub_layers", "_buffers"):
+            held = getattr(owner, "__dict__", {}).get(place)
+            if type(held) is dict and held.get(name) is kept:
+                return f"{self._layer(owner, place)}[{name!r}]"
+        return ""
+
+    def _layer(self, owner: Any, place: str) -> str:
+        known = self.extents.setdefault(f"{id(owner)}.{place}", f"p{len(self.lines)}")
+        if not any(line.startswith(f"{known} =") for line in self.lines):
+            self.lines.append(f"{known} = {self.named(owner.__dict__)}[{place!r}]")
+        return known
+
+    def _quick(self, access: str, guard: Guard) -> str:
+        """A condition that is enough; empty if there is none."""
+        kept = guard.kept
+        same = f"(x := {access}) is {self.named(kept)}"
+        if guard.loose:
+            return ""
+        if isinstance(kept, types.FunctionType):
+            return f"{same} and {self._function('x', kept)}" if kept.__defaults__ is None or _plain(kept.__defaults__) else ""
+        if isinstance(kept, types.MethodType) and _plain(kept.__func__.__defaults__ or ()):
+            bound = f"(x := {access}).__self__ is {self.named(kept.__self__)} and (f := x.__func__) is "
+            return f"{bound}{self.named(kept.__func__)} and {self._function('f', kept.__func__)}"
+        if isinstance(kept, _WITH_CONTENT):
+            return self._content(same, kept)
+        by_content = (set, frozenset, functools.partial, types.BuiltinMethodType, types.MethodType)
+        if isinstance(kept, by_content) or hasattr(type(kept), "is_same_as") or _is_memory(kept):
+            return ""
+        return same
+
+    def _function(self, name: str, kept: Any) -> str:
+        parts = (("__code__", kept.__code__), ("__defaults__", kept.__defaults__), ("__kwdefaults__", kept.__kwdefaults__))
+        named = kept.__kwdefaults__ or {}
+        if not _plain((*named, *named.values())):
+            return "False"
+        found = [f"{name}.{part} is {self.named(value)}" for part, value in parts]
+        return " and ".join(found + ([self._items(self.named(named), named)] if named else []))
+
+    def _content(self, same: str, kept: Any) -> str:
+        """The same items in the same places, by identity; nothing of what they hold."""
+        items = [*kept, *kept.values()] if isinstance(kept, dict) else list(kept)
+        if len(items) > _SMALL or any(not _known_by_identity(item) for item in items):
+            return ""
+        return same if type(kept) is tuple else f"{same} and {self._items('x', kept)}"
+
+    def _items(self, name: str, kept: Any) -> str:
+        """The same objects in the same places."""
+        items = [*kept, *kept.values()] if isinstance(kept, dict) else list(kept)
+        self.named(items)  # whose ids stay theirs
+        found = f"(*{name}, *{name}.values())" if isinstance(kept, dict) else name
+        return f"[*map(id, {found})] == {self.named([id(item) for item in items])}"
+
+    def rest(self, variant: Any) -> None:
+        """All else that a variant depends on: the default dtype, tensors and values it reads, which arguments these may be."""
+        captured = variant.captured
+        self.test(f"default_dtype() is {self.named(variant.default)}")
+        for tensor, was in variant.lifted:
+            held = self.named(tensor)
+            self.test(f"{held}.array.shape == {was.shape!r} and {held}.array.dtype is {self.named(was.dtype.numpy)}")
+        for read in captured.reads:
+            self.test(f"{self.named(liftable)}({self.named(read.read)}()) == {self.named(read.type)}")
+        lifted = self.named({id(tensor) for tensor, _ in variant.lifted})
+        for name in self.leaves if variant.lifted else ():
+            self.test(f"id({name}) not in {lifted}")
+        for n, tensor in captured.aliases:
+            self.test(f"{self.leaves[n]} is {self.named(tensor)}")
+
+    def function(self) -> Matches:
+        """The function, compiled."""
+        body = "".join(f"        {line}\n" for line in self.lines)
+        text = f"def matches(values):\n    try:\n{body}        return [{', '.join(self.leaves)}]\n"
+        exec(text + "    except (AttributeError, LookupError, ValueError, TypeError):\n        return None\n", self.objects)
+        found: Matches = self.objects["matches"]
+        return found
+
+
+def _plain(values: tuple[Any, ...]) -> bool:
+    return all(type(v) in (*_BY_VALUE, float) for v in values)
+
+
+def _known_by_identity(item: Any) -> bool:
+    """Whether a guard looks at nothing in an item but which one it is, or it cannot change."""
+    if type(item) in (*_BY_VALUE, float):
+        return True
+    inside = (*_WITH_CONTENT, set, frozenset, types.FunctionType, types.MethodType, types.BuiltinMethodType, functools.partial)
+    return not isinstance(item, inside) and not hasattr(type(item), "is_same_as") and not _is_memory(item)
+
+
+def _is_memory(value: Any) -> bool:
+    return type(value).__name__ in ("ndarray", "bytearray", "array", "deque")
