@@ -99,13 +99,13 @@ d2s.to_tensor([1.0, 2.0])[2]
 import d2s
 
 @d2s.to_static
-def rounded(x):
-    return int(x.sum())
+def repeated(x):
+    return [x] * int(x.sum())
 
-rounded(d2s.to_tensor([1.5]))
+repeated(d2s.to_tensor([1.5]))
 """,
-        "While a function is captured its tensors have no values yet. Keep the value a tensor (x.astype('int64')), decide\n"
-        "with an `if` or `while` on it, which become part of the graph, or do this part outside of the captured function.",
+        "While a function is captured its tensors have no values yet. Compute with the number, decide with an `if` or\n"
+        "`while` on it, loop over range(int(x.sum())), which become part of the graph, or do this part outside.",
     ),
     "D2S1002": Page(
         "the arms of an `if`, or the trips of a loop, leave a variable in forms that cannot be joined",
@@ -143,15 +143,16 @@ forgetful(d2s.to_tensor([1.0]))
         "a call whose effect would happen at capture only",
         """
 import d2s
-import random
+import os
 
 @d2s.to_static
-def noisy(x):
-    return x * random.random()
+def crowded(x):
+    return x * len(os.listdir())
 
-noisy(d2s.to_tensor([1.0]))
+crowded(d2s.to_tensor([1.0]))
 """,
-        "A capture runs your Python once, a graph many times. Do it before the call and pass the result as an argument.",
+        "A capture runs your Python once, a graph many times. What prints, logs, draws random numbers, asks for the time, and\n"
+        "NumPy is done anew in each run; of other functions it is not known what they do. Call it before, and pass the result.",
     ),
     "D2S1005": Page(
         "the source text of a function is not available",

@@ -9,7 +9,7 @@ import d2s
 from d2s.ops import OPS
 from tests.samples import SAMPLES
 
-STRUCTURAL = {"cond", "while_loop", "fused", "constant", "hole", "fail", "stack", "push", "pop"}
+STRUCTURAL = {"cond", "while_loop", "fused", "constant", "hole", "fail", "host", "stack", "push", "pop"}
 INTERNAL = STRUCTURAL | {
     "spread",
     "row",
@@ -57,6 +57,7 @@ NO_PADDLE = {
     "fused",
     "hole",
     "fail",
+    "host",
     "row",
     "in_row",
     "extent",
@@ -98,7 +99,7 @@ ONNX_OPEN = {
 }  # until spelled
 INTERNAL |= {"gelu", "silu", "softplus", "leaky_relu", "elu", "selu", "relu6", "hardswish", "hardsigmoid", "hardtanh"}
 INTERNAL |= {"mish", "softsign", "log_sigmoid"}  # of nn.functional alone
-ONNX_OPEN |= {"hole", "fail", "row", "in_row", "extent"}
+ONNX_OPEN |= {"hole", "fail", "host", "row", "in_row", "extent"}
 ONNX_OPEN |= {"attention", "cummax", "cummin", "cumprod", "logcumsumexp", "longest_run", "searchsorted", "sorted"}
 ONNX_OPEN |= {"gelu"}  # as operators that depend on an attribute
 NORMS = {"batch_norm", "batch_norm_fixed", "group_norm", "layer_norm"}

@@ -30,6 +30,7 @@ from d2s.ast_transforms import (
     returns,
     source,
     stores,
+    texts,
     walrus,
     while_loop,
 )
@@ -46,6 +47,7 @@ PIPELINE = (
     exits,  # before `returns`: a `return` in a loop becomes one behind it
     stores,  # before `loads`: what is read of a store's target is a load
     returns,  # before `loads`: it moves statements, and the analysis of names wants their last order
+    texts,  # before `calls`: what it writes are the runtime's
     loads,  # before `calls`, `logical`: a read inside a lambda is still seen where it stands
     calls,  # before `logical`: only the user's calls are there to wrap
     logical,  # before `if_else`: tests are part of the statement

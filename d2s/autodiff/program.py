@@ -59,7 +59,7 @@ def linearize(
 
     No gradient passes values that are `stopped`.
     """
-    active = active_values(program, {v for v, w in zip(program.inputs, wanted, strict=True) if w and v.type.is_float}, stopped)
+    active = depending(program, wanted, stopped)
     recorder = Recorder(program.name + "_grad")
     scope = _Scope(program, active, recorder)
     totals: Totals = {}
@@ -72,6 +72,11 @@ def linearize(
             add(totals, value, Total(g))
         scope.sweep(totals)
     return scope.halves(totals)
+
+
+def depending(program: Program, wanted: Sequence[bool], stopped: Collection[Value] = ()) -> set[Value]:
+    """The values that the gradient of wanted inputs passes through, those in regions included."""
+    return active_values(program, {v for v, w in zip(program.inputs, wanted, strict=True) if w and v.type.is_float}, stopped)
 
 
 def active_values(program: Program, active: set[Value], stopped: Collection[Value] = ()) -> set[Value]:
@@ -91,7 +96,7 @@ def active_values(program: Program, active: set[Value], stopped: Collection[Valu
                 active |= {out for out, v in zip(node.outputs, results, strict=False) if v in active}
             if node.op == "while_loop":
                 active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
-        if not bound and node.op != "detached" and any(v in active for v in node.inputs):
+        if not bound and node.op not in ("detached", "host") and any(v in active for v in node.inputs):
             active |= {v for v in node.outputs[:1] if v.type.is_float}
         active -= {v for v in node.outputs if v in stopped}
     return active

@@ -19,6 +19,7 @@ from typing import Any
 from d2s.capture.fork import Forked
 from d2s.capture.forms import Chosen, Form, OneOf, Union, among, decode, described, encode, form_of, holes, join, slots
 from d2s.capture.heap import Changes, Place, contents
+from d2s.capture.stores import pending
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, has_text, in_library, refuse, user_line
 from d2s.capture.tree import containers, flatten
 from d2s.eager.tensor import Tensor
@@ -142,8 +143,15 @@ def recorded(region: Tracer, arm: Arm) -> list[Any] | None:
         if region.root.attempts:
             raise Forked from error
         region.where = _line_of(error) or region.where
-        region.add("fail", [], [], {"error": Raised(_as_eager(error))})
+        fails(region, error)
     return None
+
+
+def fails(region: Tracer, error: Exception) -> None:
+    """Records that a run that comes here raises, and leaves what it has changed so far."""
+    changed, stores = pending(region)
+    found = {"stores": stores} if stores else {}
+    region.add("fail", [region.resolve(s) for s in changed], [], {"error": Raised(_as_eager(error))} | found)
 
 
 def is_internal(error: BaseException) -> bool:

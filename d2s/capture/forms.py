@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s import types
+from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.undefined import Undefined
@@ -66,7 +67,24 @@ class Union:
         return " | ".join(map(repr, self.alternatives))
 
 
-Form = Fixed | Slot | Tree | Union
+@dataclasses.dataclass(frozen=True, repr=False)
+class Held:
+    """A Python object that only a run has; of what kind, an example says."""
+
+    example: Any = dataclasses.field(compare=False)
+
+    def __repr__(self) -> str:
+        return "an object of Python's"
+
+
+Form = Fixed | Slot | Tree | Union | Held
+
+
+class Later:
+    """A Python object that only a run has: `handle`, a number of run time, says which of its objects; `example` is like it."""
+
+    def __init__(self, handle: SymbolicTensor, example: Any) -> None:
+        self.handle, self.example = handle, example
 
 
 class OneOf:
@@ -84,6 +102,8 @@ def described(value: Any) -> str:
         return " or ".join(map(described, value.alternatives))
     if isinstance(value, SymbolicTensor):
         return str(value.value.type)
+    if isinstance(value, Later):
+        return "an object of Python's"
     return f"{value!r:.40}" if isinstance(value, bool | int | float | str | type(None)) else f"a {type(value).__name__}"
 
 
@@ -99,6 +119,8 @@ def form_of(value: Any, tracer: Tracer) -> Form:
         return _united([form_of(v, tracer) for v in value.alternatives])
     if isinstance(value, SymbolicTensor):
         return Slot(value.value.type)
+    if isinstance(value, Later):
+        return Held(value.example)
     parts = _parts(value, tracer)
     return (
         Fixed(value)
@@ -125,7 +147,7 @@ def alike(a: Form, b: Form) -> bool:
         return False
     if isinstance(a, Fixed):
         return same(a.value, b.value)  # type: ignore[union-attr]
-    if isinstance(a, Slot):
+    if isinstance(a, Slot | Held):
         return a == b
     if isinstance(a, Tree) and a.skeleton != b.skeleton:  # type: ignore[union-attr]
         return False
@@ -167,8 +189,15 @@ def _merged(a: Form, b: Form) -> Form | None:
         return a
     if isinstance(a, Tree) and isinstance(b, Tree):
         return Tree(a.skeleton, tuple(map(join, a.parts, b.parts))) if a.skeleton == b.skeleton else None
+    if isinstance(a, Held) and isinstance(b, Held):
+        return Held(a.example if kind_of_example(a.example) == kind_of_example(b.example) else MISSING)
     held = _held(a)
     return Slot(held) if held is not None and held == _held(b) else None
+
+
+def kind_of_example(example: Any) -> Any:
+    """What an example tells of the objects it stands for."""
+    return type(example), getattr(example, "shape", ()), getattr(example, "dtype", None)
 
 
 def _object(form: Form) -> Any:
@@ -194,6 +223,8 @@ def slots(form: Form) -> list[Type]:
         return []
     if isinstance(form, Slot):
         return [form.type]
+    if isinstance(form, Held):
+        return [TAG]
     if isinstance(form, Tree):
         return [t for part in form.parts for t in slots(part)]
     return [TAG, *(t for part in form.alternatives for t in slots(part))]
@@ -205,6 +236,8 @@ def decode(form: Form, symbols: Iterator[SymbolicTensor]) -> Any:
         return form.value
     if isinstance(form, Slot):
         return next(symbols)
+    if isinstance(form, Held):
+        return Later(next(symbols), form.example)
     if isinstance(form, Tree):
         return rebuild(form.skeleton, [decode(part, symbols) for part in form.parts])
     tag = next(symbols)
@@ -221,6 +254,8 @@ def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[Symbo
         return []
     if isinstance(value, OneOf):
         return switch(tracer, value, lambda region, one: encode(region, one, form, switch))
+    if isinstance(form, Held):
+        return [value.handle]
     if isinstance(form, Slot):
         symbol = tracer.symbol_of(value)
         assert symbol is not None

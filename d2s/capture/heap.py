@@ -20,7 +20,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-UNREAD = object()
+UNREAD = object()  # what is still there, and nobody has asked what that is
 
 
 class Place:
@@ -36,10 +36,14 @@ class Place:
         self.read = read  # what it holds, where that was not asked yet
 
     def held(self) -> Any:
+        """What it holds; where no path has asked yet, what was there before the capture."""
         if self.now is UNREAD:
-            assert self.read is not None
-            self.before = self.now = self.read()
+            self.before = self.now = self.first()
         return self.now
+
+    def first(self) -> Any:
+        assert self.read is not None
+        return self.read()
 
 
 Changes = dict[int, tuple[Any, Any]]  # by id: a container or a place, and what it held at the end of the path
@@ -105,8 +109,7 @@ class Heap:
     def changing(self, owner: Any) -> None:
         """Notes what is held before a change, unless nothing outside of this path knows the owner."""
         if self._paths and self.home(owner) is not (self._region() or self):
-            before = owner.now if isinstance(owner, Place) else contents(owner)
-            self._paths[-1][1].setdefault(id(owner), (owner, before))
+            self._paths[-1][1].setdefault(id(owner), (owner, contents(owner)))
 
     def _region(self) -> Any:
         return self._paths[-1][0] if self._paths else None
@@ -144,15 +147,17 @@ class Heap:
         self.changing(owner)
         restore(owner, held)
 
-    def put_back(self) -> list[tuple[Any, Any, Any]]:
-        """At the end of the capture: containers from outside hold again what they held before.
-
-        Returns those that were changed, with what the capture found in them and what it left.
-        """
+    def changed(self) -> list[tuple[Any, Any, Any]]:
+        """Containers from outside that hold something else now, with what the capture found in them and what they hold."""
         found = [(c, self.entered[key], contents(c)) for key, (c, _) in self.given.items()]
+        return [(c, entered, left) for c, entered, left in found if not _unchanged(entered, left)]
+
+    def put_back(self) -> list[tuple[Any, Any, Any]]:
+        """At the end of the capture: containers from outside hold again what they held before; returns what `changed` does."""
+        found = self.changed()
         for container, before in self.given.values():
             restore(container, before)
-        return [(c, entered, left) for c, entered, left in found if not _unchanged(entered, left)]
+        return found
 
 
 def _unchanged(entered: Any, left: Any) -> bool:
@@ -165,7 +170,7 @@ def _unchanged(entered: Any, left: Any) -> bool:
 def contents(owner: Any) -> Any:
     """What a container or a place holds, as something that does not change."""
     if isinstance(owner, Place):
-        return owner.held()
+        return owner.now
     return tuple(owner) if isinstance(owner, list) else dict(owner) if isinstance(owner, dict) else set(owner)
 
 

@@ -5,19 +5,24 @@ the value like a part of its result and writes it with `write`.
 
 >>> import types
 >>> box = types.SimpleNamespace(n=1)
->>> write(("attribute", box, "n"), 2, lambda kind, at: at)
+>>> write(("attribute", box, "n"), 2, Run())
 >>> box.n
 2
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place, restore
-from d2s.capture.symbolic import Tracer
+from d2s.capture.leaves import Leaves, found_outside
+from d2s.capture.result import Made, Recipe, build, describe
+from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.eager.tensor import Tensor
 from d2s.runtime import random_state
+from d2s.runtime.host import Run
 
 Target = tuple[Any, ...]
 
@@ -69,34 +74,75 @@ def _more(entered: Any, left: Any) -> Any:
     return list(left[len(entered) :]) if kept else None
 
 
-def write(target: Target, value: Any, leaf: Callable[[str, Any], Any]) -> None:
+class Pending:
+    """What a run has changed up to some step, to be written there: the step's last inputs are what the recipe is made of."""
+
+    def __init__(self, stores: Sequence[Store], recipe: Recipe, python: Sequence[bool]) -> None:
+        self.targets, self.recipe, self.python = [store.target for store in stores], recipe, python
+
+    def __call__(self, run: Run, arrays: Sequence[np.ndarray]) -> None:
+        def leaf(kind: str, at: Any) -> Any:
+            if kind == "output":
+                return arrays[at].item() if self.python[at] else Tensor(arrays[at].copy())
+            return run.objects[int(arrays[at])] if kind == "object" else run.leaf(kind, at)  # type: ignore[misc]
+
+        for target, value in zip(self.targets, build(self.recipe, leaf), strict=True):
+            write(target, value, run)
+
+    def __repr__(self) -> str:
+        return "'" + " ".join(target[0] for target in self.targets) + "'"
+
+
+def pending(tracer: Tracer) -> tuple[list[SymbolicTensor], Pending | None]:
+    """What was changed on this path so far: the symbols of it, and how to write it."""
+    root = tracer.root
+    found = stores(root, root.containers, root.heap.changed())
+    if not found:
+        return [], None
+    leaves, outside = Leaves(tracer), found_outside(root)
+    outside |= {key: ("outside", c) for key, (c, _) in root.heap.given.items() if key not in outside}
+    recipe = Made(tuple, (), [])
+    seen: dict[int, Made] = {}
+    recipe.parts += [describe(store.value, leaves.leaf, outside, seen) for store in found]
+    return leaves.outputs, Pending(found, recipe, [s.value.type.python for s in leaves.outputs])
+
+
+def write(target: Target, value: Any, run: Run) -> None:
     """Leaves a value in a place."""
     kind, owner, *details = target
-    _WRITE[kind](owner, value, leaf, *details)
+    if value is not UNREAD:
+        _WRITE[kind](owner, value, run, *details)
 
 
-def _attribute(owner: Any, value: Any, leaf: Any, name: str) -> None:
+def _attribute(owner: Any, value: Any, run: Run, name: str) -> None:
     if value is not MISSING:
         setattr(owner, name, value)
     elif getattr(owner, name, MISSING) is not MISSING:
         delattr(owner, name)
 
 
-def _tensor(owner: Any, value: Tensor, leaf: Any, history: bool) -> None:
-    tensor = leaf(*owner)
+def _tensor(owner: Any, value: Tensor, run: Run, history: bool) -> None:
+    tensor = _owner(owner, run)
     tensor._become(value) if history else tensor._write(value.array)
 
 
-def _content(owner: Any, value: Any, leaf: Any) -> None:
-    restore(leaf(*owner), value)
+def _content(owner: Any, value: Any, run: Run) -> None:
+    restore(_owner(owner, run), value)
 
 
-def _added(owner: Any, value: Any, leaf: Any, count: int) -> None:
-    container = leaf(*owner)
-    container.extend(value) if isinstance(container, list) else container.update(value)
+def _added(owner: Any, value: Any, run: Run, count: int) -> None:
+    container = _owner(owner, run)
+    if isinstance(container, list):
+        container[run.lengths.setdefault(id(container), len(container)) :] = value
+    else:
+        container.update(value)
 
 
-def _stream(owner: Any, value: Tensor, leaf: Any) -> None:
+def _owner(leaf: Any, run: Run) -> Any:
+    return leaf[1] if leaf[0] == "outside" else run.leaf(*leaf)  # type: ignore[misc]
+
+
+def _stream(owner: Any, value: Tensor, run: Run) -> None:
     random_state.move_to(value.item())
 
 

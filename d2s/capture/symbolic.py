@@ -192,6 +192,8 @@ class Tracer(Recorder):
         self.reached: set[int] = set()  # tensors met otherwise than as the symbols of arguments
         self.guards: dict[Any, Guard] = {}
         self.heap = Heap()
+        self.leaves: list[Any] = []  # of the arguments
+        self.containers: dict[int, int] = {}  # the number of a list or dict of the arguments, by the id of what stands for it
         self.arguments: dict[Value, int] = {}  # inputs that are leaves of the arguments
         self.stream_state: list[Any] = []  # the inputs that are seed and counter of the random numbers
         self.inputs: dict[Any, Read] = {}  # what is read anew at each call because a call changes it
@@ -218,7 +220,7 @@ class Tracer(Recorder):
 
     def _added(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
         made = super().add(op, inputs, types, attrs)
-        if op not in ("cond", "while_loop", "hole", "fail"):
+        if op not in ("cond", "while_loop", "hole", "fail", "host"):
             key = op, tuple(map(self.number, inputs)), repr(attrs)
             for n, symbol in enumerate(made):
                 self.root._numbers[symbol.value] = self.root._numbers.setdefault((n, key), len(self.root._numbers))

@@ -3,6 +3,7 @@
 In: a function, the leaves of its arguments and which of them are values of run time. Out: `Captured`.
 
 >>> from d2s import types
+>>> from d2s.capture.tree import flatten
 >>> arguments, skeleton = flatten({"x": None})
 >>> captured = trace(lambda given: given["x"] + 1.0, "f", arguments, skeleton, {0: ("x", Type(types.float32, (2,)))}, {})
 >>> [node.op for node in captured.program.nodes]
@@ -13,20 +14,21 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from d2s.capture.branch import Ended, refuse_stand_in
-from d2s.capture.guards import MISSING, Guard
+from d2s.capture.branch import Ended, fails, refuse_stand_in
+from d2s.capture.guards import Guard
+from d2s.capture.leaves import Leaves, found_outside
 from d2s.capture.reads import empty, read_contents
-from d2s.capture.result import Leaf, Made, Recipe, describe
-from d2s.capture.stores import Target, stores
-from d2s.capture.symbolic import Read, SymbolicTensor, Tracer, liftable
-from d2s.capture.tree import Skeleton, containers, flatten, rebuild
-from d2s.capture.undefined import Undefined
+from d2s.capture.result import Made, Recipe, describe
+from d2s.capture.stores import Target, pending, stores
+from d2s.capture.symbolic import Read, Tracer, liftable
+from d2s.capture.tree import Skeleton, containers, rebuild
 from d2s.eager.tensor import Tensor
-from d2s.errors import CaptureError
+from d2s.errors import CaptureError, D2SError
 from d2s.ir.program import Program
 from d2s.ir.text import show
 from d2s.ops.dispatch import handling
-from d2s.types import DType, Type
+from d2s.runtime import host
+from d2s.types import Type
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -109,6 +111,7 @@ def _traced(
         inside[n] = inside[first]
     structure = rebuild(skeleton, inside)
     given = {id(c): n for n, c in enumerate(containers(structure)) if type(c) is not tuple}
+    tracer.leaves, tracer.containers = list(leaves), given
     tracer.given.update(given)
     for leaf in leaves:
         tracer.give(leaf)
@@ -119,9 +122,7 @@ def _traced(
         finally:
             changed = tracer.heap.put_back()
         changes = stores(tracer, given, changed)
-        results = _Results(tracer, leaves)
-        outside: dict[int, Leaf] = {at: ("container", n) for at, n in given.items()}
-        outside |= {id(c): ("outside", c) for c in _found_outside(tracer, leaves) if id(c) not in outside}
+        results, outside = Leaves(tracer), found_outside(tracer)
         seen: dict[int, Made] = {}
         result = describe(outcome, results.leaf, outside, seen)
         returned = len(results.outputs)
@@ -182,50 +183,11 @@ def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> 
         return function(structure)
     except Ended:
         return None
-    except TypeError as error:
+    except Exception as error:
+        if isinstance(error, D2SError) and error.code.startswith(("D2S1", "D2S9")):
+            raise
         refuse_stand_in(error)
-        raise
-
-
-def _found_outside(tracer: Tracer, leaves: Sequence[Any]) -> list[Any]:
-    """Lists, dicts and sets that were there before: read from somewhere, and free of what the capture made."""
-    read = [*leaves, *(guard.kept for key, guard in tracer.guards.items() if key[1] != "content")]
-    return [c for c in read if type(c) in (list, dict, set) and not any(isinstance(x, SymbolicTensor) for x in flatten(c)[0])]
-
-
-_VALUES = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented), DType)
-
-
-class _Results:
-    """Where each leaf of the result comes from at a call; an argument handed back is the argument itself."""
-
-    def __init__(self, tracer: Tracer, given: Sequence[Any]) -> None:
-        self.tracer = tracer
-        self.outside = {id(guard.kept) for guard in tracer.guards.values()} | {id(leaf) for leaf in given}
-        self.outputs: list[SymbolicTensor] = []
-
-    def leaf(self, value: Any) -> Leaf:
-        if isinstance(value, Tensor):
-            value = self.tracer.lift(value)
-        if isinstance(value, Undefined):
-            return "outside", MISSING  # what reads it raises
-        if not isinstance(value, SymbolicTensor):
-            if type(value) not in _VALUES and id(value) not in self.outside:
-                message = (
-                    f"a {type(value).__name__} leaves that was made at capture: every call would return or store the same one"
-                )
-                raise CaptureError("D2S1003", message, hint="return tensors, numbers, and lists, tuples and dicts of them")
-            return "outside", value
-        source = self.tracer.source(value.value)
-        if source is not None:
-            return source
-        for tensor, symbol in self.tracer.lifted.values():
-            if symbol.value is value.value and id(tensor) not in self.tracer.made:
-                return "outside", tensor
-            if symbol.value is value.value and self.tracer.now(symbol) is symbol:
-                return "copy", tensor
-        known = [s.value for s in self.outputs]
-        if value.value not in known:
-            self.outputs.append(value)
-            return "output", len(known)
-        return "output", known.index(value.value)
+        if isinstance(error, RecursionError) or not (host.acts(tracer.builder.finish([])) or pending(tracer)[1]):
+            raise
+        fails(tracer, error)  # at each call, behind what was done before
+        return None

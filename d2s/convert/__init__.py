@@ -10,6 +10,7 @@ from d2s.convert.loads import attribute, defined, is_, item, iterate, load, oper
 from d2s.convert.logical import and_, both, either, if_exp, in_, is_not, not_, not_in, or_
 from d2s.convert.match import taken_apart
 from d2s.convert.protect import catches, protected, within
+from d2s.convert.steps import formatted, percent, text
 from d2s.convert.stores import changed, made, set_item
 from d2s.convert.while_loop import while_loop
 
@@ -34,16 +35,19 @@ __all__ += [
     "changed",
     "defined",
     "for_loop",
+    "formatted",
     "in_",
     "is_",
     "is_not",
     "made",
     "not_in",
     "operand",
+    "percent",
     "protected",
     "set_attribute",
     "set_item",
     "taken_apart",
+    "text",
     "while_loop",
     "within",
 ]

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from d2s.ast_transforms import Converted, convert_function
 from d2s.capture.alternatives import each, table
 from d2s.capture.branch import possible
-from d2s.capture.forms import OneOf
+from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
@@ -27,6 +27,7 @@ from d2s.capture.undefined import Undefined, load
 from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_names, items_of, iterate, refuse_consumption
 from d2s.convert.logical import both, either
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
+from d2s.convert.steps import of_symbols, step_of, to_tensor_of
 from d2s.convert.stores import CHANGING
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import Op
@@ -72,6 +73,9 @@ def call(function: Any) -> Callable[..., Any]:
         return lambda *args, **kwargs: each(function, lambda one: call(one)(*args, **kwargs))
     if isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators):
         return functools.partial(_of_each, function)
+    step = step_of(tracer, function)
+    if step is not None:
+        return step
     captured_as = getattr(type(function), "captured_as", None)  # layers, and functions made static
     if captured_as:
         tracer.guard(
@@ -155,6 +159,9 @@ def _is_pure(function: Any) -> bool:
 def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     if _several(args, kwargs):
         return _of_each(functools.partial(_call_pure, tracer, function), *args, **kwargs)
+    found = of_symbols(tracer, function, args, kwargs)
+    if found is not MISSING:
+        return found
     guard_content(tracer, getattr(function, "__self__", None))
     args = tuple(items_of(tracer, value) for value in args)
     for value in (*args, *kwargs.values()):
@@ -224,6 +231,10 @@ def kind_of(value: Any) -> Any:
     """The class of a value, as the user's code would see it eagerly."""
     if isinstance(value, Undefined):
         load(value, value.name)
+    if isinstance(value, Later):
+        if value.example is MISSING:
+            refuse("D2S1004", "the class of an object that only a run will have", "convert it: float(...), int(...), str(...)")
+        return type(value.example)
     if not isinstance(value, SymbolicTensor):
         return type(value)
     return {"b": bool, "i": int, "f": float}[value.dtype.kind] if value.value.type.python else Tensor
@@ -270,6 +281,8 @@ def _partial(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _to_tensor(tracer: Tracer, data: Any, dtype: Any = None, stop_gradient: bool = True) -> Any:
     """A number becomes a constant of the graph, other data a tensor made once: it is not data of the call."""
+    if isinstance(data, Later) or (isinstance(data, SymbolicTensor) and data.value.type.python):
+        return to_tensor_of(tracer, data, dtype)
     if isinstance(data, SymbolicTensor | Tensor) or not stop_gradient:
         message = "to_tensor() of a tensor, or of one that wants a gradient"
         refuse("D2S1003", message, "make it outside of the captured function")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.branch import branch, switch
-from d2s.capture.forms import OneOf
+from d2s.capture.forms import Later, OneOf
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.convert.if_else import Get, Set, refuse_truth, truth_of
 from d2s.convert.loads import iterate
@@ -78,7 +78,7 @@ def _python(tracer: Tracer, iterable: Any, body: Body, stop: Stop, get: Get, set
 
 
 def _symbolic(value: Any) -> bool:
-    return isinstance(value, SymbolicTensor | Tensor | OneOf)
+    return isinstance(value, SymbolicTensor | Tensor | OneOf | Later)
 
 
 def _guarded(tracer: Tracer, items: Any, body: Body, stop: Callable[[], Any], get: Get, set: Set) -> bool:

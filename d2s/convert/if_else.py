@@ -13,7 +13,8 @@ from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.branch import branch
-from d2s.capture.forms import OneOf
+from d2s.capture.forms import Later, OneOf
+from d2s.capture.steps import truth as truth_of_object
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.convert.loads import defines, guard_content
 from d2s.eager.tensor import Tensor
@@ -26,7 +27,7 @@ Set = Callable[[tuple[Any, ...]], None]
 
 def if_else(test: Any, then: Arm, otherwise: Arm, get: Get, set: Set, names: Sequence[str]) -> None:
     tracer = capturing()
-    if isinstance(test, OneOf):
+    if isinstance(test, OneOf | Later):
         test = truth_of(test)
     if tracer and isinstance(test, SymbolicTensor | Tensor):
         before = get()
@@ -55,6 +56,8 @@ def truth_of(value: Any) -> Any:
     tracer = capturing()
     if isinstance(value, OneOf):
         return each(value, truth_of)
+    if isinstance(value, Later):
+        return truth_of_object(value)
     if not (tracer and isinstance(value, SymbolicTensor | Tensor)):
         refuse_truth(tracer, value)
         return bool(value)

@@ -8,6 +8,7 @@ True
 import dis
 import functools
 import itertools
+import operator
 import types
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -15,9 +16,11 @@ from typing import Any, NoReturn
 from d2s.capture import undefined
 from d2s.capture.alternatives import each, table
 from d2s.capture.branch import branch, possible, switch
-from d2s.capture.forms import OneOf
+from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
+from d2s.capture.heap import UNREAD, Place
 from d2s.capture.reads import changing
+from d2s.capture.steps import ask, later
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, liftable, refuse, user_line
 from d2s.capture.undefined import Undefined
 from d2s.eager.tensor import Tensor
@@ -69,15 +72,25 @@ def attribute(owner: Any, name: str) -> Any:
     tracer = capturing()
     if isinstance(owner, OneOf):
         return each(owner, lambda one: attribute(one, name))
+    if isinstance(owner, Later):
+        return later(name, getattr, owner, name)
     if tracer and isinstance(owner, Tensor):
         owner = tracer.lift(owner)
     if isinstance(owner, SymbolicTensor) and owner.value.type.python:
         refuse_attribute(owner, name)
     place = tracer and tracer.root.heap.places.get(("attribute", id(owner), name))
     if place:
-        return load(place.held(), name)
+        return load(_known(place), name)
     value = getattr(owner, name)
     return read_attribute(tracer, owner, name, value) if tracer else value
+
+
+def _known(place: Place) -> Any:
+    """What a place holds; on a path that did not change it, what was there before."""
+    held = place.held()
+    if isinstance(held, OneOf) and any(one is UNREAD for one in held.alternatives):
+        return each(held, lambda one: place.first() if one is UNREAD else one)
+    return held
 
 
 def read_attribute(tracer: Tracer, owner: Any, name: str, value: Any) -> Any:
@@ -126,6 +139,9 @@ def is_(x: Any, y: Any) -> Any:
         return table(tracer, x, {k: is_(x.alternatives[k], y) for k in possible(tracer, x)})
     if isinstance(y, OneOf):
         return is_(y, x)
+    if isinstance(x, Later) or isinstance(y, Later):
+        assert tracer is not None
+        return ask(tracer, "is", operator.is_, (x, y), {}, True, number=True)
     x, y = (load(v, v.name) if isinstance(v, Undefined) else v for v in (x, y))
     symbols = [v for v in (x, y) if isinstance(v, SymbolicTensor)]
     unknown = tracer and any(v.value in tracer.root.joined or v.value.type.python for v in symbols)
@@ -140,6 +156,8 @@ def item(owner: Any, key: Any) -> Any:
         return each(owner, lambda one: item(one, key))
     if isinstance(key, OneOf):
         return each(key, lambda one: item(owner, one))
+    if isinstance(owner, Later) or isinstance(key, Later):
+        return later("item", operator.getitem, owner, key)
     if tracer and isinstance(owner, Tensor | SymbolicTensor):
         return _item_of_tensor(owner, key)
     if tracer and isinstance(key, SymbolicTensor) and isinstance(owner, list | tuple):
@@ -210,6 +228,10 @@ def _one_of(tracer: Tracer, owner: Any, key: SymbolicTensor) -> Any:
 
 def iterate(iterable: Any) -> Iterable[Any]:
     tracer = capturing()
+    if isinstance(iterable, Later):
+        refuse(
+            "D2S1001", "a `for` over an object that only a run will have", "loop over a tensor, or over a list of known length"
+        )
     iterable = items_of(tracer, iterable)
     if tracer and isinstance(iterable, Tensor | SymbolicTensor):
         return iter(tracer.lift(iterable) if isinstance(iterable, Tensor) else iterable)

@@ -4,12 +4,14 @@
 (2, 3, True, True)
 """
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.branch import branch
-from d2s.capture.forms import OneOf
+from d2s.capture.forms import Later, OneOf
+from d2s.capture.steps import ask
 from d2s.capture.symbolic import SymbolicTensor, capturing
 from d2s.convert.if_else import refuse_truth, truth, truth_of
 from d2s.convert.loads import guard_content, is_
@@ -21,7 +23,7 @@ Lazy = Callable[[], Any]
 
 def if_exp(test: Any, then: Lazy, otherwise: Lazy) -> Any:
     tracer = capturing()
-    if isinstance(test, OneOf):
+    if isinstance(test, OneOf | Later):
         test = truth_of(test)
     if tracer and isinstance(test, SymbolicTensor | Tensor):
         return branch(tracer, truth(tracer, test), (lambda: [then()], lambda: [otherwise()]))[0]
@@ -73,6 +75,9 @@ def in_(value: Any, container: Any) -> Any:
         return each(container, lambda one: in_(value, one))
     if isinstance(value, OneOf):
         return each(value, lambda one: in_(one, container))
+    if isinstance(container, Later):
+        assert tracer is not None
+        return ask(tracer, "in", operator.contains, (container, value), {}, True, number=True)
     guard_content(tracer, container)
     symbols = (value, *container) if type(container) in (list, tuple) else ()
     if not (tracer and any(isinstance(v, SymbolicTensor | Tensor | OneOf) for v in symbols)):

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from d2s.capture.branch import switch
-from d2s.capture.forms import OneOf
+from d2s.capture.forms import Later, OneOf
 from d2s.capture.reads import changing
+from d2s.capture.steps import tell
 from d2s.capture.symbolic import SymbolicTensor, capturing, refuse
 from d2s.convert.loads import guard_content, operand, set_part
 from d2s.eager.tensor import Tensor
@@ -55,6 +56,9 @@ def set_item(value: Any, owner: Any, key: Any) -> None:
     if tracer:
         if isinstance(owner, OneOf):
             switch(tracer, owner, lambda one: list(filter(None, [set_item(value, one, key)])))  # type: ignore[func-returns-value]
+            return
+        if isinstance(owner, Later):
+            tell(tracer, "setitem", operator.setitem, (owner, key, value), {})
             return
         if isinstance(owner, Tensor | SymbolicTensor):
             set_part(tracer, owner, key, value)

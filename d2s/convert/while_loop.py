@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s.capture.branch import encoded, encoded_at_end, made_anew, note_aliases, put_back, recorded
-from d2s.capture.forms import Form, OneOf, alike, decode, form_of, join, same, slots
+from d2s.capture.forms import Form, Later, OneOf, alike, decode, form_of, join, same, slots
 from d2s.capture.heap import Changes, Place, contents, restore
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.convert.if_else import Get, Set, refuse_truth, truth, truth_of
@@ -49,7 +49,7 @@ def _is_symbolic(tracer: Tracer, test: Test) -> bool:
     """Whether the test asks about a tensor; what it records to say so is thrown away."""
     region: Any = tracer.region("test")
     with handling(region), tracer.root.heap.path(region):
-        return isinstance(test(), SymbolicTensor | Tensor | OneOf)
+        return isinstance(test(), SymbolicTensor | Tensor | OneOf | Later)
 
 
 def _becomes_symbolic(tracer: Tracer, test: Test, body: Body, before: Sequence[Any], set: Set) -> bool:
@@ -66,7 +66,7 @@ def _becomes_symbolic(tracer: Tracer, test: Test, body: Body, before: Sequence[A
     with tracer.root.heap.path(region):
         ends = recorded(region, trip)
     set(tuple(before))
-    return ends is not None and isinstance(ends[0], SymbolicTensor | Tensor | OneOf)
+    return ends is not None and isinstance(ends[0], SymbolicTensor | Tensor | OneOf | Later)
 
 
 def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequence[str]) -> None:
@@ -155,7 +155,7 @@ def _asked(
 
 def _answer(tracer: Any, test: Test) -> SymbolicTensor:
     answer = test()
-    return truth(tracer, truth_of(answer) if isinstance(answer, OneOf) else answer)
+    return truth(tracer, truth_of(answer) if isinstance(answer, OneOf | Later) else answer)
 
 
 def _trip(

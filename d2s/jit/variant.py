@@ -8,7 +8,7 @@ In: the leaves of a call's arguments. Out: what the function returns, with the b
 [0.0]
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from d2s import passes
 from d2s.autodiff import reads, tape, writes
 from d2s.autodiff.mode import recording
-from d2s.autodiff.program import Linear, linearize
+from d2s.autodiff.program import Linear, depending, linearize
 from d2s.capture.result import build
 from d2s.capture.stores import write
 from d2s.capture.symbolic import liftable
@@ -26,11 +26,11 @@ from d2s.default_dtype import default_dtype
 from d2s.eager.handler import again, refuse_changed
 from d2s.eager.tensor import Tensor
 from d2s.errors import GradientError
-from d2s.ir.program import Program
+from d2s.ir.program import Program, Value
 from d2s.ir.text import show
 from d2s.jit.checks import Check, Matches
 from d2s.jit.signature import Key
-from d2s.runtime import launch, random_state
+from d2s.runtime import host, launch, random_state
 from d2s.runtime.call import Call
 from d2s.stages import stage
 from d2s.types import STACK
@@ -48,6 +48,8 @@ class Graph:
         made = {v for node in self.program.nodes if not node.regions() for v in node.outputs}
         self.hands_on = not made.issuperset(self.program.outputs)  # an input that comes out is the tensor that went in
         self._runs: dict[Mask, _Run] = {}
+        self.acts = host.acts(self.program)
+        self._active: dict[Mask, Set[Value]] = {}
         self._graphs: dict[tuple[Mask, Mask, Mask], tuple[Linear, Graph, Graph]] = {}
         self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
 
@@ -76,6 +78,11 @@ class Graph:
         """Runs on tensors (Python numbers as 0-D ones)."""
         arrays = [t.array for t in inputs]
         wanted = tuple([not t.stop_gradient for t in inputs]) if recording() else ()
+        if self.acts and not host.is_running():
+            with host.running():
+                return self(inputs)
+        if self.acts:
+            host.current().wanting = self._wanting(wanted or (False,) * len(inputs))
         if True not in wanted:
             results = self._plain(arrays)
             if not self.hands_on:
@@ -85,8 +92,10 @@ class Graph:
         run = self._runs.get(wanted)
         if run is None:
             run = self._runs[wanted] = self._run_of(wanted)
+        before = len(host.current().found) if self.acts else 0
         results = run.forward(arrays)
         node = GraphNode(self, inputs, arrays, wanted, run.given, results)
+        node.found = host.current().found[before:] if self.acts else []
         own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
         return [
             own[id(a)] if id(a) in own else Tensor(a, not reached, tape.result(node, n) if reached else None)
@@ -97,6 +106,12 @@ class Graph:
         given = tuple(n < self.returned and v.type.is_float for n, v in enumerate(self.program.outputs))
         linear, forward, _ = self.halves(wanted, given, (False,) * len(wanted))
         return _Run(forward, given, [n in linear.reached for n in range(len(given))])
+
+    def _wanting(self, wanted: Mask) -> Set[Value]:
+        """The values that depend on a wanted input."""
+        if wanted not in self._active:
+            self._active[wanted] = depending(self.program, wanted)
+        return self._active[wanted]
 
 
 class _Run(NamedTuple):
@@ -110,7 +125,9 @@ class _Run(NamedTuple):
 class GraphNode(tape.TapeNode):
     """A call of a Graph on the tape: inputs as they were, and what its forward half kept for the backward one."""
 
-    __slots__ = ("arrays", "given", "graph", "results", "sweeping", "swept", "wanted")
+    __slots__ = ("arrays", "found", "given", "graph", "results", "sweeping", "swept", "wanted")
+
+    found: list[Any]  # what Python's steps found in the forward half
 
     def __init__(
         self, graph: Graph, inputs: Sequence[Tensor], arrays: list[Any], wanted: Mask, given: Mask, results: list[Any]
@@ -132,7 +149,7 @@ class GraphNode(tape.TapeNode):
         started = tuple(t is not None for t in so_far)
         linear, forward, backward = self.graph.halves(self.wanted, given, started)
         assumed = self.graph.halves(self.wanted, self.given, (False,) * len(started))[0]
-        kept = self.results if linear is assumed else forward(self.arrays)  # another sweep than foreseen keeps other values
+        kept = self.results if linear is assumed else self._again(lambda: forward(self.arrays))  # it keeps other values
         saved = [self.arrays[n] if is_input else kept[n] for is_input, n in linear.saved]
         if writes.after(self.order):
             self.check(linear.backward, saved)
@@ -144,6 +161,11 @@ class GraphNode(tape.TapeNode):
             if flag < 0 or results[flag]:
                 totals.put(self.edges[n], Tensor(results[total]))
 
+    def _again(self, run: Callable[[], Any]) -> Any:
+        """A forward half once more, for a sweep that was not foreseen: what Python did before it does not do again."""
+        with host.replaying(self.found):
+            return run()
+
     def pull_connected(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
         """The same on the tape: both halves run as graphs of their own, whose gradients are those of the gradient."""
         given = tuple(n in cotangents for n in range(len(self.given)))
@@ -152,7 +174,7 @@ class GraphNode(tape.TapeNode):
         if writes.after(self.order):
             self.check(linear.forward, self.arrays)
         inputs = [again(edge, a) for edge, a in zip(self.edges, self.arrays, strict=True)]
-        kept = forward(inputs)
+        kept = self._again(lambda: forward(inputs))
         saved = [inputs[n] if is_input else kept[n] for is_input, n in linear.saved]
         gs = [cotangents[n] for n in sorted(cotangents) if n in linear.reached]
         results = backward([*saved, *gs, *(t for t in so_far if t is not None)])
@@ -245,6 +267,8 @@ class Variant:
         def leaf(kind: str, at: Any) -> Any:
             if kind == "output":
                 return outputs[at].item() if self.graph.program.outputs[at].type.python else outputs[at]
+            if kind == "object":
+                return run.objects[int(outputs[at].item())]
             if kind == "copy":
                 return Tensor(at.array.copy())
             if kind == "argument":
@@ -252,12 +276,17 @@ class Variant:
             return found[at] if kind == "read" else containers(arguments)[at] if kind == "container" else at
 
         self._check_leaves(leaf)
-        outputs = self.graph(self._inputs(leaves, found, state))
+        run = host.Run(leaf=leaf)
+        if self.graph.acts:
+            with host.running(run):
+                outputs = self.graph(self._inputs(leaves, found, state))
+        else:
+            outputs = self.graph(self._inputs(leaves, found, state))
         if not self.captured.stores:
             return build(self.captured.result, leaf)
         result, values = build(self.captured.whole, leaf)
         for target, value in zip(self.captured.stores, values, strict=True):
-            write(target, value, leaf)
+            write(target, value, run)
         return result
 
     def _check_leaves(self, leaf: Callable[[str, Any], Any]) -> None:

@@ -121,10 +121,25 @@ def _(g, out, *defining, dtype, shape, python):
 
 
 @op(paddle=None)
-def fail(error: Any) -> None:
-    """Ends the run with an exception."""
+def fail(*changed, error: Any, stores: Any = None):
+    """Ends the run with an exception; `changed` are the values that `stores` leaves in what was there before."""
 
 
 @fail.rule("infer")
-def _(error):
+def _(*changed, error, stores=None):
     return ()
+
+
+@op(paddle=None)
+def host(*inputs, call: Any, dtype: DType, shape: Any, python: bool, count: Any = None, stores: Any = None):
+    """A step that Python takes: `call` gets the first `count` inputs, the others are what the run has changed so far."""
+
+
+@host.rule("infer")
+def _(*inputs, call, dtype, shape, python, count=None, stores=None):
+    return Type(dtype, shape, python)
+
+
+@host.rule("vjp")
+def _(g, out, *inputs, call, dtype, shape, python, count=None, stores=None):
+    return (None,) * len(inputs)

@@ -1,5 +1,5 @@
 """Contract: nodes whose results nothing reads are gone, in regions too; so are results of a `cond` and carried values of a
-loop that nothing reads. What may raise in a run stays."""
+loop that nothing reads. What acts or may raise in a run stays."""
 
 from collections.abc import Sequence
 
@@ -68,7 +68,7 @@ _NARROWED = {"cond": _narrowed_cond, "while_loop": _narrowed_loop}
 
 def may_raise(node: Node) -> bool:
     """A run checks extents, and Python integers for leaving 64 bits; a loop may never end."""
-    if node.op == "fail":
+    if node.op in ("fail", "host"):
         return True
     op = OPS[node.op]
     if node.regions():

@@ -9,6 +9,8 @@ as it went in is that very array.
 [array([2., 2.], dtype=float32)]
 """
 
+import ctypes
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,7 +21,7 @@ from d2s.config import knob
 from d2s.errors import D2SError, MismatchError, ShapeError
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
-from d2s.runtime import binding, executor, interpreter, launch, plan
+from d2s.runtime import binding, executor, host, interpreter, launch, plan
 from d2s.stages import stage
 from d2s.types import STACK, Shape, Type
 
@@ -49,9 +51,12 @@ class Call:
             return interpreter.run(self.program, arrays)
         if self._frames is None:
             self._frames = Frames(self.plan)
+        checked = knob("CHECK") == "2" and not any(v.type is STACK for v in self.program.inputs)
+        before = len(host.current().found) if checked else 0
         results = self._frames.run(arrays)
-        if knob("CHECK") == "2" and not any(v.type is STACK for v in self.program.inputs):
-            _compare(self.program, results, interpreter.run(self.program, arrays))
+        if checked:
+            with host.replaying(host.current().found[before:]):
+                _compare(self.program, results, interpreter.run(self.program, arrays))
         return results
 
 
@@ -149,6 +154,12 @@ class Frames:
                 _grow(registers, int(plan.steps[pc, 1]), int(registers[plan.steps[pc, 3]]), keep)
             elif pc & executor.YIELD:
                 pc ^= executor.YIELD  # Python is here for a moment: a pending KeyboardInterrupt is raised
+            elif plan.checks[pc].op == "host":
+                _python_step(plan, registers, _dims(plan, arrays), pc)
+                pc += 1
+            elif plan.checks[pc].op == "fail":
+                host.leave(plan.checks[pc], _at(plan.checks[pc].inputs, plan.places[pc], registers, _dims(plan, arrays)))
+                raise interpreter.failure(plan.checks[pc])
             else:
                 raise _failed(plan.checks[pc], _dims(plan, arrays), int(registers[plan.steps[pc, 1]]))
             pc = self.execute(*self.code, frame.address, pc)
@@ -236,6 +247,26 @@ def _grow(frame: np.ndarray, stack: int, wanted: int, keep: dict[int, Any]) -> N
     frame[stack], frame[stack + 2] = larger.ctypes.data, larger.size
 
 
+def _python_step(plan: plan.Plan, frame: np.ndarray, dims: dict[str, int], pc: int) -> None:
+    """Has Python take a step, and writes what it found where the plan goes on with it."""
+    node, places = plan.checks[pc], plan.places[pc]
+    (result,) = _at(node.outputs, places[len(node.inputs) :], frame, dims)
+    result[...] = host.step(node, _at(node.inputs, places, frame, dims))
+
+
+def _at(values: Sequence[Value], places: Sequence[int], frame: np.ndarray, dims: dict[str, int]) -> list[np.ndarray]:
+    """The memory of values, where it is now."""
+    return [_memory(int(frame[home]), _shape(v.type, dims), v.type) for v, home in zip(values, places, strict=False)]
+
+
+def _memory(address: int, shape: tuple[int, ...], of: Type) -> np.ndarray:
+    count = math.prod(shape) * of.dtype.size
+    if not count:
+        return np.empty(shape, of.dtype.numpy)
+    view = memoryview((ctypes.c_char * count).from_address(address)).cast("B")
+    return np.frombuffer(view, of.dtype.numpy).reshape(shape)
+
+
 def _stack_of(frame: np.ndarray, stack: int, keep: dict[int, Any]) -> np.ndarray:
     used: np.ndarray = keep.get(stack, np.empty(0, np.uint8))[: int(frame[stack + 1])]
     return used
@@ -243,8 +274,6 @@ def _stack_of(frame: np.ndarray, stack: int, keep: dict[int, Any]) -> np.ndarray
 
 def _failed(node: Node, dims: dict[str, int], value: int) -> Exception:
     """What eager code would raise where a check of a run fails."""
-    if node.op == "fail":
-        return interpreter.failure(node)
     if node.op == "fused":
         node = node.attrs["body"].nodes[value - 1]
     op, inputs = OPS[node.op], [v.type for v in node.inputs]

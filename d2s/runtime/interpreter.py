@@ -16,7 +16,7 @@ from d2s import types
 from d2s.errors import D2SError, Raised
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
-from d2s.runtime import launch
+from d2s.runtime import host, launch
 
 
 def run(program: Program, arrays: Sequence[Any], watch: Callable[[Node, list[Any]], None] | None = None) -> list[Any]:
@@ -65,6 +65,7 @@ def _hole(node: Node, inputs: list[Any]) -> list[Any]:
 
 
 def _fail(node: Node, inputs: list[Any]) -> list[Any]:
+    host.leave(node, inputs)
     raise failure(node)
 
 
@@ -86,6 +87,7 @@ _SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
     "constant": lambda node, inputs: [constant(node)],
     "hole": _hole,
     "fail": _fail,
+    "host": lambda node, inputs: [host.step(node, inputs)],
     "stack": lambda node, inputs: [()],
     "push": lambda node, inputs: [(inputs[0], inputs[1])],
     "pop": lambda node, inputs: list(inputs[0]),

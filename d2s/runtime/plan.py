@@ -59,6 +59,7 @@ class Plan:
     checks: dict[int, Node]
     constants: list[np.ndarray]
     runs: dict[int, Node]
+    places: dict[int, list[int]]  # of steps that Python takes: where their inputs stand, and then their results
 
     def __str__(self) -> str:
         names = [f"{v.name}: r{r}" for v, r in zip(self.program.inputs, self.inputs, strict=True)]
@@ -92,6 +93,7 @@ class _Planner:
         self.operands: list[int] = []
         self.checks: dict[int, Node] = {}
         self.runs: dict[int, Node] = {}
+        self.places: dict[int, list[int]] = {}
         self.constants: list[np.ndarray] = []
         self.stacks: list[int] = []
         self.products: dict[tuple[Dim, ...], int] = {}
@@ -115,11 +117,12 @@ class _Planner:
         ahead = len(self.head)
         table = np.array([_placed(s, 0) for s in self.head] + [_placed(s, ahead) for s in self.steps], np.int64)
         checks, runs = ({step + ahead: node for step, node in found.items()} for found in (self.checks, self.runs))
+        steps = {step + ahead: registers for step, registers in self.places.items()}
         operands, frame = np.array(self.operands, np.int32), np.array(self.frame, np.int64)
         axes = [(d, (n, axis)) for n, v in enumerate(program.inputs) for axis, d in enumerate(v.type.shape)]
         defined = {d: place for d, place in reversed(axes) if isinstance(d, str)}
         places = inputs, extents, defined, outputs, computed
-        return Plan(program, table, operands, frame, *places, self.stacks, checks, self.constants, runs)
+        return Plan(program, table, operands, frame, *places, self.stacks, checks, self.constants, runs, steps)
 
     def output(self, position: int, value: Value) -> int:
         """Where the caller finds an output: computed in place, or copied there at the end."""
@@ -286,6 +289,13 @@ class _Planner:
 
     def plan_fail(self, node: Node) -> None:
         self.checks[self.step(CHECK, self.register(1))] = node
+        self.places[len(self.steps) - 1] = self.at(node.inputs)
+
+    def plan_host(self, node: Node) -> None:
+        for value in node.outputs:
+            self.homes[value] = self.allocate(value.type)
+        self.plan_fail(node)
+        self.places[len(self.steps) - 1] += self.at(node.outputs)
 
     def plan_stack(self, node: Node) -> None:
         self.homes[node.outputs[0]] = self.stack()
@@ -303,7 +313,7 @@ class _Planner:
 
 
 def _structural(node: Node) -> bool:
-    return node.op in ("cond", "while_loop", "constant", "hole", "stack", "push", "pop")
+    return node.op in ("cond", "while_loop", "constant", "hole", "host", "stack", "push", "pop")
 
 
 def _placed(step: tuple[int, ...], ahead: int) -> tuple[int, ...]:

@@ -167,6 +167,20 @@ def iterate(value):
     return value
 
 
+def formatted(value, conversion, spec=""):
+    assert conversion in (-1, 97, 114, 115) and type(spec) is str
+    return format({97: ascii, 114: repr, 115: str}.get(conversion, lambda v: v)(value), spec)
+
+
+def text(*parts):
+    return "".join(parts)
+
+
+def percent(template, values):
+    assert type(template) is str
+    return template % values
+
+
 def convert(fn):
     """`fn` converted with this module as its runtime."""
     return convert_function(fn, sys.modules[__name__]).function

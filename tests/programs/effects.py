@@ -4,7 +4,11 @@ A row makes the function to run, from fresh state, and how to look at that state
 """
 
 import dataclasses
+import logging
+import math
+import random
 
+import numpy as np
 from programs_compare import t
 
 import d2s
@@ -338,3 +342,152 @@ def masks_that_store():
         return y
 
     return changes, lambda: None
+
+
+# --- steps of Python's own
+
+
+@row((A, t(2)), (B, t(3)), (A, t(0)))
+def prints_in_order():
+    def prints(x, n):
+        print("start", x, [x.sum(), {"n": n}], sep="; ")
+        for i in range(n):
+            y = x * i
+            if y.sum() > 0:
+                print("trip", i, f"{y.sum().item():.3f}", end="!\n")
+            else:
+                print(f"{i:>4}|{x!r}", "%d %s" % (i, y), "{} of {}".format(i, n))  # noqa: UP031, UP032
+        print("end", str(x), repr(n))
+        return x * 2
+
+    return prints, lambda: None
+
+
+@row()
+def prints_what_changes():
+    state = box(n=0)
+
+    def prints(x):
+        y = x * 1
+        print(y)
+        y.add_(1.0)
+        state.n += 1
+        print(y, state.n)
+        return y
+
+    return prints, lambda: state.n
+
+
+@row()
+def logs():
+    heard = []
+    logger = logging.Logger("effects")
+    handler = logging.Handler()
+    handler.emit = lambda record: heard.append((record.levelname, record.getMessage()))
+    logger.addHandler(handler)
+
+    def logging_(x):
+        logger.info("sum %s", x.sum().item())
+        if x.sum() > 0:
+            logger.warning("positive: %s", x)
+        return x * 2
+
+    return logging_, lambda: heard
+
+
+@row()
+def draws_of_python_and_numpy():
+    random.seed(3)
+    np.random.seed(4)
+    own = np.random.default_rng(5)
+
+    def draws(x):
+        y = x * random.random() + random.randint(1, 6)
+        if x.sum() > 0:
+            y = y * random.uniform(2.0, 3.0) + random.choice([x, x * 2, x * 3])
+        noise = d2s.to_tensor(np.random.randn(2).astype("float32"))
+        return y + noise * np.random.rand() + d2s.to_tensor(own.normal(size=2), "float32"), random.gauss(0.0, 1.0)
+
+    return draws, lambda: [random.random(), float(np.random.rand())]
+
+
+@row((t([1.5, -2.0]),), (t([0.0, 7.25]),), (t([-1.0, 4.0]),))
+def numbers_of_tensors():
+    def numbers(x):
+        total, whole, positive = x.sum().item(), int(x[1]), bool(x[0] > 0)
+        half = float(x[0]) / 2
+        if total > 3:
+            whole += 1
+        return total, whole, positive, half, x * total + whole, x.tolist(), round(half), math.floor(total), math.exp(half)
+
+    return numbers, lambda: None
+
+
+@row((t([1.5, -2.0]),), (t([0.0, 7.25]),))
+def numpy_inside():
+    def inside(x):
+        a = x.numpy()
+        b = np.maximum(a, 0.5) * 2
+        if b.sum() > 4:
+            b = np.sqrt(b)
+        b[0] = 9.0
+        return x * float(np.mean(b)) + d2s.to_tensor(b), b.shape == (2,), x * a.max()
+
+    return inside, lambda: None
+
+
+@row((t([3.0]),), (t([0.0]),), (t([-4.0]),))
+def steps_that_raise():
+    state = box(n=0, last=None, log=[])
+
+    def raises(x):
+        state.n += 1
+        state.log.append(state.n)
+        state.last = (x * 2).detach()
+        print("before")
+        y = math.sqrt(x.item())
+        state.n += 10
+        if y < 1:
+            raise ValueError("too small")
+        return x * y
+
+    return raises, lambda: vars(state)
+
+
+@row((A, t(3)), (B, t(0)), (A, t(1)))
+def raises_in_a_loop():
+    state = box(n=0, kept=[])
+
+    def raises(x, n):
+        x = d2s.nn.functional.dropout(x, 0.5)
+        for i in range(n):
+            state.n += 1
+            if i > 1:
+                raise KeyError("third")
+        if x.shape[0] > 1 and state.n < 0:
+            return x
+        state.kept = [x, state.n]
+        return x * 2
+
+    return raises, lambda: vars(state)
+
+
+@row()
+def raises_always():
+    state = box(n=0)
+
+    def raises(x):
+        state.n += 1
+        print("going")
+        raise LookupError(f"nothing in {x.ndim}")
+
+    return raises, lambda: state.n
+
+
+@row()
+def results_of_pythons_own():
+    def results(x):
+        name = f"sum {x.sum().item():.1f}"
+        return name, len(name), name.upper(), [name, x * 2]
+
+    return results, lambda: None

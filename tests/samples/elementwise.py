@@ -162,6 +162,13 @@ SAMPLES: dict[str, Sample | Structural] = {
         [np.array(False), np.float32(2)],
         [2.0],
     ),
+    "host": Structural(
+        """program f(x: f32[2]) -> (f32[2]) {
+             %0: int = host(x, call=0, count=0, dtype=i64, python=True, shape=())
+             return x }""",
+        [np.float32([1, 2])],
+        [np.float32([1, 2])],
+    ),
     "row": Structural(
         "program f(x: f32[n,2], i: i64[]) -> (f32[2]) { %0: f32[2] = row(x, i) return %0 }",
         [np.arange(6, dtype="float32").reshape(3, 2), np.int64(1)],

@@ -121,7 +121,7 @@ def condition_on_shape(x):
     return x - 1
 
 
-@row("`float(tensor)` in a condition", refused="D2S1001")
+@row("`float(tensor)` in a condition")
 def float_in_condition(x):
     if float(x.sum()) > 0:
         return x * 2

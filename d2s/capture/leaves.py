@@ -1,0 +1,79 @@
+"""What the parts of a value are at a call: outputs of the Program, arguments, what is outside.
+
+In: parts of what a function returns, of what it stores, of what Python's own functions are given. Out: leaves of a recipe,
+and the symbols among them in order.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from d2s.capture.forms import Later
+from d2s.capture.guards import MISSING
+from d2s.capture.heap import UNREAD
+from d2s.capture.result import Leaf
+from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.capture.undefined import Undefined
+from d2s.eager.tensor import Tensor
+from d2s.errors import CaptureError
+from d2s.types import DType
+
+_VALUES = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented), DType)
+
+
+class Leaves:
+    """Collects the symbols among parts; an argument handed on is the argument itself."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer = tracer
+        self.known = {id(guard.kept) for guard in tracer.root.guards.values()} | {id(leaf) for leaf in tracer.root.leaves}
+        self.outputs: list[SymbolicTensor] = []
+
+    def leaf(self, value: Any) -> Leaf:
+        if isinstance(value, Undefined):
+            return "outside", MISSING  # what reads it raises
+        if value is UNREAD:
+            return "outside", value
+        if isinstance(value, Later):
+            return "object", self._output(value.handle)
+        if isinstance(value, Tensor):
+            value = self.tracer.lift(value)
+        if isinstance(value, SymbolicTensor):
+            return self._symbol(value)
+        if type(value) not in _VALUES and id(value) not in self.known:
+            message = f"a {type(value).__name__} leaves that was made at capture: every call would return or store the same one"
+            raise CaptureError(
+                "D2S1003", message, hint="return and store tensors, numbers, and lists, tuples and dicts of them"
+            )
+        return "outside", value
+
+    def _symbol(self, symbol: SymbolicTensor) -> Leaf:
+        root = self.tracer.root
+        source = root.source(symbol.value)
+        if source is not None:
+            return source
+        for tensor, lifted in root.lifted.values():
+            if lifted.value is symbol.value and id(tensor) not in root.made:
+                return "outside", tensor
+            if lifted.value is symbol.value and root.now(lifted) is lifted:
+                return "copy", tensor
+        return "output", self._output(symbol)
+
+    def _output(self, symbol: SymbolicTensor) -> int:
+        known = [s.value for s in self.outputs]
+        if symbol.value not in known:
+            self.outputs.append(symbol)
+            return len(known)
+        return known.index(symbol.value)
+
+
+def found_outside(tracer: Tracer) -> dict[int, Leaf]:
+    """Lists, dicts and sets that were there before, by id: read from somewhere, and free of what the capture made."""
+    root = tracer.root
+    read = [*root.leaves, *(guard.kept for key, guard in root.guards.items() if key[1] != "content")]
+    found: dict[int, Leaf] = {id(c): ("outside", c) for c in read if type(c) in (list, dict, set) and not _holds_symbols(c)}
+    return found | {at: ("container", n) for at, n in root.containers.items()}
+
+
+def _holds_symbols(container: Any) -> bool:
+    parts: Sequence[Any] = list(container.values()) if isinstance(container, dict) else list(container)
+    return any(isinstance(x, SymbolicTensor) or (type(x) in (list, dict, tuple) and _holds_symbols(x)) for x in parts)

@@ -1,0 +1,277 @@
+"""Steps that Python takes in a run, recorded; and what a step finds that is no number: an object that only the run has.
+
+In: a function of Python's and what it is called with. Out: a `host` node, whose result is a number of run time, or a `Later`:
+what is done to that is a step in turn. What a step is given, it gets as eager code would have it: tensors, numbers, objects.
+
+>>> from d2s.capture.symbolic import Tracer
+>>> from d2s.ops.dispatch import handling
+>>> tracer = Tracer("f")
+>>> with handling(tracer):
+...     found = ask(tracer, "upper", str.upper, ("a",), {}, example="A") + "b"
+>>> found.example, [node.attrs["call"] for node in tracer.builder.nodes]
+('Ab', ['upper', 'add'])
+"""
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2s import types
+from d2s.capture.forms import TAG, Later, OneOf
+from d2s.capture.guards import MISSING
+from d2s.capture.leaves import Leaves
+from d2s.capture.result import Recipe, build, describe, leaves
+from d2s.capture.stores import pending
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse, user_line
+from d2s.capture.tree import containers
+from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError, DTypeError
+from d2s.ops import OPS
+from d2s.ops.item import get_item
+from d2s.runtime.host import Run
+from d2s.types import Type
+
+Keep = Callable[[Run, Any], np.ndarray]
+
+
+class Step:
+    """The call of a function of Python's in a run."""
+
+    def __init__(self, name: str, function: Callable[..., Any], recipe: Recipe, python: Sequence[bool], keep: Keep) -> None:
+        self.name, self.function, self.recipe, self.python, self.keep = name, function, recipe, python, keep
+
+    def __call__(self, run: Run, wanting: Sequence[bool], *arrays: np.ndarray) -> np.ndarray:
+        def leaf(kind: str, at: Any) -> Any:
+            if kind == "object":
+                return run.objects[int(arrays[at])]
+            if kind != "output":
+                return at
+            return arrays[at].item() if self.python[at] else Tensor(arrays[at].copy(), not wanting[at])
+
+        args, kwargs = build(self.recipe, leaf)
+        return self.keep(run, self.function(*args, **kwargs))
+
+    def __repr__(self) -> str:
+        return repr(self.name)
+
+
+class _Given(Leaves):
+    """What a step is given: objects as they are."""
+
+    def leaf(self, value: Any) -> tuple[str, Any]:
+        if isinstance(value, Tensor) and self.tracer.now(self.tracer.lift(value)) is self.tracer.lift(value):
+            return "outside", value
+        if isinstance(value, Tensor | SymbolicTensor):
+            return "output", self._output(self.tracer.symbol_of(value))  # type: ignore[arg-type]
+        return super().leaf(value) if isinstance(value, Later) else ("outside", value)
+
+
+def _nothing(run: Run, found: Any) -> np.ndarray:
+    return np.zeros((), np.int64)
+
+
+def _object(run: Run, found: Any) -> np.ndarray:
+    return run.keep(found)
+
+
+def _number(of: type, dtype: types.DType) -> Keep:
+    def keep(run: Run, found: Any) -> np.ndarray:
+        if type(found) is not of:
+            raise DTypeError("D2S1004", f"a {type(found).__name__} where a {of.__name__} was foreseen")
+        return types.array_of(found, dtype)
+
+    return keep
+
+
+_NUMBERS: dict[type, types.DType] = {bool: types.bool_, int: types.int64, float: types.float64}
+
+
+def tell(tracer: Tracer, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Records a step whose result is None."""
+    _record(tracer, name, function, args, kwargs, _nothing, TAG)
+
+
+def ask(
+    tracer: Tracer,
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    example: Any = MISSING,
+    number: bool = False,
+) -> Any:
+    """Records a step. `example` is a result like its; with `number` that is a Python number, and one of run time comes out."""
+    if number:
+        dtype = _NUMBERS[type(example)]
+        return _record(tracer, name, function, args, kwargs, _number(type(example), dtype), Type(dtype, python=True))
+    return Later(_record(tracer, name, function, args, kwargs, _object, TAG), example)
+
+
+def array(tracer: Tracer, name: str, function: Callable[..., Any], args: tuple[Any, ...], of: Type) -> SymbolicTensor:
+    """Records a step that gives an array of a known type, which becomes a tensor."""
+
+    def keep(run: Run, found: np.ndarray) -> np.ndarray:
+        if found.dtype != of.dtype.numpy or found.shape != of.shape:
+            have = f"{found.dtype.name} of shape {list(found.shape)}"
+            raise DTypeError("D2S1004", f"{name}() gives {have}, where {of} was foreseen")
+        return found
+
+    return _record(tracer, name, function, args, {}, keep, of)
+
+
+def _record(
+    tracer: Tracer,
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    keep: Keep,
+    of: Type,
+) -> Any:
+    given = _Given(tracer)
+    unchanged = {key: ("outside", c) for key, c in _unchanged(tracer, (args, kwargs)).items()}
+    recipe = describe((args, kwargs), given.leaf, unchanged, {})
+    _write_before(tracer, [at for kind, at in leaves(recipe) if kind == "outside"])
+    changed, stores = pending(tracer)
+    step = Step(name, function, recipe, [s.value.type.python for s in given.outputs], keep)
+    attrs = {"call": step, "dtype": of.dtype, "shape": of.shape, "python": of.python}
+    attrs |= {"count": len(given.outputs), "stores": stores} if stores else {}
+    tracer.where = user_line()
+    (found,) = tracer.add("host", [tracer.resolve(s) for s in (*given.outputs, *changed)], [of], attrs)
+    return found
+
+
+def _unchanged(tracer: Tracer, given: Any) -> dict[int, Any]:
+    """The containers from outside that are as they were: a step gets them themselves."""
+    changed = {id(c) for c, _, _ in tracer.root.heap.changed()}
+    known = tracer.root.given - changed - set(tracer.root.containers)
+    return {id(c): c for c in containers(given) if id(c) in known}
+
+
+def _write_before(tracer: Tracer, objects: Sequence[Any]) -> None:
+    """An object whose attributes a call changes is not given to Python's functions: they would see it as it was."""
+    changed = [place.target[1] for place in tracer.root.heap.places.values() if place.target and place.target[0] == "attribute"]
+    if any(x is y for x in objects for y in changed):
+        refuse("D2S1004", "an object whose attributes were changed is given to a function of Python's", "give it the values")
+
+
+# --- objects that only a run has
+
+
+def example_of(value: Any) -> Any:
+    """An object like the one a run will have; MISSING where that is not known."""
+    if isinstance(value, Later):
+        return value.example
+    if isinstance(value, SymbolicTensor | Tensor):
+        of = value.value.type if isinstance(value, SymbolicTensor) else Type(value.dtype, value.array.shape)
+        if of.python:
+            return of.dtype.numpy.type(1).item()
+        known = [d for d in of.shape if isinstance(d, int)]
+        return Tensor(np.ones(known, of.dtype.numpy)) if len(known) == len(of.shape) else MISSING
+    if isinstance(value, OneOf):
+        return MISSING
+    if type(value) in (list, tuple):
+        parts = [example_of(part) for part in value]
+        return MISSING if any(part is MISSING for part in parts) else type(value)(parts)
+    return value
+
+
+def computed(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """What a function that only computes makes of examples."""
+    found = [example_of(value) for value in (*args, *kwargs.values())]
+    if any(value is MISSING for value in found):
+        return MISSING
+    try:
+        with np.errstate(all="ignore"):
+            return function(*found[: len(args)], **dict(zip(kwargs, found[len(args) :], strict=True)))
+    except Exception:  # of ones, or of objects like these: a run will tell
+        return MISSING
+
+
+def later(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A step that only computes."""
+    tracer = capturing()
+    assert tracer is not None
+    return ask(tracer, name, function, args, kwargs, computed(function, args, kwargs))
+
+
+def number_of(value: Later) -> Any:
+    """A Python number of run time, of an object that is one: what ops take."""
+    kind = next((k for k in (bool, int, float) if isinstance(value.example, _KINDS[k])), None)
+    if kind is None:
+        kinds = "a result of Python's own" if value.example is MISSING else f"a {type(value.example).__name__}"
+        refuse(
+            "D2S1004", f"{kinds} reaches a tensor, and what it is only a run will tell", "float(...) or d2s.to_tensor(...) it"
+        )
+    tracer = capturing()
+    assert tracer is not None
+    return ask(tracer, kind.__name__, kind, (value,), {}, kind(1), number=True)
+
+
+_KINDS: dict[type, Any] = {bool: bool | np.bool_, int: int | np.integer, float: float | np.floating}
+
+
+def _operator(name: str, function: Callable[..., Any], reflected: bool = False) -> Any:
+    def method(self: Later, *others: Any) -> Any:
+        if any(isinstance(v, Tensor) or (isinstance(v, SymbolicTensor) and not v.value.type.python) for v in others):
+            return function(*others, number_of(self)) if reflected else function(number_of(self), *others)
+        return later(name, function, *others, self) if reflected else later(name, function, self, *others)
+
+    return method
+
+
+_BINARY = ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "xor", "or_")
+for _name in _BINARY:
+    _plain = _name.strip("_")
+    setattr(Later, f"__{_plain}__", _operator(_plain, getattr(operator, _name)))
+    setattr(Later, f"__r{_plain}__", _operator(_plain, getattr(operator, _name), True))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem"):
+    setattr(Later, f"__{_name}__", _operator(_name, getattr(operator, _name)))
+for _name in ("bool", "len", "iter", "index", "int", "float", "str", "repr", "format", "contains"):
+
+    def _unknown(self: Later, *_: Any, asked: str = _name) -> Any:
+        refuse(
+            "D2S1001", f"__{asked}__ of an object that only a run will have", "use it in print, in a format, or float(...) it"
+        )
+
+    setattr(Later, f"__{_name}__", _unknown)
+Later.__hash__ = object.__hash__  # type: ignore[method-assign]
+
+
+def truth(value: Later) -> SymbolicTensor:
+    """`bool(value)`."""
+    tracer = capturing()
+    assert tracer is not None
+    found: SymbolicTensor = ask(tracer, "bool", bool, (value,), {}, True, number=True)
+    return found
+
+
+def item(symbol: SymbolicTensor) -> Any:
+    """`symbol.item()`, a Python number of run time."""
+    of = symbol.value.type
+    if of.python:
+        return symbol
+    if any(isinstance(d, str) for d in of.shape):
+        refuse("D2S1001", f"item() of {of}: how many elements that has only a run will tell", "index it first")
+    if any(d != 1 for d in of.shape):
+        raise ArgumentError("D2S0004", f"a tensor of shape {list(of.shape)} is not one Python value")
+    kind = {"b": types.bool_, "i": types.int64, "f": types.float64}[of.dtype.kind]
+    return OPS["cast"](OPS["reshape"](symbol, []) if of.shape else symbol, kind, python=True)
+
+
+def _listed(symbol: SymbolicTensor) -> Any:
+    """`symbol.tolist()`: of a few elements, numbers of run time in a list."""
+    shape = symbol.value.type.shape
+    if symbol.value.type.python or not shape:
+        return item(symbol)
+    if any(isinstance(d, str) for d in shape) or math.prod(shape) > FEW:  # type: ignore[arg-type]
+        return later("tolist", Tensor.tolist, symbol)
+    return [_listed(get_item(symbol, k)) for k in range(shape[0])]  # type: ignore[arg-type]
+
+
+FEW = 16
+SymbolicTensor.item, SymbolicTensor.tolist = item, _listed  # type: ignore[method-assign]
+SymbolicTensor.numpy = lambda self: later("numpy", Tensor.numpy, self)  # type: ignore[method-assign]

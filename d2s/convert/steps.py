@@ -1,0 +1,202 @@
+"""Which calls are steps that Python takes in a run: what prints, logs, draws or asks for the time, NumPy, and texts of values.
+
+In: a function that is called. Out: what is called instead at capture, or None if a step cannot do what the function does.
+
+>>> formatted(1.5, -1, ".2f") + text("a", "b")
+'1.50ab'
+"""
+
+import io
+import logging
+import math
+import operator
+import random
+import time
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from d2s.capture.branch import branch
+from d2s.capture.forms import Later, OneOf
+from d2s.capture.guards import MISSING
+from d2s.capture.steps import array, ask, computed, example_of, item, later, number_of, tell
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.tree import containers, flatten
+from d2s.capture.undefined import Undefined
+from d2s.convert import loads
+from d2s.convert.if_else import truth_of
+from d2s.eager.tensor import Tensor, to_tensor
+from d2s.errors import PythonIntOverflow
+from d2s.ops import OPS
+from d2s.types import Type, dtype
+
+_TELLING = (print, warnings.warn, time.sleep)
+_CLOCKS = (time.time, time.perf_counter, time.monotonic, time.process_time, time.time_ns, time.perf_counter_ns)
+_RECEIVERS = (logging.Logger, logging.LoggerAdapter, io.IOBase)
+_NUMPY_SOURCES: tuple[tuple[type, Callable[[], Any]], ...] = (
+    (np.random.RandomState, lambda: np.random.RandomState(0)),
+    (np.random.Generator, lambda: np.random.default_rng(0)),
+    (random.Random, lambda: random.Random(0)),
+)
+_SEEN = (SymbolicTensor, Tensor, Later)
+_OF_NUMBERS = {round, pow, divmod, *(f for f in vars(math).values() if callable(f))}
+_TEXTS = (str, repr, format)
+_CONVERSIONS: dict[int, Callable[[Any], str]] = {115: str, 114: repr, 97: ascii}
+_INTO_NUMBERS = (float, int, bool, complex)
+
+
+def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
+    """What is called instead of a function of Python's or of NumPy's, if a step can do it."""
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", type(function).__name__)
+    if isinstance(function, Later):
+        return lambda *args, **kwargs: later("call", _called, function, *args, **kwargs)
+    if any(function is known for known in _TELLING) or isinstance(owner, _RECEIVERS) or _logs(function):
+        return lambda *args, **kwargs: tell(tracer, name, function, _read(args), kwargs)
+    if any(function is known for known in _CLOCKS):
+        return lambda: ask(tracer, name, function, (), {}, function(), number=True)
+    source = next((make() for kind, make in _NUMPY_SOURCES if isinstance(owner, kind)), None)
+    if source is not None:
+        return lambda *args, **kwargs: _draw(tracer, source, function, args, kwargs)
+    if _is_numpy(function):
+        return lambda *args, **kwargs: later(name, function, *_read(args), **kwargs)
+    return None
+
+
+def _called(function: Any, *args: Any, **kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
+def _logs(function: Any) -> bool:
+    return isinstance(function, types.FunctionType) and function.__module__ == "logging"
+
+
+def _is_numpy(function: Any) -> bool:
+    module = getattr(function, "__module__", None) or ("numpy" if isinstance(function, np.ufunc) else "")
+    return callable(function) and module.split(".")[0] == "numpy"
+
+
+def _read(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What is printed is there: a variable without a value is not."""
+    for leaf in flatten(args)[0]:
+        if isinstance(leaf, Undefined):
+            refuse("D2S1001", "a value that is not there on every path is given to a function of Python's")
+    return args
+
+
+def _draw(tracer: Tracer, source: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A draw of Python's or NumPy's own random numbers: fresh in each run, and from the stream eager code draws from."""
+    name = function.__name__
+    if name == "choice" and len(args) == 1 and isinstance(args[0], list | tuple) and isinstance(source, random.Random):
+        place = ask(tracer, name, lambda count: function(range(count)), (len(args[0]),), {}, 0, number=True)
+        return loads.item(args[0], place)
+    if any(type(c) in (list, dict, set) for c in containers(args)) or name in ("shuffle", "setstate", "set_state"):
+        refuse("D2S1004", f"'{name}' of a container: it would change, or hand out, what is known at capture only")
+    example = computed(getattr(source, name), args, kwargs)
+    if example is None:
+        tell(tracer, name, function, args, kwargs)
+        return None
+    if type(example) in (bool, int, float):
+        return ask(tracer, name, function, args, kwargs, example, number=True)
+    return ask(tracer, name, function, args, kwargs, example)
+
+
+def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a pure function of Python's makes of symbols, where that is a step or a number; MISSING where Python can do it."""
+    given = [*args, *kwargs.values()]
+    leaves = flatten(given)[0]
+    if not any(isinstance(v, _SEEN) for v in leaves):
+        return MISSING
+    if function in _INTO_NUMBERS and len(args) == 1 and isinstance(args[0], _SEEN):
+        return _number(tracer, function, args[0])
+    if function in _TEXTS or (isinstance(getattr(function, "__self__", None), str)):
+        return ask(tracer, function.__name__, function, args, kwargs, "")
+    if function in _OF_NUMBERS and all(_is_number(v) for v in leaves):
+        example = computed(function, args, kwargs)
+        number = type(example) in (bool, int, float)
+        return ask(tracer, function.__name__, function, args, kwargs, example, number=number)
+    if any(isinstance(v, Later) for v in leaves):
+        example = computed(function, args, kwargs)
+        return ask(tracer, function.__name__, function, args, kwargs, example, number=type(example) in (bool, int, float))
+    return MISSING
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, SymbolicTensor):
+        return bool(value.value.type.python)
+    return isinstance(value, Later | int | float)
+
+
+def _number(tracer: Tracer, function: Any, value: Any) -> Any:
+    """`float(x)`, `int(x)`, `bool(x)`: a Python number of run time."""
+    if isinstance(value, Later):
+        return ask(tracer, function.__name__, function, (value,), {}, function(1), number=True)
+    if function is bool:
+        return truth_of(value)
+    if function is complex:
+        refuse("D2S1003", "a complex number of run time")
+    symbol = tracer.symbol_of(value)
+    assert symbol is not None
+    number = item(symbol)
+    if function is float:
+        return number if number.dtype.kind == "f" else OPS["cast"](number, "float64", python=True)
+    if number.dtype.kind == "f":
+        _refuse_unbounded(tracer, number)
+    return number if number.dtype.kind == "i" else OPS["cast"](number, "int64", python=True)
+
+
+def _refuse_unbounded(tracer: Tracer, number: Any) -> None:
+    """Python's complaints about a float that is no int; one beyond 64 bits does not go into a graph."""
+    branch(tracer, number != number, (lambda: [int(math.nan)][:0], list))
+    branch(tracer, abs(number) == math.inf, (lambda: [int(math.inf)][:0], list))
+
+    def too_large() -> list[Any]:
+        raise PythonIntOverflow("D2S0005", "int() of a number beyond 64 bits, which a Python int has in a captured function")
+
+    branch(tracer, abs(number) >= 9.223372036854775e18, (too_large, list))
+
+
+def to_tensor_of(tracer: Tracer, data: Any, of: Any) -> Any:
+    """`to_tensor` of a number of run time, or of an array that only a run has."""
+    wanted = None if of is None else dtype(of)
+    if isinstance(data, Later) and isinstance(data.example, np.ndarray | np.generic | list | tuple | int | float):
+        made = to_tensor(data.example, wanted)
+        return array(
+            tracer, "to_tensor", lambda found: to_tensor(found, wanted).array, (data,), Type(made.dtype, made.array.shape)
+        )
+    if isinstance(data, Later):
+        number_of(data)
+    made = to_tensor(example_of(data), wanted)
+    return OPS["cast"](data, made.dtype)
+
+
+# --- texts
+
+
+def formatted(value: Any, conversion: int, spec: Any = "") -> Any:
+    """One `{value!r:spec}` of an f-string."""
+    if not any(isinstance(v, (*_SEEN, OneOf)) for v in flatten([value, spec])[0]) or not capturing():
+        return _formatted(value, conversion, spec)
+    return later("format", _formatted, value, conversion, spec)
+
+
+def _formatted(value: Any, conversion: int, spec: str) -> str:
+    return format(_CONVERSIONS[conversion](value) if conversion > 0 else value, spec)
+
+
+def text(*parts: Any) -> Any:
+    """The parts of an f-string, joined."""
+    return later("join", _joined, *parts) if any(isinstance(part, Later) for part in parts) else "".join(parts)
+
+
+def _joined(*parts: str) -> str:
+    return "".join(parts)
+
+
+def percent(template: Any, values: Any) -> Any:
+    """`template % values` of a text."""
+    if capturing() and any(isinstance(v, (*_SEEN, OneOf)) for v in flatten(values)[0]):
+        return later("%", operator.mod, template, values)
+    return template % values
