@@ -71,8 +71,9 @@ def _example(spec: Any) -> Any:
 
 def _model(variant: Variant, names: dict[int, str]) -> export.Model:
     program, captured = variant.graph.program, variant.captured
-    if captured.draws or captured.stores or captured.reads:
-        does = "draws random numbers" if captured.draws else "changes what was there before"
+    steps = [str(node.attrs["call"]) for node in program.every_node() if node.op == "host"]
+    if captured.draws or captured.stores or captured.reads or steps:
+        does = "draws random numbers" if captured.draws else f"calls {steps[0]}" if steps else "changes what was there before"
         raise ArgumentError(
             "D2S0004", f"save(): '{program.name}' {does}: a file cannot hold that", hint="eval() the layer first"
         )

@@ -5,6 +5,7 @@ import pytest
 from programs_compare import encoded, outcome
 
 import d2s
+from d2s.errors import ArgumentError
 
 
 def run(make, argument_sets, executor=""):
@@ -56,3 +57,20 @@ def trained(static):
 
 def test_training_with_dropout_and_batch_norm_is_the_same_bit_for_bit():
     assert trained(static=True) == trained(static=False)
+
+
+def counts_in_a_layer(x, layer=d2s.nn.BatchNorm1D(2)):
+    return layer(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "does"),
+    [
+        (lambda x: d2s.nn.functional.dropout(x), "draws random numbers"),
+        (lambda x: print("here") or x * 1, "calls 'print'"),
+        (counts_in_a_layer, "changes what was there before"),
+    ],
+)
+def test_a_file_holds_no_effects(function, does, tmp_path):
+    with pytest.raises(ArgumentError, match=does):
+        d2s.jit.save(function, str(tmp_path / "model"), input_spec=[d2s.static.InputSpec([3, 2])])
