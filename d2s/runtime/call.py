@@ -256,7 +256,7 @@ def _python_step(plan: plan.Plan, frame: np.ndarray, dims: dict[str, int], pc: i
 
 def _at(values: Sequence[Value], places: Sequence[int], frame: np.ndarray, dims: dict[str, int]) -> list[np.ndarray]:
     """The memory of values, where it is now."""
-    return [_memory(int(frame[home]), _shape(v.type, dims), v.type) for v, home in zip(values, places, strict=False)]
+    return [_memory(int(frame[home]), _shape(v.type.shape, dims), v.type) for v, home in zip(values, places, strict=False)]
 
 
 def _memory(address: int, shape: tuple[int, ...], of: Type) -> np.ndarray:
