@@ -1,0 +1,81 @@
+"""Images changed before they are learnt from: classes to be composed, and the functions they call.
+
+What a transform draws follows from `d2s.seed`, in workers of a DataLoader, too.
+"""
+
+from d2s.vision.transforms.chance import (
+    BrightnessTransform,
+    ColorJitter,
+    ContrastTransform,
+    HueTransform,
+    RandomCrop,
+    RandomErasing,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+    RandomVerticalFlip,
+    SaturationTransform,
+)
+from d2s.vision.transforms.fixed import CenterCrop, Grayscale, Normalize, Pad, Resize, ToTensor, Transpose
+from d2s.vision.transforms.functional import (
+    adjust_brightness,
+    adjust_contrast,
+    adjust_hue,
+    adjust_saturation,
+    affine,
+    center_crop,
+    crop,
+    erase,
+    hflip,
+    normalize,
+    pad,
+    perspective,
+    resize,
+    rotate,
+    to_grayscale,
+    to_tensor,
+    vflip,
+)
+from d2s.vision.transforms.transform import BaseTransform, Compose
+from d2s.vision.transforms.turns import RandomAffine, RandomPerspective, RandomRotation
+
+__all__ = [
+    "BaseTransform",
+    "BrightnessTransform",
+    "CenterCrop",
+    "ColorJitter",
+    "Compose",
+    "ContrastTransform",
+    "Grayscale",
+    "HueTransform",
+    "Normalize",
+    "Pad",
+    "RandomAffine",
+    "RandomCrop",
+    "RandomErasing",
+    "RandomHorizontalFlip",
+    "RandomPerspective",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "RandomVerticalFlip",
+    "Resize",
+    "SaturationTransform",
+    "ToTensor",
+    "Transpose",
+    "adjust_brightness",
+    "adjust_contrast",
+    "adjust_hue",
+    "adjust_saturation",
+    "affine",
+    "center_crop",
+    "crop",
+    "erase",
+    "hflip",
+    "normalize",
+    "pad",
+    "perspective",
+    "resize",
+    "rotate",
+    "to_grayscale",
+    "to_tensor",
+    "vflip",
+]

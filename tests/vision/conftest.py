@@ -1,0 +1,6 @@
+"""The tests here import the modules beside them under any import mode of pytest."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
