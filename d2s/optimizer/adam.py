@@ -7,12 +7,14 @@
 [0.75]
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from d2s.arguments import number
 from d2s.errors import ArgumentError, DTypeError, brief
+from d2s.ops.op import flag
 from d2s.optimizer.lr import LRScheduler
 from d2s.optimizer.optimizer import Group, Optimizer, Slot
 from d2s.optimizer.update import Rule
@@ -20,6 +22,14 @@ from d2s.optimizer.update import Rule
 MOMENTS = "moment1 = beta1 * moment1 + (T(1) - beta1) * g\nmoment2 = beta2 * moment2 + (T(1) - beta2) * g * g\n"
 _NUMBERS = ("lr", "epsilon", "beta1", "beta2")
 _ADAM = Rule("adam", ("moment1", "moment2"), _NUMBERS, MOMENTS + "p = p - lr * (moment1 / (sqrt_of(moment2) + epsilon))\n")
+_LARGEST = "moment2_max = select(moment2 > moment2_max, moment2, moment2_max)\n"
+
+
+@functools.cache
+def _of_largest(rule: Rule) -> Rule:
+    """The same with the largest second moment so far for the second moment."""
+    element = rule.element.replace(MOMENTS, MOMENTS + _LARGEST).replace("sqrt_of(moment2)", "sqrt_of(moment2_max)")
+    return rule._replace(name=f"{rule.name}_amsgrad", state=(*rule.state, "moment2_max"), element=element)
 
 
 def forgetting(function: str, **betas: Any) -> dict[str, float]:
@@ -46,6 +56,10 @@ class _Moments(Optimizer):
     """Two moments of the gradient, and how much of each has been forgotten."""
 
     powers: ClassVar[dict[str, str]] = {"beta1_pow_acc": "beta1", "beta2_pow_acc": "beta2"}
+    _amsgrad = False
+
+    def rule_of(self, parameter: Any, group: Group) -> Rule:
+        return _of_largest(self.rule) if self._amsgrad else self.rule
 
     def numbers(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
         settings = group.settings
@@ -56,7 +70,7 @@ class _Moments(Optimizer):
 
 class Adam(_Moments):
     """Moments `m = beta1 * m + (1 - beta1) * g`, `v = beta2 * v + (1 - beta2) * g²`; a step of `m / (sqrt(v) + epsilon)`, both
-    corrected for their beginning at 0.
+    corrected for their beginning at 0. With `amsgrad`, v is the largest there was.
 
     >>> layer = d2s.nn.Linear(2, 1)
     >>> adam = d2s.optimizer.Adam(1e-3, parameters=layer.parameters(), weight_decay=0.01)
@@ -77,7 +91,9 @@ class Adam(_Moments):
         multi_precision: bool = False,
         use_multi_tensor: bool = False,
         name: str | None = None,
+        amsgrad: bool = False,
     ) -> None:
+        self._amsgrad = flag(amsgrad, "amsgrad")
         settings = forgetting("Adam", beta1=beta1, beta2=beta2) | {"epsilon": positive("Adam", epsilon)}
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, settings)
 
@@ -108,7 +124,9 @@ class AdamW(_Moments):
         lazy_mode: bool = False,
         multi_precision: bool = False,
         name: str | None = None,
+        amsgrad: bool = False,
     ) -> None:
+        self._amsgrad = flag(amsgrad, "amsgrad")
         for argument, given in (("lr_ratio", lr_ratio), ("apply_decay_param_fun", apply_decay_param_fun)):
             if given is not None and not callable(given):
                 raise DTypeError("D2S0001", f"AdamW(): '{argument}' expects a function, got {type(given).__name__}")

@@ -22,8 +22,8 @@ from d2s.optimizer.update import Rule
 _DIRECTION = Rule(
     "lamb_direction",
     ("moment1", "moment2", "direction"),
-    ("epsilon", "beta1", "beta2", "first", "second", "shrink"),
-    MOMENTS + "direction = moment1 / first / (sqrt_of(moment2 / second) + epsilon) + shrink * p\n",
+    ("epsilon", "beta1", "beta2", "first", "second", "fade"),
+    MOMENTS + "direction = moment1 / first / (sqrt_of(moment2 / second) + epsilon) + fade * p\n",
 )
 _STEP = Rule("lamb_step", ("direction",), ("lr",), "p = p - lr * direction\n")
 
@@ -71,18 +71,18 @@ class Lamb(Optimizer):
         if "direction" not in slot.state:
             slot.state["direction"] = Tensor(np.empty_like(slot.parameter.array))
 
-    def _shrink(self, slot: Slot, group: Group) -> float:
+    def _fade(self, slot: Slot, group: Group) -> float:
         excluded = self._excluded is not None and self._excluded(slot.parameter)
         return 0.0 if excluded else group.settings["lamb_weight_decay"]
 
     def numbers(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
         settings, powers = group.settings, [float(slot.state[name].array[0]) for name in self.powers]
         first, second = (1 - power for power in powers)
-        return settings["epsilon"], settings["beta1"], settings["beta2"], first, second, self._shrink(slot, group)
+        return settings["epsilon"], settings["beta1"], settings["beta2"], first, second, self._fade(slot, group)
 
     def _change(self, slot: Slot, group: Group, gradient: np.ndarray, rate: float, limit: Any) -> None:
         super()._change(slot, group, gradient, rate, limit)
-        adapts = self._always or self._shrink(slot, group) > 0
+        adapts = self._always or self._fade(slot, group) > 0
         length, wanted = (_norm(slot.parameter), _norm(slot.state["direction"])) if adapts else (0.0, 0.0)
         ratio = length / wanted if length > 0 and wanted > 0 else 1.0
         slot.update(_STEP).run(gradient, (self._rate_of(slot, group, rate) * ratio,))

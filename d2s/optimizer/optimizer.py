@@ -109,9 +109,7 @@ class Optimizer:
     def _group(self, given: Any) -> Group:
         if not isinstance(given, dict) or "params" not in given:
             raise ArgumentError("D2S0004", "a group of parameters is a dict with 'params'; all groups are, or none")
-        own = {
-            key: value for key, value in given.items() if key not in ("params", "learning_rate", "weight_decay", "grad_clip")
-        }
+        own = {key: value for key, value in given.items() if key in self.settings or key not in _OF_GROUPS}
         unknown = sorted(own.keys() - self.settings.keys())
         if unknown:
             known = ", ".join(dict.fromkeys([*_OF_GROUPS, *self.settings]))

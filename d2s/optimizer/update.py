@@ -54,7 +54,8 @@ class Rule(NamedTuple):
     element: str
 
     def behind(self, numbers: Sequence[str], element: str) -> "Rule":
-        """The same with something done before, such as a decay."""
+        """The same with something done before, such as a decay, whose numbers have names of their own."""
+        assert not {*numbers} & {*self.numbers, *self.state}
         return self._replace(numbers=(*self.numbers, *numbers), element=element + self.element)
 
 

@@ -1,7 +1,7 @@
 """Records what real Paddle does, for tests that run without it: `python tests/optimizer/record.py` where paddle is installed.
 
 Writes references.npz beside itself: the rates of all schedules, the parameters and the state of all optimizers. Made by
-Paddle 2.6.2; Paddle 3.3.1 gives the same bits.
+Paddle 3.3.1; 2.6.2, which has no amsgrad, gives the same bits.
 """
 
 import importlib

@@ -54,7 +54,7 @@ def test_bits_depend_on_no_number_of_threads(name):
     def trained(count):
         threads.set_num_threads(count)
         p = parameter(np.random.default_rng(1).standard_normal(100_003))
-        optimizer = OPTIMIZERS[name]([p], **({} if name == "Lamb" else {"grad_clip": nn.ClipGradByGlobalNorm(1.0)}))
+        optimizer = OPTIMIZERS[name]([p], grad_clip=nn.ClipGradByGlobalNorm(1.0))
         for step in range(3):
             with_gradient(p, np.random.default_rng(step).standard_normal(p.shape))
             optimizer.step()

@@ -52,6 +52,38 @@ CASES = {
 }
 CASES |= {f"sgd_clip_{name}": f"o.SGD(0.1, {ALL}, weight_decay=0.05, grad_clip={clip})" for name, clip in CLIPS.items()}
 CASES |= {f"adam_clip_{name}": f"o.Adam(0.01, parameters={ALL}, grad_clip={clip})" for name, clip in CLIPS.items()}
+CASES |= {
+    "adam_amsgrad": f"o.Adam(0.05, parameters={ALL}, amsgrad=True)",
+    "adamw_amsgrad": f"o.AdamW(0.05, 0.8, 0.9, parameters={ALL}, weight_decay=0.1, amsgrad=True)",
+    "adam_l1": f"o.Adam(0.01, parameters={ALL}, weight_decay=reg.L1Decay(0.05))",
+    "adagrad_l1": f"o.Adagrad(0.1, parameters={ALL}, weight_decay=reg.L1Decay(0.05))",
+    "adam_flags": f"o.Adam(0.01, parameters={ALL}, lazy_mode=True, multi_precision=True)",
+    "momentum_flags": f"o.Momentum(0.05, 0.9, {ALL}, multi_precision=True, use_multi_tensor=True)",
+    "momentum_clip": f"o.Momentum(0.05, 0.9, {ALL}, grad_clip={CLIPS['global']})",
+    "adamw_clip": f"o.AdamW(0.01, parameters={ALL}, grad_clip={CLIPS['norm']})",
+    "rmsprop_clip": f"o.RMSProp(0.01, parameters={ALL}, grad_clip={CLIPS['global']}, weight_decay=0.1)",
+    "lamb_clip_global": f"o.Lamb(0.01, parameters={ALL}, grad_clip={CLIPS['global']})",
+    "lamb_clip_value": f"o.Lamb(0.01, parameters={ALL}, grad_clip={CLIPS['value']})",
+}
+GROUPS = {  # settings of the optimizer, of the group of w, of the group of b
+    "adamw": ("0.01, weight_decay=0.1", "'weight_decay': 0.3, 'learning_rate': 0.1", "'weight_decay': 0.0, 'beta1': 0.5"),
+    "momentum": ("0.05, 0.9, weight_decay=0.02", "'weight_decay': reg.L1Decay(0.1)", "'momentum': 0.5"),
+    "clip": (f"0.05, grad_clip={CLIPS['value']}", f"'grad_clip': {CLIPS['norm']}", "'learning_rate': 0.5"),
+    "rmsprop": ("0.01", "'rho': 0.8", "'learning_rate': 0.2"),
+    "adamax": ("0.01", "'beta2': 0.8", "'epsilon': 0.1"),
+    "adagrad": ("0.1", "'learning_rate': 0.3", "'epsilon': 0.1"),
+    "adadelta": ("0.5", "'rho': 0.7", "'learning_rate': 0.3"),
+    "lamb": ("0.02, 0.1", "'lamb_weight_decay': 0.3", "'beta1': 0.5"),
+    "scheduled": ("o.lr.StepDecay(0.1, 10)", "'learning_rate': 0.5", "'weight_decay': 0.1"),
+}
+OF_GROUPS = {"adamw": "AdamW", "momentum": "Momentum", "clip": "Adam", "rmsprop": "RMSProp", "adamax": "Adamax"}
+OF_GROUPS |= {"adagrad": "Adagrad", "adadelta": "Adadelta", "lamb": "Lamb", "scheduled": "SGD"}
+CASES |= {
+    f"groups_{name}": (
+        f"o.{OF_GROUPS[name]}({settings}, parameters=[{{'params': [model.weight], {first}}}, {{'params': [model.bias], {second}}}])"
+    )
+    for name, (settings, first, second) in GROUPS.items()
+}
 ATTRIBUTES = {  # of the parameter w
     "own_rates": "learning_rate=0.25",
     "own_decay": "regularizer=reg.L1Decay(0.1)",
@@ -81,7 +113,7 @@ def run(paddle, case):
         ((model.weight * gradients[0]).sum() + (model.bias * gradients[1]).sum()).backward()
         optimizer.step()
         optimizer.clear_grad()
-        if case == "scheduled":
+        if "scheduled" in case:
             optimizer._learning_rate.step()
         if step in KEPT:
             found |= {f"w{step}": model.weight.numpy(), f"b{step}": model.bias.numpy()}
