@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 import d2s
+from d2s import nn
 from d2s.nn import functional as F
 
 d2s.set_num_threads(int(os.environ["THREADS"]))
@@ -116,3 +117,25 @@ def chain(count):
 def add(count):
     x, y = data(count), data(count)
     return lambda: x + y
+
+
+def lenet_step(batch):
+    net = nn.Sequential(
+        *(nn.Conv2D(1, 20, 5), nn.ReLU(), nn.MaxPool2D(2, 2), nn.Conv2D(20, 50, 5), nn.ReLU(), nn.MaxPool2D(2, 2)),
+        *(nn.Flatten(), nn.Linear(800, 10)),
+    )
+    adam = d2s.optimizer.Adam(1e-3, parameters=net.parameters())
+    images, labels = data(batch, 1, 28, 28), numbers(10, batch, 1)
+
+    def step():
+        F.cross_entropy(net(images), labels).backward()
+        adam.step()
+        adam.clear_grad()
+
+    return step
+
+
+def adam(count):
+    layer = nn.Linear(count // 1000, 1000, bias_attr=False)
+    layer.weight.grad = data(count // 1000, 1000)
+    return d2s.optimizer.Adam(1e-3, parameters=layer.parameters()).step

@@ -1,5 +1,8 @@
 """Operations by NumPy, those it has. Names and arguments as in d2s.py beside."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 _random = np.random.default_rng(0)
@@ -49,3 +52,11 @@ def elementwise(name, count):
 def add(count):
     x, y = data(count), data(count)
     return lambda: x + y
+
+
+def adam(count):
+    """NumPy has none. What stands here cannot be beaten: a copy of as many bytes as Adam reads and writes, by all threads."""
+    threads = int(os.environ["THREADS"])
+    fields = [(data(7 * count // 2 // threads), np.zeros(7 * count // 2 // threads, "float32")) for _ in range(threads)]
+    workers = ThreadPoolExecutor(threads)
+    return lambda: list(workers.map(lambda pair: np.copyto(pair[1], pair[0]), fields))

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 torch.set_num_threads(int(os.environ["THREADS"]))
@@ -114,3 +115,25 @@ def chain(count):
 def add(count):
     x, y = data(count), data(count)
     return lambda: x + y
+
+
+def lenet_step(batch):
+    net = nn.Sequential(
+        *(nn.Conv2d(1, 20, 5), nn.ReLU(), nn.MaxPool2d(2, 2), nn.Conv2d(20, 50, 5), nn.ReLU(), nn.MaxPool2d(2, 2)),
+        *(nn.Flatten(), nn.Linear(800, 10)),
+    )
+    adam = torch.optim.Adam(net.parameters(), 1e-3)
+    images, labels = data(batch, 1, 28, 28), numbers(10, batch)
+
+    def step():
+        F.cross_entropy(net(images), labels).backward()
+        adam.step()
+        adam.zero_grad()
+
+    return step
+
+
+def adam(count):
+    p = nn.Parameter(data(count))
+    p.grad = data(count)
+    return torch.optim.Adam([p], 1e-3, fused=True).step

@@ -78,12 +78,9 @@ GROUPS = {  # settings of the optimizer, of the group of w, of the group of b
 }
 OF_GROUPS = {"adamw": "AdamW", "momentum": "Momentum", "clip": "Adam", "rmsprop": "RMSProp", "adamax": "Adamax"}
 OF_GROUPS |= {"adagrad": "Adagrad", "adadelta": "Adadelta", "lamb": "Lamb", "scheduled": "SGD"}
-CASES |= {
-    f"groups_{name}": (
-        f"o.{OF_GROUPS[name]}({settings}, parameters=[{{'params': [model.weight], {first}}}, {{'params': [model.bias], {second}}}])"
-    )
-    for name, (settings, first, second) in GROUPS.items()
-}
+for _name, (_settings, _first, _second) in GROUPS.items():
+    _groups = f"[{{'params': [model.weight], {_first}}}, {{'params': [model.bias], {_second}}}]"
+    CASES[f"groups_{_name}"] = f"o.{OF_GROUPS[_name]}({_settings}, parameters={_groups})"
 ATTRIBUTES = {  # of the parameter w
     "own_rates": "learning_rate=0.25",
     "own_decay": "regularizer=reg.L1Decay(0.1)",
