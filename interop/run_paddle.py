@@ -1,6 +1,6 @@
 """Runs saved models under real Paddle; stands alone, so that it runs where d2s is not installed.
 
-In: a folder with `NAME.pdmodel` and friends and `NAME.RUN.in.npz` (feeds `f0`, `f1` ...). Out: `NAME.RUN.WAY.npz` for
+In: a folder, and at will the only ways to go, with `NAME.pdmodel` and friends and `NAME.RUN.in.npz` (feeds `f0`, `f1` ...). Out: `NAME.RUN.WAY.npz` for
 each way of loading, and `report.json`: what went wrong, and each op, slot and attribute Paddle has no word for.
 """
 
@@ -128,9 +128,9 @@ def write_genuine(folder):
         yield kind.__name__
 
 
-def main(folder):
+def main(folder, ways):
     report = {"paddle": paddle.__version__, "failures": {}, "unknown": {}, "genuine": []}
-    if paddle.__version__.startswith("2."):  # Paddle 3 writes files of another kind
+    if not ways and paddle.__version__.startswith("2."):  # Paddle 3 writes files of another kind
         report["genuine"] = list(write_genuine(folder / "genuine"))
     for path in sorted(folder.glob("*.pdmodel")):
         prefix = str(path)[: -len(".pdmodel")]
@@ -140,7 +140,7 @@ def main(folder):
             with np.load(file) as held:
                 runs.append([held[f"f{i}"] for i in range(len(held.files))])
         report["unknown"][path.stem] = sorted(set(unknown_words(path)))
-        for way, run in WAYS.items():
+        for way, run in WAYS.items() if not ways else ((way, WAYS[way]) for way in ways):
             try:
                 for file, outputs in zip(files, run(prefix, runs), strict=True):
                     np.savez(str(file).replace(".in.npz", f".{way}.npz"), **{f"o{i}": o for i, o in enumerate(outputs)})
@@ -151,4 +151,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])

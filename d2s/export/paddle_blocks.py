@@ -19,7 +19,10 @@ from d2s.export.protobuf import Message
 
 _BOOLEAN = 6
 _LINE = r'\s*File "([^"\n]+\.py|<[^"\n]+>)", line (\d{1,9})'
-_FIELDS = {0: "i", 1: "f", 2: "s", 3: "ints", 5: "strings", 8: "block_idx", 9: "l", 11: "longs"}  # by kind of attribute
+_FIELDS = {  # by kind of attribute
+    0: "i", 1: "f", 2: "s", 3: "ints", 4: "floats", 5: "strings", 7: "bools", 8: "block_idx", 9: "l", 11: "longs",
+    12: "float64s", 15: "float64",
+}  # fmt: skip
 
 
 def fail(message: str, where: str = "") -> NoReturn:
@@ -52,6 +55,10 @@ class Op:
         if len(names) != 1:
             fail(f"{self.type} has {len(names)} names for '{slot}', one is wanted", self.where)
         return names[0]
+
+    def written(self, but: Sequence[str]) -> list[str]:
+        """The variables it writes, but for those of some slots."""
+        return [n for slot, names in self.outputs.items() if slot not in but for n in names]
 
     @property
     def out(self) -> str:

@@ -17,9 +17,11 @@ f32[n,2]
 import contextlib
 import os
 
+import numpy as np
+
 from d2s import types
 from d2s.errors import ArgumentError, D2SError, DTypeError, FileError, FormatError, brief
-from d2s.export import paddle_reader, paddle_writer, protobuf, tensors
+from d2s.export import own_notes, paddle_reader, paddle_writer, protobuf, tensors
 from d2s.export.model import Model, Parameter
 from d2s.types import Type
 
@@ -81,17 +83,31 @@ def _replace(path: str, data: bytes) -> None:
 
 def load(prefix: str | os.PathLike[str]) -> Model:
     """The model of these files; a missing `.info` is made up for."""
-    described = protobuf.decode("ProgramDesc", _bytes(prefix, _MODEL))
+    data = _bytes(prefix, _MODEL)
+    described = protobuf.decode("ProgramDesc", data)
     names = paddle_reader.parameters(described)
     arrays = tensors.read_parameters(_bytes(prefix, _PARAMETERS, needed=bool(names)), names)
     info = _bytes(prefix, _INFO, needed=False)
     try:
-        return paddle_reader.read(described, arrays, tensors.read_info(info) if info else {})
+        return _model(data, described, arrays, tensors.read_info(info) if info else {})
     except FormatError:
         raise
     except _DAMAGE as error:
         message = error.message if isinstance(error, D2SError) else repr(error)
         raise FormatError("D2S3001", f"{os.fspath(prefix)}{_MODEL} describes no program of d2s: {message}") from error
+
+
+def _model(data: bytes, described: protobuf.Message, arrays: dict[str, np.ndarray], info: dict[str, tuple[str, bool]]) -> Model:
+    own = own_notes.own_model(data, described, info)
+    if not own:
+        model = paddle_reader.read(described, arrays, info)
+        model.notes = own_notes.user_notes(described)
+        return model
+    model, names = own
+    for (key, parameter), name in zip(model.parameters.items(), names, strict=False):
+        model.parameters[key] = Parameter(arrays[name], parameter.structured_name, parameter.trainable)
+    _check(model)
+    return model
 
 
 def _bytes(prefix: str | os.PathLike[str], ending: str, needed: bool = True) -> bytes:

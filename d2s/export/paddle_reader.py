@@ -2,7 +2,7 @@
 
 In: a ProgramDesc, arrays by variable name, entries of the `.info`. Out: a Model; any exception means a damaged file.
 Blocks are run on names: `assign` moves a Value to another name, so variables written again and again become SSA.
-The ops alone decide what is computed; our notes give names, extents and Python numbers back where they fit the ops.
+Ops that Paddle and d2s both have are rows of `spellings`; `paddle_words` tells of the others.
 
 >>> from d2s.export import protobuf
 >>> read(protobuf.decode("ProgramDesc", b""), {}, {})
@@ -13,7 +13,6 @@ d2s.errors.FormatError: [D2S3001] the file holds no blocks
 import dataclasses
 import inspect
 import itertools
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,33 +20,26 @@ from typing import Any
 import numpy as np
 
 from d2s import types
-from d2s.errors import D2SError
+from d2s.export import read_layers, read_shapes
 from d2s.export.model import Model, Parameter
 from d2s.export.paddle_blocks import Block, Op, blocks_of, fail
 from d2s.export.paddle_writer import FEED_MINIBATCH, FETCH_LIST, LOD_TENSOR
+from d2s.export.paddle_words import READ, Reading
 from d2s.export.protobuf import Message
 from d2s.export.spellings import OF_PADDLE, SPELLINGS
 from d2s.export.tensors import dtype_of
 from d2s.ir.program import Node, Program, Value
-from d2s.ir.text import show
 from d2s.ir.verify import verify
-from d2s.ops import OPS
+from d2s.ops import OPS, dispatch
+from d2s.ops.recording import Recorder
 from d2s.types import Dim, Type
 
-# the kinds of Python number that a constant of each dtype may be made from
-_KINDS = {"b": ("bool",), "i": ("int", "bool"), "f": ("float", "int", "bool")}
-_NO_NOTES: dict[str, Any] = {"program": "main", "filler": None, "inputs": {}, "kinds": {}, "regions": {}, "tests": {}}
-_NO_NOTES |= {"fetches": [], "python": [], "spare": [], "wide": []}
-_FUEL = 32  # how often each op may be looked at: the tests of loops are read twice, tests in tests four times
+_FUEL = 32  # how often each op may be looked at
 _MAX_SAME = 64  # how many extents may turn out to be equal
+_TOLD_BY = (read_layers, read_shapes)  # who fills READ
+_CHANGED_ANYWAY = ("MeanOut", "VarianceOut")  # which an op for inference names, and leaves as they are
 
-
-def _integer(text: str) -> int:
-    return int(text) if re.fullmatch(r"-?\d+", text) else int(float(text))
-
-
-_READ: dict[str, Callable[[str], Any]] = {"bool": lambda text: bool(float(text)), "int": _integer, "float": float}
-
+_FREE = ("axis", "use_mkldnn")  # attributes that may be otherwise
 
 Held = Mapping[str, Value]  # variables that are read, and what they hold
 
@@ -56,10 +48,8 @@ class _SameExtent(Exception):
     """Two open extents that arms or trips need to be one: the file is read again with one extent less."""
 
 
-def _labels(names: Sequence[str], wanted: Sequence[str] = ()) -> list[str]:
-    """An identifier for each name, all different: those of the notes where they fit."""
-    if len(wanted) == len(names) == len(set(wanted)) and all(w.isidentifier() for w in wanted):
-        return list(wanted)
+def _labels(names: Sequence[str]) -> list[str]:
+    """An identifier for each name, all different."""
     found: dict[str, None] = {}
     numbers = itertools.count(1)
     for name in names:
@@ -75,25 +65,15 @@ class _Reader:
     """What all blocks of one file share."""
 
     def __init__(self, described: Message, same: Mapping[str, str]) -> None:
-        held = json.loads(described["notes"] or "{}")
-        self.notes: dict[str, Any] = _NO_NOTES | held.get("d2s", {})
-        self.notes |= {key: frozenset(self.notes[key]) for key in ("python", "spare", "wide")}
-        self.user: dict[str, Any] = held.get("notes", {})
-        self.same, self.blocks = same, blocks_of(described["blocks"], _HANDLERS.keys() | OF_PADDLE.keys())
+        self.same, self.blocks = same, blocks_of(described["blocks"], _HANDLERS.keys() | OF_PADDLE.keys() | READ.keys())
         self.fuel = _FUEL * sum(len(block.ops) for block in self.blocks)
-        taken = {d for _, dims, _ in self.notes["inputs"].values() for d in dims}
-        self.extents = (name for name in map("n{}".format, itertools.count()) if name not in taken)
+        self.extents = map("n{}".format, itertools.count())
 
     def inputs(self, names: Sequence[str]) -> list[Value]:
-        noted = self.notes["inputs"]
-        labels = _labels(names, [noted[name][0] for name in names if name in noted])
-        return [
-            Value(self.type(name, *noted.get(name, ["", [], False])[1:]), label)
-            for name, label in zip(names, labels, strict=True)
-        ]
+        return [Value(self.type(name), label) for name, label in zip(names, _labels(names), strict=True)]
 
-    def type(self, name: str, noted: list[Any], python: bool) -> Type:
-        """The declared type of a variable of the first block; the notes say what its open extents are called."""
+    def type(self, name: str) -> Type:
+        """The declared type of a variable of the first block."""
         declared = self.blocks[0].declared.get(name) or fail(f"variable '{name}' is not declared")
         if declared["type"]["type"] != LOD_TENSOR:
             fail(f"variable '{name}' is not a tensor but of kind {declared['type']['type']}")
@@ -101,12 +81,10 @@ class _Reader:
         dtype, dims = dtype_of(tensor["data_type"]), tensor["dims"]
         if len(dims) > 32 or not all(-1 <= d < 1 << 48 for d in dims):
             fail(f"variable '{name}' has dims {dims[:32]}")
-        noted = noted if len(noted) == len(dims) else dims
-        shape = tuple(self.extent(n) if d == -1 else d for d, n in zip(dims, noted, strict=True))
-        return Type(dtype, shape, python and not shape and dtype in types.PYTHON_DTYPES)
+        return Type(dtype, tuple(self.extent() if d == -1 else d for d in dims))
 
-    def extent(self, noted: Any) -> Dim:
-        name = noted if isinstance(noted, str) and noted.isidentifier() else next(self.extents)
+    def extent(self) -> Dim:
+        name = next(self.extents)
         while name in self.same:
             name = self.same[name]
         return name
@@ -124,17 +102,15 @@ class _Reader:
         names = feeds + parameters
         if len(set(names)) < len(names):
             fail(f"the inputs {names} are not different ones")
-        written = {n for block in self.blocks for op in block.ops for n in itertools.chain(*op.outputs.values())}
+        written = {n for block in self.blocks for op in block.ops for n in op.written(_CHANGED_ANYWAY)}
         if not written.isdisjoint(parameters):
             fail(f"the program changes its parameters {sorted(written & set(parameters))}")
         inputs = self.inputs(names)
         ops = [op for op in self.blocks[0].ops if op.type not in ("feed", "fetch")]
         frame = _Frame(self, self.blocks[0], ops, dict(zip(names, inputs, strict=True)))
-        named = re.fullmatch(r"[A-Za-z_][\w.]*", self.notes["program"])
-        program = frame.run(named[0] if named else "main", inputs, fetches)
+        program = frame.run("main", inputs, fetches)
         verify(program)
-        noted = [str(name) for name in self.notes["fetches"]]
-        return program, [v.name for v in inputs[: len(feeds)]], noted if len(noted) == len(fetches) else fetches
+        return program, [v.name for v in inputs[: len(feeds)]], fetches
 
 
 @dataclasses.dataclass(eq=False)
@@ -150,13 +126,12 @@ class _Frame:
     """Ops of one block on their way to a Program; `env` holds the Value each name has now."""
 
     def __init__(self, reader: _Reader, block: Block, ops: Sequence[Op], env: dict[str, Value]) -> None:
-        self.reader, self.notes, self.block, self.ops, self.env = reader, reader.notes, block, ops, env
-        self.nodes: list[Node] = []
-        self.starts: list[int] = []  # how many nodes there were in front of each op
-        self.spare: set[Node] = set()  # nodes that only Paddle needs: dropped unless something reads them
+        self.reader, self.block, self.ops, self.env = reader, block, ops, env
+        self.recorder = Recorder("")
+        self.nodes = self.recorder.builder.nodes
         self.maker: dict[Value, Node] = {}
         self.opposite: dict[Value, Value] = {}
-        self.narrow: dict[Value, Value] = {}  # what was expanded
+        self.known: dict[Value, list[Dim]] = {}  # shapes that were computed
         self.arms: dict[str, _Arm] = {}
         self.joined: dict[tuple[Any, ...], Value] = {}  # by two arms and their two variables
         self.where = ""
@@ -166,13 +141,12 @@ class _Frame:
             self.reader.fuel -= 1
             if self.reader.fuel < 0:
                 fail("loops are nested too deep in the tests of loops")
-            self.where = op.where
-            self.starts.append(len(self.nodes))
-            _HANDLERS.get(op.type, _Frame.plain)(self, index, op)
+            self.where = self.recorder.where = op.where
+            _HANDLERS.get(op.type, _Frame.read if op.type in READ else _Frame.plain)(self, index, op)
         outputs = [self.get(n) for n in results]
         kept, read = [], set(outputs)
         for node in reversed(self.nodes):
-            if node not in self.spare or not read.isdisjoint(node.outputs):
+            if not read.isdisjoint(node.outputs) or _fails(node):
                 kept.append(node)
                 read.update(node.inputs)
         return Program(name, tuple(inputs), tuple(reversed(kept)), tuple(outputs))
@@ -199,17 +173,15 @@ class _Frame:
 
     def bind(self, name: str, node: Node) -> None:
         self.env[name] = node.outputs[0]
-        if name in self.notes["spare"]:
-            self.spare.add(node)
 
-    def inside(self, block: Block, ops: Sequence[Op], held: Held, wanted: Sequence[str]) -> tuple["_Frame", list[Value]]:
+    def inside(self, block: Block, ops: Sequence[Op], held: Held) -> tuple["_Frame", list[Value]]:
         """A frame for ops that may read these variables and nothing else, and the inputs that stand for them."""
-        inputs = [Value(v.type, label) for v, label in zip(held.values(), _labels(list(held), wanted), strict=True)]
+        inputs = [Value(v.type, label) for v, label in zip(held.values(), _labels(list(held)), strict=True)]
         return _Frame(self.reader, block, ops, dict(zip(held, inputs, strict=True))), inputs
 
-    def region(self, name: str, block: Block, ops: Sequence[Op], held: Held, results: list[str], wanted: list[str]) -> Program:
-        """Ops as a closed Program from what is held to what the results are in the end."""
-        frame, inputs = self.inside(block, ops, held, wanted)
+    def region(self, name: str, block: Block, held: Held, results: list[str]) -> Program:
+        """A block as a closed Program from what is held to what the results are in the end."""
+        frame, inputs = self.inside(block, block.ops, held)
         return frame.run(name, inputs, results)
 
     def agree(self, have: Sequence[Value], want: Sequence[Value]) -> None:
@@ -230,6 +202,20 @@ class _Frame:
 
     # ops
 
+    def read(self, index: int, op: Op) -> None:
+        """An op that is said in ops of d2s."""
+        start = len(self.nodes)
+        with dispatch.handling(self.recorder):
+            found = READ[op.type](Reading(self, op))
+        for slot, symbol in (found if isinstance(found, dict) else {"Out": found}).items():
+            symbols = symbol if isinstance(symbol, list) else [symbol]
+            if slot in op.outputs and len(op.outputs[slot]) != len(symbols):
+                fail(f"{op.type} has {len(op.outputs[slot])} names for '{slot}', {len(symbols)} are wanted", self.where)
+            for name, each in zip(op.outputs.get(slot, []), symbols, strict=False):
+                self.env[name] = each.value
+        for node in self.nodes[start:]:
+            self.maker.update((value, node) for value in node.outputs)
+
     def plain(self, index: int, op: Op) -> None:
         name = OF_PADDLE[op.type]
         spelling = SPELLINGS[name]
@@ -238,90 +224,35 @@ class _Frame:
         inputs = [self.get(op.one(slot)) for slot in spelling.slots]
         ranks = [len(v.type.shape) for v in inputs]
         if op.take("axis", -1) not in (-1, ranks[0] - ranks[-1]):
-            fail(f"{op.type} that broadcasts from axis {op.attrs['axis']}", self.where)
+            inputs[1] = self.along(inputs[1], ranks[0], op.take("axis", -1), op)
+        differing = [key for key, usual in spelling.fixed.items() if key not in _FREE and op.take(key, usual) != usual]
+        if differing:
+            fail(f"{op.type} whose '{differing[0]}' is {op.attrs[differing[0]]!r:.40}", self.where)
         attrs = spelling.read(op.take, [v.type for v in inputs])
-        if name == "cast" and not inputs[0].type.shape:
-            attrs["python"] = op.out in self.notes["python"] and attrs["dtype"] in types.PYTHON_DTYPES
         node = self.emit(name, inputs, attrs)
-        self.bind(op.out, self.folded(node, op.out in self.notes["python"]) if op.out in self.notes["wide"] else node)
+        self.bind(op.out, node)
         declared = self.block.declared.get(op.out)
         dtype = node.outputs[0].type.dtype
         if declared and dtype_of(declared["type"]["lod_tensor"]["tensor"]["data_type"]) is not dtype:
             fail(f"'{op.out}' is declared to be of another dtype than {op.type} computes", self.where)
 
-    def folded(self, node: Node, python: bool) -> Node:
-        """One constant for the arithmetic that stands for a wide one."""
-        makers = [self.maker.get(v) for v in node.inputs]
-        dtype = node.outputs[0].type.dtype
-        if node.op not in ("add", "multiply") or dtype.kind != "i" or not all(m and m.op == "constant" for m in makers):
-            return node
-        a, b = (m.attrs["value"] for m in makers if m)
-        self.spare.add(node)
-        value = a + b if node.op == "add" else a * b
-        return self.emit("constant", [], {"value": value, "dtype": dtype, "python": python})
-
-    def constant(self, index: int, op: Op) -> None:
-        dtype, text = dtype_of(op.take("dtype", 5)), op.take("str_value", "") or repr(op.take("value", 0.0))
-        if op.inputs or op.take("shape", []):
-            fail(f"fill_constant of shape {op.attrs.get('shape')} or of computed values", self.where)
-        noted, possible = self.notes["kinds"].get(op.out), _KINDS[dtype.kind]
-        value = _READ[noted if noted in possible else possible[0]](text)
-        python = op.out in self.notes["python"] and dtype in types.PYTHON_DTYPES
-        self.bind(op.out, self.emit("constant", [], {"value": value, "dtype": dtype, "python": python}))
+    def along(self, value: Value, rank: int, axis: int, op: Op) -> Value:
+        """A second operand that broadcasts from some axis: with axes of 1 behind its own."""
+        behind = rank - axis - len(value.type.shape)
+        if axis < 0 or behind < 0:
+            fail(f"{op.type} that broadcasts from axis {axis}", self.where)
+        have = len(value.type.shape)
+        return self.emit("unsqueeze", [value], {"axis": tuple(range(have, have + behind))}).outputs[0] if behind else value
 
     def assign(self, index: int, op: Op) -> None:
         self.env[op.out] = self.get(op.one("X"))
 
-    def scale(self, index: int, op: Op) -> None:
-        """`scale * x + bias`: Paddle's spelling of neg, and of arithmetic with constants."""
-        value = self.get(op.one("X"))
-        scale, bias, after = op.take("scale", 1.0), op.take("bias", 0.0), op.take("bias_after_scale", True)
-        if set(op.inputs) != {"X"} or (bias and not after):
-            fail("scale with a computed factor, or with its bias first", self.where)
-        if (scale, bias) == (-1.0, 0.0):
-            self.bind(op.out, self.emit("neg", [value], {}))
-            return
-        for name, number, neutral in (("multiply", scale, 1.0), ("add", bias, 0.0)):
-            if number != neutral:
-                dtype = value.type.dtype
-                if dtype.kind == "b" or (dtype.kind == "i" and number != number // 1):
-                    fail(f"scale of {dtype.name} by {number}", self.where)
-                number = int(number) if dtype.kind == "i" else number
-                constant = self.emit("constant", [], {"value": number, "dtype": dtype, "python": value.type.python})
-                (value,) = self.emit(name, [value, *constant.outputs], {}).outputs
-        self.env[op.out] = value
-
     def negation(self, index: int, op: Op) -> None:
         value = self.get(op.one("X"))
-        if value.type.dtype is not types.bool_:
-            fail(f"logical_not of {value.type}", self.where)
-        attrs = {"value": False, "dtype": types.bool_, "python": value.type.python}
-        false = self.emit("constant", [], attrs)
-        node = self.emit("equal", [value, false.outputs[0]], {})
-        self.spare |= {false, node}  # of use to Paddle's `if` only, unless something else reads it
+        node = self.emit("logical_not", [value], {})
         self.bind(op.out, node)
-        self.opposite[node.outputs[0]] = value
-
-    def expand(self, index: int, op: Op) -> None:
-        """x in the shape of y."""
-        x, y = self.get(op.one("X")), self.get(op.one("Y"))
-        same = self.emit("equal", [y, y], {})
-        node = self.emit("where", [same.outputs[0], x, x], {})
-        self.spare |= {same, node}
-        self.bind(op.out, node)
-        self.narrow[node.outputs[0]] = x
-
-    def select(self, index: int, op: Op) -> None:
-        """`where`: what was expanded for it broadcasts by itself."""
-        wide = [self.get(op.one(slot)) for slot in SPELLINGS["where"].slots]
-        if wide[0].type.dtype is not types.bool_:
-            fail(f"where by a {wide[0].type}", self.where)
-        node = self.emit("where", wide, {})
-        narrow = [self.narrow.get(v, v) for v in wide]
-        if narrow != wide and OPS["where"].infer([v.type for v in narrow], {}) == (node.outputs[0].type,):
-            self.nodes.pop()
-            node = self.emit("where", narrow, {})
-        self.bind(op.out, node)
+        if value.type.dtype is types.bool_:
+            self.opposite[node.outputs[0]] = value
 
     # regions
 
@@ -354,7 +285,6 @@ class _Frame:
         chosen = mask.inputs[0] if mask and mask.op == "cast" else None
         if not mask or chosen is not yes.condition or chosen is not self.opposite.get(no.condition):
             fail("select_input whose mask is not the condition of its two blocks", self.where)
-        self.spare.add(mask)
         joins = itertools.takewhile(lambda o: o.type == op.type, (self.ops[i] for i in range(index, len(self.ops))))
         pairs = list(dict.fromkeys(tuple(o.inputs.get("X", [])) for o in joins))
         pairs = [p for p in pairs if len(p) == 2 and self.arms.get(p[0]) is no and self.arms.get(p[1]) is yes]
@@ -362,15 +292,12 @@ class _Frame:
         if any(yes.held.get(n, v) is not v for n, v in held.items()):
             fail("what the two blocks of an `if` read changes between them", self.where)
         then, otherwise = (
-            self.region(name, arm.block, arm.block.ops, held, [p[side] for p in pairs], self.labels(arm.block))
+            self.region(name, arm.block, held, [p[side] for p in pairs])
             for name, arm, side in (("then", yes, 1), ("otherwise", no, 0))
         )
         self.agree(then.outputs, otherwise.outputs)
         node = self.emit("cond", [self.truth(yes.condition), *held.values()], {"then": then, "otherwise": otherwise})
         self.joined.update(((no, yes, *p), v) for p, v in zip(pairs, node.outputs, strict=True))
-
-    def labels(self, block: Block) -> list[str]:
-        return self.notes["regions"].get(str(block.index), [])
 
     def loop(self, index: int, op: Op) -> None:
         block, reads = self.inner(op, "X")
@@ -378,43 +305,29 @@ class _Frame:
         written = dict.fromkeys([*op.outputs.get("Out", []), *block.writes])
         carried = {n: self.env[n] for n in written if n in self.env and n != condition}
         fixed = {n: v for n, v in reads.items() if n not in carried and n != condition}
-        body_ops, test = self.test(index, block, {**carried, **fixed}, condition)
-        if not test:
-            carried[condition] = self.get(condition)
-            test = self.carried_test({**carried, **fixed}, condition)
+        carried[condition] = self.get(condition)
         held = {**carried, **fixed}
-        body = self.region("body", block, body_ops, held, list(carried), self.labels(block))
+        test = self.test(held, condition)
+        body = self.region("body", block, held, list(carried))
         self.agree(body.outputs, list(carried.values()))
         node = self.emit("while_loop", list(held.values()), {"test": test, "body": body, "carries": len(carried)})
         self.env.update(zip(carried, node.outputs, strict=True))
 
-    def carried_test(self, held: Held, condition: str) -> Program:
-        """The test of a loop whose condition is one of its carries."""
-        frame, inputs = self.inside(self.block, (), held, ())
+    def test(self, held: Held, condition: str) -> Program:
+        """The test of a loop: its condition is one of what it carries."""
+        frame, inputs = self.inside(self.block, (), held)
         frame.env[condition] = frame.truth(frame.env[condition])
         return frame.run("test", inputs, [condition])
 
-    def test(self, index: int, block: Block, held: Held, condition: str) -> tuple[Sequence[Op], Program | None]:
-        """The body without its test, and the test, if the ops before the loop are those the notes point at."""
-        count, wanted = self.notes["tests"].get(str(block.index), (0, []))
-        if not 0 < count <= min(index, len(block.ops)):
-            return block.ops, None
-        try:
-            before = self.region("test", self.block, self.ops[index - count : index], held, [condition], wanted)
-            test = self.region("test", block, block.ops[-count:], held, [condition], wanted)
-        except D2SError:
-            return block.ops, None
-        (value,) = test.outputs
-        if show(before) != show(test) or value.type.dtype is not types.bool_ or value.type.shape:
-            return block.ops, None
-        self.spare.update(self.nodes[self.starts[index - count] :])
-        return block.ops[:-count], test
+
+def _fails(node: Node) -> bool:
+    """Whether a node may end a run: one that does is kept though nothing reads it."""
+    return node.op == "fail" or any(_fails(inner) for region in node.regions().values() for inner in region.nodes)
 
 
 _HANDLERS: dict[str, Callable[[_Frame, int, Op], None]] = {
-    "assign": _Frame.assign, "fill_constant": _Frame.constant, "scale": _Frame.scale, "logical_not": _Frame.negation,
-    "expand_as_v2": _Frame.expand, "where": _Frame.select, "conditional_block": _Frame.arm, "select_input": _Frame.join,
-    "while": _Frame.loop,
+    "assign": _Frame.assign, "logical_not": _Frame.negation, "conditional_block": _Frame.arm,
+    "select_input": _Frame.join, "while": _Frame.loop,
 }  # fmt: skip
 
 
@@ -426,7 +339,7 @@ def parameters(described: Message) -> list[str]:
 
 
 def read(described: Message, arrays: Mapping[str, np.ndarray], info: Mapping[str, tuple[str, bool]]) -> Model:
-    """The model of a file; what the `.info` does not tell is taken from the variables."""
+    """The model of a file as its ops say it; what the `.info` does not tell is taken from the variables."""
     same: dict[str, str] = {}
     while True:
         try:
@@ -438,7 +351,6 @@ def read(described: Message, arrays: Mapping[str, np.ndarray], info: Mapping[str
 
 
 def _model(reader: _Reader, names: list[str], arrays: Mapping[str, np.ndarray], info: Mapping[str, tuple[str, bool]]) -> Model:
-    names = [name for name in names if name != reader.notes["filler"]]
     program, feeds, fetches = reader.whole(names)
     found = {}
     for name, value in zip(names, program.inputs[len(feeds) :], strict=True):
@@ -447,4 +359,4 @@ def _model(reader: _Reader, names: list[str], arrays: Mapping[str, np.ndarray], 
             fail(f"parameter '{name}' is declared as {value.type}, its value is {array.dtype}{list(array.shape)}")
         plain = (name, not reader.blocks[0].declared[name]["stop_gradient"])
         found[value.name] = Parameter(array, *info.get(name, plain))
-    return Model(program, feeds, found, fetches, reader.user)
+    return Model(program, feeds, found, fetches)

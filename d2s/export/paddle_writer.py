@@ -1,6 +1,6 @@
 """From a Model to Paddle's ProgramDesc, as the dict that `protobuf.encode` takes.
 
-In: a Model. Out: blocks of variables and ops that Paddle computes from, and our notes: what its types cannot say.
+In: a Model. Out: blocks of variables and ops that Paddle computes from, and our notes: the Program that was written.
 A `cond` becomes two `conditional_block`s joined by `select_input`; a `while_loop` becomes a `while` over variables of
 its own, with the test written twice: in front of the loop, and at the end of its body.
 
@@ -13,18 +13,21 @@ its own, with the test written twice: in front of the loop, and at the end of it
 import itertools
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from d2s import types
 from d2s.errors import FormatError
+from d2s.export import spell_layers, spell_shapes
 from d2s.export.model import Model, Parameter
+from d2s.export.paddle_pen import SPELLED, Long, Longs, Pen, Refused, cast_attrs
 from d2s.export.protobuf import Message
-from d2s.export.spellings import SPELLINGS, refusal
+from d2s.export.spellings import SPELLINGS, refusal, through_int32
 from d2s.export.tensors import NUMBERS
 from d2s.ir.program import Node, Program, Value
+from d2s.ir.text import show
 from d2s.ops import OPS
 from d2s.ops.shapes import broadcast
 from d2s.types import Type
@@ -34,39 +37,58 @@ LOD_TENSOR, FEED_MINIBATCH, FETCH_LIST, STEP_SCOPES = 7, 9, 10, 11
 MAX_DEPTH = 32  # of blocks in blocks; the reader holds to it too
 # a Python type, or an attribute's name where the type does not tell: number of the attribute's kind, its field
 _KINDS: dict[Any, tuple[int, str]] = {
-    int: (0, "i"), float: (1, "f"), str: (2, "s"), list: (3, "ints"), bool: (6, "b"),
-    "op_callstack": (5, "strings"), "sub_block": (8, "block_idx"), "shape": (11, "longs"),
+    int: (0, "i"), float: (1, "f"), str: (2, "s"), list: (3, "ints"), bool: (6, "b"), Long: (9, "l"), Longs: (11, "longs"),
+    "op_callstack": (5, "strings"), "sub_block": (8, "block_idx"),
 }  # fmt: skip
-_NATURAL = {"b": "bool", "i": "int", "f": "float"}
 _BOOL = Type(types.bool_)
+_SAID_BY = (spell_layers, spell_shapes)  # who fills SPELLED
 # Paddle 2.6 wants at least one parameter
 _FILLER = Parameter(np.zeros(1, "float32"), "filler", trainable=False)
 
 
-def describe(model: Model) -> tuple[Message, dict[str, Parameter]]:
-    """The ProgramDesc of a model, and what is stored; FormatError D2S3002 names every op that has no spelling."""
-    refused = [(refusal(node), node.where) for node in model.program.every_node() if refusal(node)]
-    if refused:
-        listed = ", ".join(dict.fromkeys(f"{what} ({where})" if where else what for what, where in refused))
-        raise FormatError("D2S3002", f"Paddle's files have no spelling for {listed}", where=refused[0][1])
-    writer = _Writer(model)
+def describe(model: Model, limit: int = 1 << 40) -> tuple[Message, dict[str, Parameter]]:
+    """The ProgramDesc of a model, and what is stored; FormatError D2S3002 names every op that has no spelling.
+
+    A model of more than `limit` ops is refused: tests of loops in tests of loops are written again and again.
+    """
+    writer = _Writer(model, limit)
     whole = writer.whole()
+    if writer.refused:
+        listed = ", ".join(dict.fromkeys(f"{what} ({where})" if where else what for what, where in writer.refused))
+        raise FormatError("D2S3002", f"Paddle's files have no spelling for {listed}", where=writer.refused[0][1])
     inputs = model.program.inputs[len(model.feeds) :]
-    return whole, {writer.names[value]: model.parameters[value.name] for value in inputs} or {writer.notes["filler"]: _FILLER}
+    return whole, {writer.names[value]: model.parameters[value.name] for value in inputs} or {writer.filler: _FILLER}
+
+
+def _bare(program: Program) -> Program:
+    """The Program with names of files instead of their paths."""
+    nodes = [
+        Node(n.op, n.inputs, n.outputs, n.attrs | {k: _bare(r) for k, r in n.regions().items()}, os.path.basename(n.where))
+        for n in program.nodes
+    ]
+    return Program(program.name, program.inputs, tuple(nodes), program.outputs)
+
+
+def _read(program: Program) -> Iterator[Value]:
+    """All that nodes and results read."""
+    yield from program.outputs
+    for node in program.nodes:
+        yield from node.inputs
+        for region in node.regions().values():
+            yield from _read(region)
 
 
 class _Writer:
-    def __init__(self, model: Model) -> None:
-        self.model, self.where = model, ""
+    def __init__(self, model: Model, limit: int) -> None:
+        self.model, self.where, self.limit, self.filler = model, "", limit, ""
+        self.refused: list[tuple[str, str]] = []
+        self.constants: dict[Value, Any] = {}
+        self.read = set(_read(model.program))
         self.blocks: list[Message] = []
         self.names: dict[Value, str] = {}
         self.wanted: dict[Value, str] = {}  # outputs that are named like what is fetched
         self.used = {"feed", "fetch"}
         self.count = itertools.count()
-        self.notes: dict[str, Any] = {
-            "program": model.program.name, "inputs": {}, "fetches": model.fetches,
-            "python": [], "kinds": {}, "spare": [], "wide": [], "regions": {}, "tests": {},
-        }  # fmt: skip
 
     def whole(self) -> Message:
         program, top = self.model.program, self.block(None)
@@ -75,7 +97,7 @@ class _Writer:
         for value in program.inputs:
             self.input(top, value)
         if not self.model.parameters:
-            self.notes["filler"] = self.variable(top, Type(types.float32, (1,)), persistable=True, stop_gradient=True)
+            self.filler = self.variable(top, Type(types.float32, (1,)), persistable=True, stop_gradient=True)
         for value, name in zip(program.outputs, self.model.fetches, strict=True):
             if value not in self.names and value not in self.wanted and name not in self.used:
                 self.wanted[value] = self.fresh(name)
@@ -85,7 +107,8 @@ class _Writer:
         taken = [self.names[v] for v in program.inputs]
         for column, name in enumerate(self.distinct(top, program.outputs, taken, self.model.fetches)):
             self.op(top, "fetch", {"X": [name]}, ["fetch"], {"col": column})
-        notes = json.dumps({"d2s": self.notes, "notes": self.model.notes})
+        own = {"program": show(_bare(program)), "feeds": self.model.feeds, "fetches": self.model.fetches}
+        notes = json.dumps({"d2s": own, "notes": self.model.notes})
         return {"blocks": self.blocks, "version": {"version": VERSION}, "notes": notes}
 
     # blocks, variables, ops
@@ -109,7 +132,7 @@ class _Writer:
 
     def variable(self, block: Message, of: Type, wanted: str = "", **flags: bool) -> str:
         name = self.fresh(wanted)
-        tensor = {"data_type": NUMBERS[of.dtype], "dims": [d if isinstance(d, int) else -1 for d in of.shape]}
+        tensor = {"data_type": NUMBERS.get(of.dtype, 0), "dims": [d if isinstance(d, int) else -1 for d in of.shape]}
         described = {"type": LOD_TENSOR, "lod_tensor": {"tensor": tensor, "lod_level": 0}}
         block["vars"].append({"name": name, "type": described, "persistable": False} | flags)
         return name
@@ -119,8 +142,7 @@ class _Writer:
         flags = {"need_check_feed": True}
         if parameter:
             flags = {"persistable": True, "is_parameter": True, "stop_gradient": not parameter.trainable}
-        name = self.names[value] = self.variable(block, value.type, value.name, **flags)
-        self.notes["inputs"][name] = [value.name, list(value.type.shape), value.type.python]
+        self.names[value] = self.variable(block, value.type, value.name, **flags)
 
     def define(self, block: Message, value: Value) -> str:
         """The variable of a node's output."""
@@ -129,15 +151,12 @@ class _Writer:
         name = self.names[value] = self.variable(block, value.type, wanted)
         return name
 
-    def spare(self, block: Message, of: Type) -> str:
-        """A variable that only Paddle needs: the reader drops what made it."""
-        name = self.variable(block, of)
-        self.notes["spare"].append(name)
-        return name
-
     def op(
         self, block: Message, kind: str, inputs: dict[str, list[str]], outputs: list[str] | dict, attrs: dict[str, Any]
     ) -> None:
+        self.limit -= 1
+        if self.limit < 0:
+            raise FormatError("D2S3002", "loops are nested too deep in the tests of loops", where=self.where)
         path, _, line = self.where.rpartition(":")
         callstack = {"op_callstack": [f'File "{os.path.basename(path)}", line {line}']} if path else {}
         block["ops"].append({
@@ -170,11 +189,55 @@ class _Writer:
     # nodes
 
     def nodes(self, block: Message, program: Program) -> None:
-        special = {"cond": self.cond, "while_loop": self.loop, "constant": self.constant, "where": self.select}
-        special["linear"] = self.linear
         for node in program.nodes:
             self.where = node.where
-            special.get(node.op, self.plain)(block, node)
+            reason = refusal(node)
+            try:
+                if not reason:
+                    self.node(block, node)
+            except Refused as refused:
+                reason = str(refused)
+            if reason:
+                self.refuse(block, node, reason)
+
+    def refuse(self, block: Message, node: Node, reason: str) -> None:
+        """Notes why a node cannot be said, and goes on, to name all such nodes at once."""
+        self.refused.append((reason, node.where))
+        inner = [n for region in node.regions().values() for n in region.every_node()]
+        self.refused += [(refusal(n), n.where) for n in inner if refusal(n)]
+        for value in node.outputs:
+            if value not in self.names:
+                self.define(block, value)
+
+    def node(self, block: Message, node: Node) -> None:
+        special = {"cond": self.cond, "while_loop": self.loop, "constant": self.constant, "where": self.select, "sum": self.sum}
+        if node.op in special:
+            special[node.op](block, node)
+        elif node.op in SPELLED:
+            pen = Pen(self, block, node)
+            if SPELLED[node.op].through(node):
+                pen.widen()
+            SPELLED[node.op].write(pen)
+            pen.narrowed()
+        elif through_int32(node):
+            self.through_int32(block, node)
+        else:
+            self.plain(block, node)
+
+    def through_int32(self, block: Message, node: Node) -> None:
+        pen = Pen(self, block, node)
+        pen.widen(at=-1)
+        self.plain(block, node, pen.names, pen.result)
+        pen.narrowed()
+
+    def sum(self, block: Message, node: Node) -> None:
+        (x,), (out,) = node.inputs, node.outputs
+        if node.attrs["axis"] or not x.type.shape:
+            self.plain(block, node)
+        elif x.type.dtype is out.type.dtype:  # no axis is every axis there
+            self.assign(block, self.names[x], self.define(block, out))
+        else:
+            self.op(block, "cast", {"X": [self.names[x]]}, [self.define(block, out)], cast_attrs(x.type.dtype, out.type.dtype))
 
     def inline(self, block: Message, region: Program, names: Sequence[str]) -> list[str]:
         """Writes a region whose inputs are these variables; the variables of its outputs."""
@@ -184,28 +247,26 @@ class _Writer:
         self.where = where
         return [self.names[value] for value in region.outputs]
 
-    def plain(self, block: Message, node: Node, names: Sequence[str] = ()) -> None:
-        spelling, output = SPELLINGS[node.op], node.outputs[0]
+    def plain(self, block: Message, node: Node, names: Sequence[str] = (), result: Callable[[], str] | None = None) -> None:
+        spelling = SPELLINGS[node.op]
         names = names or [self.names[value] for value in node.inputs]
         attrs = spelling.fixed | spelling.write(node)
         slots = {slot: [name] for slot, name in zip(spelling.slots, names, strict=True)}
-        self.op(block, OPS[node.op].paddle or "", slots, [self.define(block, output)], attrs)
-        if node.op == "cast" and output.type.python:
-            self.notes["python"].append(self.names[output])
+        self.op(block, OPS[node.op].paddle or "", slots, [result() if result else self.define(block, node.outputs[0])], attrs)
 
     def constant(self, block: Message, node: Node) -> None:
-        value, of, name = node.attrs["value"], node.outputs[0].type, self.define(block, node.outputs[0])
-        if of.python:
-            self.notes["python"].append(name)
-        if type(value).__name__ != _NATURAL[of.dtype.kind]:
-            self.notes["kinds"][name] = type(value).__name__
+        value, of = node.attrs["value"], node.outputs[0].type
+        self.constants[node.outputs[0]] = value
+        self.number(block, self.define(block, node.outputs[0]), of, value)
+
+    def number(self, block: Message, name: str, of: Type, value: Any) -> None:
         (self.wide if of.dtype.kind == "i" else self.fill)(block, name, of, value)
 
     def fill(self, block: Message, name: str, of: Type, value: Any) -> None:
         text = repr(value) if isinstance(value, float) else str(int(value))
         with np.errstate(over="ignore"):
             rough = float(np.float32(value))  # Paddle goes by the text
-        attrs = {"shape": [], "dtype": NUMBERS[of.dtype], "value": rough, "str_value": text, "force_cpu": False}
+        attrs = {"shape": Longs(of.shape), "dtype": NUMBERS[of.dtype], "value": rough, "str_value": text, "force_cpu": False}
         self.op(block, "fill_constant", {}, [name], attrs)
 
     def wide(self, block: Message, name: str, of: Type, value: int) -> None:
@@ -213,54 +274,48 @@ class _Writer:
         if int(np.float32(value)) == value:
             self.fill(block, name, of, value)
             return
-        of = Type(of.dtype)
-        high, base, product, low = (self.spare(block, of) for _ in range(4))
+        high, base, product, low = (self.variable(block, of) for _ in range(4))
         self.wide(block, high, of, value >> 24)
         self.fill(block, base, of, 1 << 24)
         self.fill(block, low, of, value & (1 << 24) - 1)
         self.op(block, "elementwise_mul", {"X": [high], "Y": [base]}, [product], {"axis": -1})
         self.op(block, "elementwise_add", {"X": [product], "Y": [low]}, [name], {"axis": -1})
-        self.notes["wide"] += [product, name]
 
     def select(self, block: Message, node: Node) -> None:
         """`where`, which broadcasts here and not in Paddle."""
-        full, names = node.outputs[0].type.shape, [self.names[value] for value in node.inputs]
+        pen = Pen(self, block, node)
+        if through_int32(node):
+            pen.widen(at=-1)
+        full, names, given = node.outputs[0].type.shape, pen.names, pen.types
         shapes = [value.type.shape for value in node.inputs]
         if any(shape != full for shape in shapes):
             like = names[shapes.index(full)] if full in shapes else self.carrier(block, names, shapes, full)
-            for i, value in enumerate(node.inputs):
+            for i in range(3):
                 if shapes[i] != full:
-                    source, of = names[i], Type(value.type.dtype, full)
-                    names[i] = self.spare(block, of)
+                    source, of = names[i], Type(given[i].dtype, full)
+                    names[i] = self.variable(block, of)
                     target = [d if isinstance(d, int) else -1 for d in full]
                     self.op(block, "expand_as_v2", {"X": [source], "Y": [like]}, [names[i]], {"target_shape": target})
-        self.plain(block, node, names)
+        self.plain(block, node, names, pen.result)
+        pen.narrowed()
 
     def carrier(self, block: Message, names: list[str], shapes: list[types.Shape], full: types.Shape) -> str:
         """A variable whose only use is its shape, that of all three together."""
-        both = self.spare(block, Type(types.bool_, broadcast("where", shapes[1:])[0]))
+        both = self.variable(block, Type(types.bool_, broadcast("where", shapes[1:])[0]))
         self.op(block, "equal", {"X": [names[1]], "Y": [names[2]]}, [both], {"axis": -1})
-        like = self.spare(block, Type(types.bool_, full))
+        like = self.variable(block, Type(types.bool_, full))
         self.op(block, "equal", {"X": [both], "Y": [names[0]]}, [like], {"axis": -1})
         return like
-
-    def linear(self, block: Message, node: Node) -> None:
-        """A product and an addition: the same bits, and every version of Paddle has them."""
-        x, weight, bias = (self.names[value] for value in node.inputs)
-        product = self.variable(block, node.outputs[0].type)
-        self.op(block, "matmul_v2", {"X": [x], "Y": [weight]}, [product], {"trans_x": False, "trans_y": False})
-        self.op(block, "elementwise_add", {"X": [product], "Y": [bias]}, [self.define(block, node.outputs[0])], {"axis": -1})
 
     # regions
 
     def cond(self, block: Message, node: Node) -> None:
         condition, names = self.names[node.inputs[0]], self.distinct(block, node.inputs[1:])
-        opposite, mask = self.spare(block, _BOOL), self.spare(block, Type(types.int32))
+        opposite, mask = self.variable(block, _BOOL), self.variable(block, Type(types.int32))
         self.op(block, "logical_not", {"X": [condition]}, [opposite], {})
         yes = self.arm(block, condition, names, node.attrs["then"])
         no = self.arm(block, opposite, names, node.attrs["otherwise"])
-        attrs = {"in_dtype": NUMBERS[types.bool_], "out_dtype": NUMBERS[types.int32], "use_mkldnn": False}
-        self.op(block, "cast", {"X": [condition]}, [mask], attrs)
+        self.op(block, "cast", {"X": [condition]}, [mask], cast_attrs(types.bool_, types.int32))
         for output, *pair in zip(node.outputs, no, yes, strict=True):
             self.op(block, "select_input", {"Mask": [mask], "X": pair}, [self.define(block, output)], {})
 
@@ -275,7 +330,6 @@ class _Writer:
 
     def enter(self, block: Message, region: Program) -> Message:
         inner = self.block(block)
-        self.notes["regions"][inner["idx"]] = [value.name for value in region.inputs]
         depth, at = 0, inner
         while at["parent_idx"] >= 0:
             depth, at = depth + 1, self.blocks[at["parent_idx"]]
@@ -298,9 +352,7 @@ class _Writer:
         self.assign(block, self.inline(block, test, names)[0], condition)
         inner = self.enter(block, body)
         self.carry(inner, self.inline(inner, body, names), carried, node.outputs)
-        start = len(inner["ops"])
         self.assign(inner, self.inline(inner, test, names)[0], condition)
-        self.notes["tests"][inner["idx"]] = [len(inner["ops"]) - start, [value.name for value in test.inputs]]
         outputs = {"Out": [*carried, condition], "StepScopes": [scope]}
         attrs = {"sub_block": inner["idx"], "is_test": True}
         self.op(block, "while", {"Condition": [condition], "X": names}, outputs, attrs)

@@ -1,18 +1,19 @@
-"""How ops are spelled in Paddle's files: one row per op, read both ways. The name itself stands with the op.
+"""Ops that Paddle has as they are: one row per op, read both ways. The name itself stands with the op.
 
-In: a Node, or Paddle's attributes. Out: the other side's attributes. Ops that need more than a row (`cond`,
-`while_loop`, `constant`, `where`) have their own functions in the writer and in the reader.
+In: a Node, or Paddle's attributes. Out: the other side's attributes. Ops that need more than a row are said by
+`spell_shapes` and `spell_layers`; regions, constants and `where` by the writer itself.
 
 >>> SPELLINGS["matmul"].slots, OF_PADDLE["matmul_v2"]
 (('X', 'Y'), 'matmul')
 """
 
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from d2s.export.tensors import NUMBERS, dtype_of
+from d2s import types
+from d2s.export.paddle_pen import ALL, NARROW, SPELLED
+from d2s.export.tensors import NUMBERS
 from d2s.ir.program import Node
 from d2s.ops import OPS
 from d2s.types import Type
@@ -20,7 +21,6 @@ from d2s.types import Type
 Attrs = dict[str, Any]
 Take = Callable[[str, Any], Any]  # (name, default) -> an attribute of a file, of the default's type
 
-_ALL = "b1 u8 i8 i16 i32 i64 f32 f64"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Spelling:
     """One op: Paddle's names of its inputs, the dtypes Paddle has kernels for, and its attributes."""
 
     slots: tuple[str, ...]
-    dtypes: str = _ALL
+    dtypes: str = ALL
     fixed: Attrs = dataclasses.field(default_factory=dict)  # written, the same for every node
     write: Callable[[Node], Attrs] = lambda node: {}
     read: Callable[[Take, Sequence[Type]], Attrs] = lambda take, types: {}
@@ -36,10 +36,6 @@ class Spelling:
 
 def _write_cast(node: Node) -> Attrs:
     return {"in_dtype": NUMBERS[node.inputs[0].type.dtype], "out_dtype": NUMBERS[node.attrs["dtype"]]}
-
-
-def _read_cast(take: Take, types: Sequence[Type]) -> Attrs:
-    return {"dtype": dtype_of(take("out_dtype", 0)), "python": False}
 
 
 def _write_matmul(node: Node) -> Attrs:
@@ -62,22 +58,29 @@ def _write_sum(node: Node) -> Attrs:
     }
 
 
-def _read_sum(take: Take, types: Sequence[Type]) -> Attrs:
-    axis = tuple(take("dim", []))
-    return {"axis": None if take("reduce_all", False) or not axis else axis, "keepdim": take("keep_dim", False)}
-
-
-def _write_clip(node: Node) -> Attrs:
-    low, high = node.attrs["min"], node.attrs["max"]
-    return {"min": -math.inf if low is None else low, "max": math.inf if high is None else high}
-
-
-def _read_clip(take: Take, types: Sequence[Type]) -> Attrs:
-    low, high = take("min", -math.inf), take("max", math.inf)
-    return {"min": None if low == -math.inf else low, "max": None if high == math.inf else high}
-
-
 _X, _XY = ("X",), ("X", "Y")
+
+
+def _floats(of: str, defaults: dict[str, float], **names: str) -> Spelling:
+    """An activation whose numbers are attributes; `names` says where they are called otherwise here."""
+
+    def write(node: Node) -> Attrs:
+        return {paddle: float(node.attrs[names.get(paddle, paddle)]) for paddle in defaults}
+
+    def read(take: Take, types: Sequence[Type]) -> Attrs:
+        return {names.get(paddle, paddle): take(paddle, number) for paddle, number in defaults.items()}
+
+    return Spelling(_X, of, write=write, read=read)
+
+
+def _write_gelu(node: Node) -> Attrs:
+    return {"approximate": node.attrs["approximate"]}
+
+
+def _read_gelu(take: Take, types: Sequence[Type]) -> Attrs:
+    return {"approximate": take("approximate", False)}
+
+
 _AXIS = {"axis": -1}  # broadcasting from the right
 _SCALE = {"scale": -1.0, "bias": 0.0, "bias_after_scale": True}
 
@@ -87,6 +90,7 @@ SPELLINGS = {
     "multiply": Spelling(_XY, "b1 i32 i64 f32 f64", _AXIS),
     "neg": Spelling(_X, "i8 i16 i32 i64 f32 f64 u8", _SCALE),
     "relu": Spelling(_X, "f32 f64"),
+    "sign": Spelling(_X, "f32 f64"),
     "tanh": Spelling(_X, "f32 f64"),
     "equal": Spelling(_XY, fixed=_AXIS),
     "not_equal": Spelling(_XY, fixed=_AXIS),
@@ -101,7 +105,6 @@ SPELLINGS = {
     "square": Spelling(_X, "i32 i64 f32 f64"),
     "abs": Spelling(_X, "i32 i64 f32 f64"),
     "reciprocal": Spelling(_X, "f32 f64"),
-    "sign": Spelling(_X, "f32 f64"),
     "exp": Spelling(_X, "f32 f64"),
     "expm1": Spelling(_X, "f32 f64"),
     "log": Spelling(_X, "f32 f64"),
@@ -130,7 +133,21 @@ SPELLINGS = {
     "minimum": Spelling(_XY, "i32 i64 f32 f64", _AXIS),
     "fmax": Spelling(_XY, "i32 i64 f32 f64"),
     "fmin": Spelling(_XY, "i32 i64 f32 f64"),
-    "clip": Spelling(_X, "f32", write=_write_clip, read=_read_clip),
+    "round": Spelling(_X, "f32 f64"),
+    "silu": Spelling(_X, "f32 f64"),
+    "relu6": Spelling(_X, "f32 f64"),
+    "softsign": Spelling(_X, "f32 f64"),
+    "log_sigmoid": Spelling(_X, "f32 f64"),
+    "mish": Spelling(_X, "f32 f64", {"threshold": 20.0}),
+    "hardswish": Spelling(_X, "f32 f64", {"threshold": 6.0, "scale": 6.0, "offset": 3.0}),
+    "gelu": Spelling(_X, "f32 f64", write=_write_gelu, read=_read_gelu),
+    "softplus": _floats("f32 f64", {"beta": 1.0, "threshold": 20.0}),
+    "leaky_relu": _floats("f32 f64", {"alpha": 0.02}, alpha="negative_slope"),
+    "elu": _floats("f32 f64", {"alpha": 1.0}),
+    "selu": _floats("f32 f64", {"scale": 1.0507009873554805, "alpha": 1.6732632423543772}),
+    "hardsigmoid": _floats("f32 f64", {"slope": 0.2, "offset": 0.5}),
+    "hardtanh": _floats("f32 f64", {"t_min": 0.0, "t_max": 24.0}, t_min="min", t_max="max"),
+    "logical_not": Spelling(_X),
     "logical_and": Spelling(_XY),
     "logical_or": Spelling(_XY),
     "logical_xor": Spelling(_XY),
@@ -139,26 +156,35 @@ SPELLINGS = {
     "bitwise_xor": Spelling(_XY, "b1 u8 i8 i16 i32 i64"),
     "bitwise_not": Spelling(_X, "b1 u8 i8 i16 i32 i64"),
     "where": Spelling(("Condition", "X", "Y"), "i32 i64 f32 f64"),
-    "cast": Spelling(_X, fixed={"use_mkldnn": False}, write=_write_cast, read=_read_cast),
+    "cast": Spelling(_X, fixed={"use_mkldnn": False}, write=_write_cast),
     "matmul": Spelling(_XY, "i32 i64 f32 f64", write=_write_matmul, read=_read_matmul),
     "dot": Spelling(_XY, "i32 i64 f32 f64"),
-    "sum": Spelling(_X, write=_write_sum, read=_read_sum),
+    "sum": Spelling(_X, write=_write_sum),
     "constant": Spelling(()),
     "cond": Spelling(("Cond", "Input")),
     "while_loop": Spelling(("Condition", "X")),
 }
-SEVERAL = {"linear": Spelling((), "i32 i64 f32 f64")}  # one of ours that the writer spells as several of Paddle's
 OF_PADDLE = {OPS[name].paddle or "": name for name in SPELLINGS}
 
 
 def refusal(node: Node) -> str:
     """Why a node cannot be written, or nothing."""
-    spelling = SEVERAL.get(node.op) or SPELLINGS.get(node.op)
-    if not spelling or (not OPS[node.op].paddle and node.op not in SEVERAL):
-        return node.op
     if any(v.type.dtype not in NUMBERS for v in node.inputs + node.outputs):
-        return f"{node.op} of a stack"
-    if node.op == "sum" and not node.attrs["axis"] and node.inputs[0].type.shape:
-        return "sum over no axis"  # no axis is every axis there
-    dtype = node.inputs[-1].type.dtype if spelling.dtypes is not _ALL else None
-    return f"{node.op} of {dtype.name}" if dtype and dtype.short not in spelling.dtypes.split() else ""
+        return f"{node.op} of a stack" if node.inputs and node.regions() else node.op
+    if node.op in SPELLED:
+        return SPELLED[node.op].refusal(node)
+    spelling = SPELLINGS.get(node.op)
+    if not spelling:
+        return node.op
+    dtype = node.inputs[-1].type.dtype if node.inputs else types.float32
+    fits = spelling.dtypes is ALL or dtype.short in spelling.dtypes.split() or through_int32(node)
+    return "" if fits else f"{node.op} of {dtype.name}"
+
+
+def through_int32(node: Node) -> bool:
+    """Whether Paddle has no kernel for small integers but one for int32: what comes out there wraps around to the same."""
+    spelling = SPELLINGS.get(node.op)
+    if not spelling or not node.inputs:
+        return False
+    known, short = spelling.dtypes.split(), node.inputs[-1].type.dtype.short
+    return "i32" in known and short in NARROW.split() and short not in known

@@ -8,7 +8,7 @@ from d2s.export import protobuf
 from d2s.ir.program import Program
 from d2s.ops import OPS
 from d2s.types import Type
-from tests.samples import KERNELS
+from tests.samples import KERNELS, LISTED
 
 _NUMPY = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "neg": np.negative, "tanh": np.tanh,
@@ -18,6 +18,7 @@ _NUMPY = {
 }  # fmt: skip
 
 _NUMPY |= {name: SAMPLE.reference for name, SAMPLE in KERNELS.items() if name not in _NUMPY}
+_NUMPY |= {name: sample.reference for name, sample in LISTED.items() if name not in _NUMPY}
 _NUMPY |= {
     "pow": np.power, "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt,
     "rsqrt": lambda x: 1 / np.sqrt(x), "asin": np.arcsin, "acos": np.arccos, "isnan": np.isnan, "isinf": np.isinf,

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from d2s.errors import FormatError
-from d2s.export import Model, load, paddle_reader, paddle_writer, protobuf, save
+from d2s.export import load, paddle_reader, paddle_writer, protobuf, save
+from d2s.export.paddle_pen import SPELLED
 from d2s.export.spellings import SPELLINGS
 from d2s.ir.program import Program
-from d2s.ir.text import parse, show
+from d2s.ir.text import show
 from d2s.ops import OPS
-from d2s.runtime import interpreter
 from tests.export.corpus import CASES, Case
 from tests.export.reference import run_paddle, run_program
 
@@ -68,23 +68,14 @@ def test_the_ops_alone_mean_the_same(name, tmp_path):
     assert len(arrays) == max(len(model.parameters), 1)
     for run in case.runs:
         want = run_program(model.program, run + case.parameters)
-        same(run_paddle(protobuf.encode("ProgramDesc", described), {n: p.array for n, p in stored.items()}, run), want)
+        same(run_paddle(protobuf.encode("ProgramDesc", described), _arrays(stored), run), want)
         same(run_program(bare.program, run + arrays), want)
 
 
 def test_every_spelled_op_is_in_the_corpus():
     used = {node.op for case in CASES.values() for node in case.program().every_node()}
-    assert used == set(SPELLINGS)
+    assert {name for name in used if name in SPELLINGS} == used - set(SPELLED)
     assert all(OPS[op].paddle for op in SPELLINGS)
-
-
-def test_linear_is_written_as_a_product_and_a_sum(tmp_path):
-    program = parse("program f(x: f32[n,3], w: f32[3,2], b: f32[2]) -> (f32[n,2]) { %0: f32[n,2] = linear(x, w, b) return %0 }")
-    arrays = [np.random.default_rng(n).standard_normal(s).astype("float32") for n, s in enumerate([(4, 3), (3, 2), (2,)])]
-    save(Model(program, ["x", "w", "b"], {}, ["y"]), tmp_path / "net")
-    found = load(tmp_path / "net").program
-    assert [node.op for node in found.nodes] == ["matmul", "add"]
-    same(interpreter.run(found, arrays), interpreter.run(program, arrays))
 
 
 def edited(tmp_path, name: str, edit) -> Program:
@@ -119,24 +110,19 @@ def test_a_changed_test_of_a_loop_is_no_longer_the_noted_one(tmp_path):
     assert trips == 6
 
 
-def test_notes_that_do_not_fit_are_left_aside(tmp_path):
-    """Names that are none, dims of another rank, a test longer than the body: the ops still say it all."""
-    own = {
-        "inputs": {"x": ["not a name", ["n"], True]},
-        "tests": {"1": [99, []]},
-        "regions": {"1": ["a"]},
-        "program": "9",
-    }
-
+@pytest.mark.parametrize("text", ["", "program f() -> () { return }", "program f(x: f32[n]) -> (f32[n]) { return x }", 3, None])
+def test_notes_that_do_not_fit_are_left_aside(text, tmp_path):
     def edit(described):
-        described["notes"] = json.dumps({"d2s": own})
+        own = json.loads(described["notes"])
+        own["d2s"]["program"] = text
+        described["notes"] = json.dumps(own)
 
     program = edited(tmp_path, "counter", edit)
     assert run_program(program, [*CASES["counter"].runs[0], *CASES["counter"].parameters])[1] == 5
 
 
 @pytest.mark.parametrize(
-    "noted", ["{", "[]", "3", '{"d2s": 3}', '{"d2s": {"inputs": {"x": 1}}}', '{"d2s": {"tests": []}}', "[" * 99999]
+    "noted", ["{", "[]", "3", '{"d2s": 3}', "[" * 99999]
 )
 def test_damaged_notes_are_refused(noted, tmp_path):
     with pytest.raises(FormatError):
@@ -188,13 +174,17 @@ def test_names_that_are_taken_get_others(tmp_path):
     assert show(loaded.program) == show(model.program)
 
 
+def _arrays(stored):
+    return {name: p.array for name, p in stored.items()}
+
+
 def test_a_genuine_increment_by_scale_is_read():
     """`2 * x + 1`, as Paddle's layers write it."""
     case = Case("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = neg(x) return %0 }", [])
-    described, _ = paddle_writer.describe(case.model())
+    described, stored = paddle_writer.describe(case.model())
     (op,) = [op for op in described["blocks"][0]["ops"] if op["type"] == "scale"]
     for attr in op["attrs"]:
         attr["f"] = {"scale": 2.0, "bias": 1.0}.get(attr["name"], 0.0)
-    read = paddle_reader.read(protobuf.decode("ProgramDesc", protobuf.encode("ProgramDesc", described)), {}, {})
+    read = paddle_reader.read(protobuf.decode("ProgramDesc", protobuf.encode("ProgramDesc", described)), _arrays(stored), {})
     assert [n.op for n in read.program.nodes] == ["constant", "multiply", "constant", "add"]
-    same(run_program(read.program, [np.float32([3.0])]), [np.float32([7.0])])
+    same(run_program(read.program, [np.float32([3.0]), np.zeros(1)]), [np.float32([7.0])])

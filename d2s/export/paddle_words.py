@@ -1,0 +1,166 @@
+"""Paddle's ops said in ops of d2s, for reading files; this module holds the table, and what its entries are written with.
+
+In: an op of a file in a frame of the reader. Out: nodes, by calling ops on symbols.
+
+>>> sorted(READ)[:2]
+['addmm', 'arg_max']
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Protocol
+
+from d2s import types
+from d2s.export.paddle_blocks import Op, fail
+from d2s.ir.program import Node, Value
+from d2s.ops import OPS
+from d2s.ops.recording import Recorder, Symbolic
+from d2s.types import Dim, DType, Shape, Type
+
+MAX_WRITTEN_OUT = 256  # numbers of a tensor that stands in an attribute
+MAX_RESULT = 1 << 40  # elements
+
+
+class Frame(Protocol):
+    """What a reading needs of the frame it stands in."""
+
+    recorder: Recorder
+    env: dict[str, Value]
+    maker: dict[Value, Node]
+    known: dict[Value, list[Dim]]
+    where: str
+
+    def get(self, name: str) -> Value: ...
+
+
+class Reading:
+    """One op of a file: its inputs as symbols, its attributes checked."""
+
+    def __init__(self, frame: Frame, op: Op) -> None:
+        self.frame, self.op, self.take = frame, op, op.take
+
+    def fail(self, why: str) -> NoReturn:
+        fail(f"{self.op.type} {why}", self.frame.where)
+
+    def symbol(self, value: Value) -> Any:
+        return Symbolic(self.frame.recorder, value)
+
+    def x(self, slot: str = "X") -> Any:
+        return self.symbol(self.frame.get(self.op.one(slot)))
+
+    def has(self, slot: str) -> bool:
+        return slot in self.op.inputs
+
+    def many(self, slot: str = "X") -> list[Any]:
+        return [self.symbol(self.frame.get(name)) for name in self.op.inputs.get(slot, [])]
+
+    def type(self, symbol: Any) -> Type:
+        found: Type = symbol.value.type
+        return found
+
+    def shape(self, symbol: Any) -> Shape:
+        return self.type(symbol).shape
+
+    def only(self, *slots: str) -> None:
+        """Refuses inputs nobody here knows."""
+        if set(self.op.inputs) - set(slots):
+            self.fail(f"with inputs {sorted(self.op.inputs)}")
+
+    # numbers and extents that are known
+
+    def constant(self, number: float, dtype: DType) -> Any:
+        if dtype.kind == "b":
+            number = bool(number)
+        elif dtype.kind == "i":
+            if number != number or abs(number) == float("inf"):
+                self.fail(f"with the number {number}")
+            number = int(number)
+        types.array_of(number, dtype)
+        return self.frame.recorder.constant(number, Type(dtype))
+
+    def number(self, symbol: Any) -> Any:
+        """The number a symbol is, if the file says it."""
+        node = self.frame.maker.get(symbol.value)
+        while node and node.op in ("cast", "reshape", "squeeze", "unsqueeze", "expand"):
+            node = self.frame.maker.get(node.inputs[0])
+        if not node or node.op != "constant":
+            self.fail("with a number that only a run knows")
+        return node.attrs["value"]
+
+    def know(self, symbol: Any, dims: Sequence[Dim]) -> Any:
+        """Notes the numbers of a vector that came of shapes."""
+        self.frame.known[symbol.value] = list(dims)
+        return symbol
+
+    def dims(self, symbols: Sequence[Any]) -> list[Dim]:
+        """The extents some vectors, or single numbers, are."""
+        found: list[Dim] = []
+        for symbol in symbols:
+            known = self.frame.known.get(symbol.value)
+            found += known if known is not None else [int(self.number(symbol))]
+        return found
+
+    def wanted(self, attribute: str, whole: str, parts: str) -> list[Dim]:
+        """A list that stands in an attribute, in one vector, or in several."""
+        if self.has(whole):
+            return self.dims([self.x(whole)])
+        if self.has(parts):
+            return self.dims(self.many(parts))
+        return list(self.take(attribute, []))
+
+    # tensors of some shape
+
+    def like(self, dims: Sequence[Dim], dtype: DType) -> Any:
+        """A tensor of a shape, of which nobody reads more than that."""
+        names = [d for d in dims if isinstance(d, str)]
+        defining = [next((v for v in self.frame.env.values() if name in v.type.shape), None) for name in names]
+        if None in defining:
+            self.fail(f"of a shape {list(dims)} that no input has")
+        given = [self.symbol(v) for v in dict.fromkeys(defining) if v]
+        return OPS["hole"](*given, dtype=dtype, shape=tuple(dims), python=False)
+
+    def expanded(self, x: Any, dims: Sequence[Dim]) -> Any:
+        """x in a larger shape, in which -1 is what x has there."""
+        have, extra = self.shape(x), len(dims) - len(self.shape(x))
+        want = tuple(have[k - extra] if d == -1 and k >= extra else d for k, d in enumerate(dims))
+        if any(isinstance(d, int) and d < 0 for d in want) or extra < 0 or _size(want) > MAX_RESULT:
+            self.fail(f"to the shape {list(dims)}")
+        if all(isinstance(d, int) or (k >= extra and have[k - extra] == d) for k, d in enumerate(want)):
+            return OPS["expand"](x, [d if isinstance(d, int) else -1 for d in want])
+        return OPS["expand_as"](x, self.like(want, self.type(x).dtype))
+
+    def reshaped(self, x: Any, dims: Sequence[Dim]) -> Any:
+        """x in another shape: 0 is what x has there, one -1 what is left."""
+        have = self.shape(x)
+        plain = [0 if isinstance(d, str) and have[k : k + 1] == (d,) else d for k, d in enumerate(dims)]
+        names = [k for k, d in enumerate(plain) if isinstance(d, str)]
+        if len(names) == 1 and -1 not in plain:
+            plain[names[0]] = -1
+        elif names:
+            left = [have[k] if d == 0 else d for k, d in enumerate(plain)]
+            return OPS["reshape_like"](x, self.like(left, self.type(x).dtype))
+        return OPS["reshape"](x, plain)
+
+    def full(self, number: float, dtype: DType, dims: Sequence[Dim]) -> Any:
+        one = self.constant(number, dtype)
+        return self.expanded(one, dims) if dims else one
+
+
+def _size(dims: Sequence[Dim]) -> int:
+    found = 1
+    for d in dims:
+        found *= d if isinstance(d, int) else 1
+    return found
+
+
+Read = Callable[[Reading], Any]
+READ: dict[str, Read] = {}
+
+
+def reads(names: str) -> Callable[[Read], Read]:
+    """Declares what some of Paddle's ops mean: a symbol for the slot "Out", or symbols by slot."""
+
+    def declare(read: Read) -> Read:
+        READ.update(dict.fromkeys(names.split(), read))
+        return read
+
+    return declare

@@ -1,0 +1,407 @@
+"""What Paddle's ops mean that move, pick, join and place values, and make them of numbers.
+
+In: a reading of an op. Out: symbols.
+
+>>> from d2s.export.paddle_words import READ
+>>> "gather_nd" in READ
+True
+"""
+
+from typing import Any
+
+from d2s import types
+from d2s.errors import FormatError
+from d2s.export.paddle_words import MAX_WRITTEN_OUT, Reading, reads
+from d2s.export.tensors import dtype_of
+from d2s.ops import OPS
+from d2s.ops.along_axis import put_along, take_along
+from d2s.ops.gather import gather_nd, index_select
+from d2s.ops.join import stack
+from d2s.ops.scatter import index_put, scatter, scatter_nd_add
+from d2s.ops.slicing import Stretch, columns, part, set_slice, split, stretch, unbind
+from d2s.types import Dim
+
+_END = 2147483647
+
+
+# --- the same values in another shape or order --------------------------------------------------------------------------------
+
+
+@reads("reshape reshape2")
+def _(r: Reading) -> Any:
+    r.only("X", "Shape", "ShapeTensor")
+    return r.reshaped(r.x(), r.wanted("shape", "Shape", "ShapeTensor"))
+
+
+@reads("transpose transpose2")
+def _(r: Reading) -> Any:
+    return OPS["transpose"](r.x(), r.take("axis", []))
+
+
+@reads("squeeze2")
+def _(r: Reading) -> Any:
+    x, axes = r.x(), r.take("axes", [])
+    found = OPS["squeeze"](x, axes or None)
+    return r.know(found, r.frame.known[x.value]) if x.value in r.frame.known else found
+
+
+@reads("unsqueeze2")
+def _(r: Reading) -> Any:
+    r.only("X", "AxesTensor", "AxesTensorList")
+    x = r.x()
+    found = OPS["unsqueeze"](x, r.wanted("axes", "AxesTensor", "AxesTensorList"))
+    return r.know(found, r.frame.known[x.value]) if x.value in r.frame.known else found
+
+
+@reads("flatten_contiguous_range")
+def _(r: Reading) -> Any:
+    return OPS["flatten"](r.x(), r.take("start_axis", 1), r.take("stop_axis", 1))
+
+
+@reads("flatten2")
+def _(r: Reading) -> Any:
+    x, axis = r.x(), r.take("axis", 1)
+    if not axis:
+        return OPS["unsqueeze"](OPS["flatten"](x), 0)
+    behind = OPS["flatten"](x, axis, -1) if axis < len(r.shape(x)) else OPS["unsqueeze"](x, axis)
+    return OPS["flatten"](behind, 0, axis - 1)
+
+
+@reads("expand_v2")
+def _(r: Reading) -> Any:
+    r.only("X", "Shape", "expand_shapes_tensor")
+    return r.expanded(r.x(), r.wanted("shape", "Shape", "expand_shapes_tensor"))
+
+
+@reads("expand_as_v2")
+def _(r: Reading) -> Any:
+    return OPS["expand_as"](r.x(), r.x("Y")) if r.has("Y") else r.expanded(r.x(), r.take("target_shape", []))
+
+
+@reads("tile")
+def _(r: Reading) -> Any:
+    return OPS["tile"](r.x(), r.wanted("repeat_times", "RepeatTimes", "repeat_times_tensor"))
+
+
+@reads("flip")
+def _(r: Reading) -> Any:
+    return OPS["flip"](r.x(), r.take("axis", []))
+
+
+@reads("roll")
+def _(r: Reading) -> Any:
+    r.only("X")
+    x, shifts, axes = r.x(), r.take("shifts", []), r.take("axis", [])
+    if not axes and len(shifts) == 1:
+        return OPS["rotate"](x, shifts[0], None)
+    if len(axes) != len(shifts):
+        r.fail(f"by {len(shifts)} shifts along {len(axes)} axes")
+    for shift, axis in zip(shifts, axes, strict=True):
+        x = OPS["rotate"](x, shift, axis)
+    return x
+
+
+@reads("concat")
+def _(r: Reading) -> Any:
+    parts = r.many()
+    axis = int(r.number(r.x("AxisTensor"))) if r.has("AxisTensor") else r.take("axis", 0)
+    found = OPS["concat"](*parts, axis=axis)
+    held = [r.frame.known.get(p.value) for p in parts]
+    return found if None in held else r.know(found, [d for dims in held for d in dims or ()])
+
+
+@reads("stack")
+def _(r: Reading) -> Any:
+    parts = r.many()
+    found = stack(parts, r.take("axis", 0))
+    try:
+        return {"Y": r.know(found, r.dims(parts))} if not r.shape(parts[0]) else {"Y": found}
+    except FormatError:
+        return {"Y": found}
+
+
+@reads("split")
+def _(r: Reading) -> Any:
+    r.only("X", "AxisTensor")
+    axis = int(r.number(r.x("AxisTensor"))) if r.has("AxisTensor") else r.take("axis", 0)
+    return {"Out": split(r.x(), r.take("sections", []) or r.take("num", 0), axis)}
+
+
+@reads("unbind")
+def _(r: Reading) -> Any:
+    return {"Out": unbind(r.x(), r.take("axis", 0))}
+
+
+@reads("unstack")
+def _(r: Reading) -> Any:
+    return {"Y": unbind(r.x(), r.take("axis", 0))}
+
+
+# --- stretches of axes -------------------------------------------------------------------------------------------------------
+
+
+def _stretch(r: Reading, dim: Dim, start: Any, end: Any, step: int) -> Stretch:
+    if isinstance(end, str) and end == dim:
+        end = _END
+    if isinstance(start, str) or isinstance(end, str):
+        r.fail(f"from {start} to {end}")
+    if isinstance(dim, int):
+        return stretch("slice", dim, start, max(end, -dim - 1) if end < 0 and step < 0 else end, step) if end >= -dim or step < 0 else Stretch(0, 0)
+    if end >= _END and step == 1 and start < 0:
+        return Stretch(start, -start)
+    if step == 1 and (0 <= start < end < _END or start < end < 0):
+        return Stretch(start, end - start)
+    return stretch("slice", dim, start, None if end >= _END else end, step)
+
+
+def _stretches(r: Reading, x: Any, steps: Any) -> dict[int, Stretch]:
+    shape, axes = r.shape(x), r.take("axes", [])
+    starts = r.wanted("starts", "StartsTensor", "StartsTensorList")
+    ends = r.wanted("ends", "EndsTensor", "EndsTensorList")
+    steps = steps or [1] * len(axes)
+    if not len(axes) == len(starts) == len(ends) == len(steps) or any(not -len(shape) <= a < len(shape) for a in axes):
+        r.fail(f"of axes {axes} from {starts} to {ends}")
+    axes = [a % len(shape) for a in axes]
+    return {a: _stretch(r, shape[a], *row) for a, *row in zip(axes, starts, ends, steps, strict=True)}
+
+
+@reads("slice strided_slice")
+def _(r: Reading) -> Any:
+    x = r.x("Input")
+    where = _stretches(r, x, r.wanted("strides", "StridesTensor", "StridesTensorList"))
+    found = part(x, r.shape(x), where, _dropped(r, x, where, "decrease_axis"))
+    known = r.frame.known.get(x.value)
+    if known is None or list(where) != [0]:
+        return found
+    start, size, step = where[0]
+    return r.know(found, [known[start + k * step] for k in range(size)] if isinstance(size, int) else known)
+
+
+def _dropped(r: Reading, x: Any, where: dict[int, Stretch], attribute: str) -> tuple[int, ...]:
+    """The axes that go: each has one place left."""
+    rank = len(r.shape(x))
+    dropped = sorted({a % rank for a in r.take(attribute, []) if -rank <= a < rank})
+    if any(a not in where or where[a].size != 1 for a in dropped):
+        r.fail(f"that drops axes {dropped}")
+    return tuple(dropped)
+
+
+@reads("set_value")
+def _(r: Reading) -> Any:
+    r.only("Input", "ValueTensor")
+    if r.take("none_axes", []):
+        r.fail("with new axes")
+    x, value = r.x("Input"), r.x("ValueTensor")
+    shape, axes = r.shape(x), r.take("axes", [])
+    if any(not 0 <= a < len(shape) for a in axes):
+        r.fail(f"of axes {axes}")
+    rows = zip(axes, r.take("starts", []), r.take("ends", []), r.take("steps", []), strict=True)
+    where = {a: _stretch(r, shape[a], *row) for a, *row in rows}
+    dropped = _dropped(r, x, where, "decrease_axes")
+    place = columns(shape, where, dropped)
+    want = r.shape(part(x, shape, where, dropped))
+    if r.shape(value) not in (want, ()):
+        value = r.expanded(value, want)
+    return set_slice(x, value, *place) if place[0] else OPS["expand_as"](value, x)
+
+
+# --- places ------------------------------------------------------------------------------------------------------------------
+
+
+@reads("gather")
+def _(r: Reading) -> Any:
+    axis = int(r.number(r.x("Axis"))) if r.has("Axis") else r.take("axis", 0)
+    return OPS["gather"](r.x(), r.x("Index"), axis)
+
+
+@reads("gather_nd")
+def _(r: Reading) -> Any:
+    return gather_nd(r.x(), r.x("Index"))
+
+
+@reads("index_select")
+def _(r: Reading) -> Any:
+    return index_select(r.x(), r.x("Index"), r.take("dim", 0))
+
+
+@reads("index_sample")
+def _(r: Reading) -> Any:
+    return take_along(r.x(), r.x("Index"), 1)
+
+
+@reads("take_along_axis")
+def _(r: Reading) -> Any:
+    return {"Result": take_along(r.x("Input"), r.x("Index"), r.take("Axis", 0))}
+
+
+@reads("put_along_axis")
+def _(r: Reading) -> Any:
+    reduce = r.take("Reduce", "assign")
+    given = r.x("Input"), r.x("Index"), r.x("Value"), r.take("Axis", 0)
+    return {"Result": put_along(*given, {"multiply": "mul"}.get(reduce, reduce))}
+
+
+@reads("scatter")
+def _(r: Reading) -> Any:
+    return scatter(r.x(), r.x("Ids"), r.x("Updates"), r.take("overwrite", True))
+
+
+@reads("scatter_nd_add")
+def _(r: Reading) -> Any:
+    return scatter_nd_add(r.x(), r.x("Index"), r.x("Updates"))
+
+
+@reads("index_put")
+def _(r: Reading) -> Any:
+    value = r.x("value")
+    one = OPS["squeeze"](value, 0) if r.shape(value) == (1,) else value
+    return {"out": index_put(r.x("x"), r.many("indices"), one, r.take("accumulate", False))}
+
+
+@reads("lookup_table_v2 lookup_table")
+def _(r: Reading) -> Any:
+    ids, weight, padding = r.x("Ids"), r.x("W"), r.take("padding_idx", -1)
+    if r.op.type == "lookup_table" and r.shape(ids)[-1:] == (1,):
+        ids = OPS["squeeze"](ids, -1)
+    return OPS["embedding"](ids, weight, None if padding == -1 else padding)
+
+
+@reads("searchsorted")
+def _(r: Reading) -> Any:
+    return OPS["searchsorted"](r.x("SortedSequence"), r.x("Values"), r.take("out_int32", False), r.take("right", False))
+
+
+# --- diagonals and triangles ---------------------------------------------------------------------------------------------------
+
+
+@reads("tril_triu")
+def _(r: Reading) -> Any:
+    return OPS["tril" if r.take("lower", True) else "triu"](r.x(), r.take("diagonal", 0))
+
+
+@reads("diagonal")
+def _(r: Reading) -> Any:
+    return OPS["diagonal"](r.x("Input"), r.take("offset", 0), r.take("axis1", 0), r.take("axis2", 1))
+
+
+@reads("fill_diagonal_tensor")
+def _(r: Reading) -> Any:
+    return OPS["set_diagonal"](r.x(), r.x("Y"), r.take("offset", 0), r.take("dim1", 0), r.take("dim2", 1))
+
+
+@reads("one_hot_v2")
+def _(r: Reading) -> Any:
+    r.only("X")
+    found = OPS["one_hot"](r.x(), r.take("depth", 0))
+    dtype = dtype_of(r.take("dtype", 5))
+    return found if dtype is types.float32 else OPS["cast"](found, dtype)
+
+
+# --- what is made of numbers ---------------------------------------------------------------------------------------------------
+
+
+@reads("fill_constant")
+def _(r: Reading) -> Any:
+    r.only("ShapeTensor", "ShapeTensorList")
+    dtype, text = dtype_of(r.take("dtype", 5)), r.take("str_value", "")
+    number = _number(r, text, dtype.kind) if text else r.take("value", 0.0)
+    dims = r.wanted("shape", "ShapeTensor", "ShapeTensorList")
+    found = r.full(number, dtype, dims)
+    if dtype.kind == "i" and dims in ([], [1]):
+        r.know(found, [int(number)])
+    return found
+
+
+def _number(r: Reading, text: str, kind: str) -> Any:
+    try:
+        return float(text) if kind == "f" or not text.lstrip("-").isdigit() else int(text)
+    except ValueError:
+        r.fail(f"of the number {text!r:.40}")
+
+
+@reads("fill_constant_batch_size_like")
+def _(r: Reading) -> Any:
+    dtype, text = dtype_of(r.take("dtype", 5)), r.take("str_value", "")
+    dims: list[Dim] = list(r.take("shape", []))
+    like, source, to = r.shape(r.x("Input")), r.take("input_dim_idx", 0), r.take("output_dim_idx", 0)
+    if not 0 <= source < len(like) or not 0 <= to < len(dims):
+        r.fail(f"of axis {source}")
+    dims[to] = like[source]
+    return r.full(_number(r, text, dtype.kind) if text else r.take("value", 0.0), dtype, dims)
+
+
+@reads("fill_any_like fill_zeros_like")
+def _(r: Reading) -> Any:
+    x, number = r.x(), r.take("dtype", -1)
+    dtype = r.type(x).dtype if number < 0 else dtype_of(number)
+    one = r.constant(r.take("value", 0.0), dtype)
+    return OPS["expand_as"](one, x)
+
+
+@reads("assign_value")
+def _(r: Reading) -> Any:
+    dtype, dims = dtype_of(r.take("dtype", 5)), r.take("shape", [])
+    held = {"b": "bool_values", "f": f"fp{8 * dtype.size}_values", "i": f"int{8 * dtype.size}_values"}[dtype.kind]
+    numbers = r.op.attrs.get(held)
+    if not isinstance(numbers, list) or not 0 < len(numbers) <= MAX_WRITTEN_OUT:
+        r.fail(f"of {len(numbers) if isinstance(numbers, list) else 'no'} numbers; {MAX_WRITTEN_OUT} are the most")
+    ones = [r.constant(n, dtype) for n in numbers]
+    found = stack(ones) if dims else ones[0]
+    found = found if len(dims) == 1 else r.reshaped(found, dims)
+    return r.know(found, [int(n) for n in numbers]) if dtype.kind == "i" and len(dims) == 1 else found
+
+
+@reads("shape")
+def _(r: Reading) -> Any:
+    x = r.x("Input")
+    dims = r.shape(x)
+    if not dims:
+        r.fail("of a single number")
+    each = [_extent(r, x, k) if isinstance(d, str) else r.constant(d, types.int32) for k, d in enumerate(dims)]
+    return r.know(stack(each), dims)
+
+
+def _extent(r: Reading, x: Any, axis: int) -> Any:
+    return OPS["cast"](OPS["extent"](x, axis), types.int32)
+
+
+@reads("size")
+def _(r: Reading) -> Any:
+    x = r.x("Input")
+    found = r.constant(1, types.int64)
+    for axis, d in enumerate(r.shape(x)):
+        found = found * (r.constant(d, types.int64) if isinstance(d, int) else OPS["cast"](OPS["extent"](x, axis), types.int64))
+    return found
+
+
+@reads("range")
+def _(r: Reading) -> Any:
+    start, end, step = (r.x(slot) for slot in ("Start", "End", "Step"))
+    dtype, known = r.type(start).dtype, [r.dims([s])[0] if s.value in r.frame.known else r.number(s) for s in (start, end, step)]
+    first, last, by = known
+    if isinstance(first, str) or isinstance(by, str) or not by:
+        r.fail(f"from {first} in steps of {by}")
+    wide = types.float64 if dtype.kind == "f" else types.int64
+    count: Any = _ramp_count(r, first, last, by)
+    found = OPS["ramp"](r.constant(first, wide), r.constant(by, wide), count)
+    return found if wide is dtype else OPS["cast"](found, dtype)
+
+
+def _ramp_count(r: Reading, first: Any, last: Any, by: Any) -> Any:
+    if isinstance(last, str):
+        return last if (first, by) == (0, 1) else r.fail(f"from {first} to {last} in steps of {by}")
+    count = -int((first - last) // by)
+    return count if 0 <= count < 1 << 40 else 0 if count < 0 else r.fail(f"of {count} numbers")
+
+
+# --- values that stay as they are ------------------------------------------------------------------------------------------------
+
+
+@reads("share_data memcpy")
+def _(r: Reading) -> Any:
+    return r.x()
+
+
+@reads("print")
+def _(r: Reading) -> Any:
+    return r.x("In")
