@@ -1,7 +1,8 @@
 """Runs saved models under real Paddle; stands alone, so that it runs where d2s is not installed.
 
-In: a folder, and at will the only ways to go, with `NAME.pdmodel` and friends and `NAME.RUN.in.npz` (feeds `f0`, `f1` ...). Out: `NAME.RUN.WAY.npz` for
-each way of loading, and `report.json`: what went wrong, and each op, slot and attribute Paddle has no word for.
+In: a folder with `NAME.pdmodel` and friends and `NAME.RUN.in.npz` (feeds `f0`, `f1` ...), and at will the only ways to
+go. Out: `NAME.RUN.WAY.npz` for each way of loading, and `report.json`: what went wrong, and each op, slot and attribute
+Paddle has no word for.
 """
 
 import json

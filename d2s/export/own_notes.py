@@ -81,5 +81,6 @@ def _raised(text: str) -> Raised:
     """The exception a text names, if it is one of Python's own."""
     kind, _, message = text.partition(": ")
     found = getattr(builtins, kind, None)
-    plain = isinstance(found, type) and issubclass(found, Exception) and kind not in ("UnicodeDecodeError", "UnicodeEncodeError")
-    return Raised(found(message) if plain else RuntimeError(message))
+    if isinstance(found, type) and issubclass(found, Exception) and not issubclass(found, UnicodeError):
+        return Raised(found(message))
+    return Raised(RuntimeError(message))

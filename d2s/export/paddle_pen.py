@@ -75,7 +75,9 @@ class Pen:
         for k, value in enumerate(self.node.outputs):
             if self.outputs[k].dtype is not value.type.dtype and value in self.writer.names:
                 wide = self.writer.names[value]
-                self.writer.op(self.block, "cast", {"X": [wide]}, [self._define(value)], cast_attrs(types.int32, value.type.dtype))
+                self.writer.op(
+                    self.block, "cast", {"X": [wide]}, [self._define(value)], cast_attrs(types.int32, value.type.dtype)
+                )
 
     def _define(self, value: Value) -> str:
         return self.writer.define(self.block, value)
@@ -106,7 +108,9 @@ class Pen:
         made = self.result(k) if of is None else self.writer.variable(self.block, of)
         outputs = {out: [made]}
         for slot, what in (also or {}).items():
-            outputs[slot] = [self.result(what) if isinstance(what, int) else what if isinstance(what, str) else self.spare(what)]
+            outputs[slot] = [
+                self.result(what) if isinstance(what, int) else what if isinstance(what, str) else self.spare(what)
+            ]
         slots = {slot: [names] if isinstance(names, str) else list(names) for slot, names in inputs.items()}
         self.writer.op(self.block, kind, slots, outputs, attrs or {})
         return made
@@ -119,7 +123,7 @@ class Pen:
     def copy(self, source: str, k: int = 0) -> str:
         return self.write("assign", {"X": source}, k=k)
 
-    def cast(self, source: str, have: Type, dtype: DType, of: Type | None | bool = True) -> str:
+    def cast(self, source: str, have: Type, dtype: DType, of: Type | bool | None = True) -> str:
         wanted = Type(dtype, have.shape) if of is True else of
         return self.write("cast", {"X": source}, cast_attrs(have.dtype, dtype), of=wanted or None)
 
@@ -137,7 +141,7 @@ class Pen:
     def scaled(self, x: str, of: Type | None, scale: float = 1.0, bias: float = 0.0) -> str:
         return self.write("scale", {"X": x}, {"scale": scale, "bias": bias, "bias_after_scale": True}, of)
 
-    def transposed(self, x: str, have: Type, perm: Sequence[int], of: Type | None | bool = True) -> tuple[str, Type]:
+    def transposed(self, x: str, have: Type, perm: Sequence[int], of: Type | bool | None = True) -> tuple[str, Type]:
         """x with its axes in another order, and its type; x itself where the order is the same and a name will do."""
         turned = Type(have.dtype, tuple(have.shape[a] for a in perm))
         if of is True and list(perm) == list(range(len(perm))):
@@ -154,7 +158,7 @@ class Pen:
         also = {"XShape": Type(have.dtype, (0, *have.shape))}
         return self.write("squeeze2", {"X": x}, {"axes": [axis]}, of, also=also)
 
-    def reshaped(self, x: str, have: Type, want: Shape, of: Type | None | bool = True) -> str:
+    def reshaped(self, x: str, have: Type, want: Shape, of: Type | bool | None = True) -> str:
         """x in another shape; extents that only a run knows are those x has there, and one that is left."""
         target = Type(have.dtype, want) if of is True else of or None
         dims = [0 if isinstance(d, str) and have.shape[k : k + 1] == (d,) else d for k, d in enumerate(want)]
@@ -163,9 +167,14 @@ class Pen:
         if len(open_) == 1:
             dims[open_[0]] = -1
         elif open_:
-            slots["ShapeTensor"] = [self.extent(x, have, d) if isinstance(d, str) else self.number(d, types.int32, [1]) for d in want]
+            slots["ShapeTensor"] = [
+                self.extent(x, have, d) if isinstance(d, str) else self.number(d, types.int32, [1]) for d in want
+            ]
             dims = [d if isinstance(d, int) else -1 for d in want]
         return self.write("reshape2", slots, {"shape": dims}, target, also={"XShape": Type(have.dtype, (0, *have.shape))})
+
+    def dim(self, x: str, have: Type, dim: Dim) -> str:
+        return self.extent(x, have, dim) if isinstance(dim, str) else self.number(dim, types.int32, [1])
 
     def extent(self, x: str, have: Type, name: Dim) -> str:
         """One extent of x, as an int32 of shape [1]."""
@@ -176,7 +185,7 @@ class Pen:
         attrs = {"axes": [0], "starts": [axis], "ends": [axis + 1], "infer_flags": [1], "decrease_axis": []}
         return self.write("slice", {"Input": shape}, attrs, Type(types.int32, (1,)))
 
-    def broadcast(self, x: str, have: Type, like: str, want: Type, of: Type | None | bool = True) -> str:
+    def broadcast(self, x: str, have: Type, like: str, want: Type, of: Type | bool | None = True) -> str:
         """x in the shape of another variable."""
         target = Type(have.dtype, want.shape) if of is True else of or None
         if of is True and have.shape == want.shape:

@@ -23,8 +23,8 @@ from d2s import types
 from d2s.export import read_layers, read_shapes
 from d2s.export.model import Model, Parameter
 from d2s.export.paddle_blocks import Block, Op, blocks_of, fail
-from d2s.export.paddle_writer import FEED_MINIBATCH, FETCH_LIST, LOD_TENSOR
 from d2s.export.paddle_words import READ, Reading
+from d2s.export.paddle_writer import FEED_MINIBATCH, FETCH_LIST, LOD_TENSOR
 from d2s.export.protobuf import Message
 from d2s.export.spellings import OF_PADDLE, SPELLINGS
 from d2s.export.tensors import dtype_of

@@ -266,7 +266,13 @@ class _Writer:
         text = repr(value) if isinstance(value, float) else str(int(value))
         with np.errstate(over="ignore"):
             rough = float(np.float32(value))  # Paddle goes by the text
-        attrs = {"shape": Longs(of.shape), "dtype": NUMBERS[of.dtype], "value": rough, "str_value": text, "force_cpu": False}
+        attrs = {
+            "shape": Longs(map(int, of.shape)),
+            "dtype": NUMBERS[of.dtype],
+            "value": rough,
+            "str_value": text,
+            "force_cpu": False,
+        }
         self.op(block, "fill_constant", {}, [name], attrs)
 
     def wide(self, block: Message, name: str, of: Type, value: int) -> None:

@@ -24,7 +24,7 @@ from d2s.types import Dim
 _END = 2147483647
 
 
-# --- the same values in another shape or order --------------------------------------------------------------------------------
+# --- the same values in another shape or order -------------------------------------------------------------------------------
 
 
 @reads("reshape reshape2")
@@ -146,7 +146,11 @@ def _stretch(r: Reading, dim: Dim, start: Any, end: Any, step: int) -> Stretch:
     if isinstance(start, str) or isinstance(end, str):
         r.fail(f"from {start} to {end}")
     if isinstance(dim, int):
-        return stretch("slice", dim, start, max(end, -dim - 1) if end < 0 and step < 0 else end, step) if end >= -dim or step < 0 else Stretch(0, 0)
+        return (
+            stretch("slice", dim, start, max(end, -dim - 1) if end < 0 and step < 0 else end, step)
+            if end >= -dim or step < 0
+            else Stretch(0, 0)
+        )
     if end >= _END and step == 1 and start < 0:
         return Stretch(start, -start)
     if step == 1 and (0 <= start < end < _END or start < end < 0):
@@ -271,7 +275,7 @@ def _(r: Reading) -> Any:
     return OPS["searchsorted"](r.x("SortedSequence"), r.x("Values"), r.take("out_int32", False), r.take("right", False))
 
 
-# --- diagonals and triangles ---------------------------------------------------------------------------------------------------
+# --- diagonals and triangles -------------------------------------------------------------------------------------------------
 
 
 @reads("tril_triu")
@@ -297,7 +301,7 @@ def _(r: Reading) -> Any:
     return found if dtype is types.float32 else OPS["cast"](found, dtype)
 
 
-# --- what is made of numbers ---------------------------------------------------------------------------------------------------
+# --- what is made of numbers -------------------------------------------------------------------------------------------------
 
 
 @reads("fill_constant")
@@ -377,7 +381,10 @@ def _(r: Reading) -> Any:
 @reads("range")
 def _(r: Reading) -> Any:
     start, end, step = (r.x(slot) for slot in ("Start", "End", "Step"))
-    dtype, known = r.type(start).dtype, [r.dims([s])[0] if s.value in r.frame.known else r.number(s) for s in (start, end, step)]
+    dtype, known = (
+        r.type(start).dtype,
+        [r.dims([s])[0] if s.value in r.frame.known else r.number(s) for s in (start, end, step)],
+    )
     first, last, by = known
     if isinstance(first, str) or isinstance(by, str) or not by:
         r.fail(f"from {first} in steps of {by}")
@@ -394,7 +401,7 @@ def _ramp_count(r: Reading, first: Any, last: Any, by: Any) -> Any:
     return count if 0 <= count < 1 << 40 else 0 if count < 0 else r.fail(f"of {count} numbers")
 
 
-# --- values that stay as they are ------------------------------------------------------------------------------------------------
+# --- values that stay as they are --------------------------------------------------------------------------------------------
 
 
 @reads("share_data memcpy")

@@ -7,6 +7,7 @@ In: a pen at a node. Out: Paddle's ops.
 'f32 f64'
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,8 +48,8 @@ def _(pen: Pen) -> None:
         source, _ = pen.unsqueezed(source, x, 2)
         filters, _ = pen.unsqueezed(filters, weight, 2)
     strides, dilations = _numbers(pen.attrs, flat, "stride", "dilation")
-    attrs = {"strides": strides, "dilations": dilations, "paddings": _paddings(pen.attrs["padding"], flat)}
-    attrs |= {"groups": pen.attrs["groups"], "padding_algorithm": "EXPLICIT", "data_format": "NCHW"}
+    attrs: dict[str, Any] = {"strides": strides, "dilations": dilations, "paddings": _paddings(pen.attrs["padding"], flat)}
+    attrs |= {"groups": pen.attrs["groups"], "padding_algorithm": "EXPLICIT"}
     kind = "conv3d" if len(x.shape) == 5 else "conv2d"
     if pen.node.op == "conv_transpose":
         kind, attrs = f"{kind}_transpose", attrs | _size(pen, flat)
@@ -194,19 +195,20 @@ def _(pen: Pen) -> None:
         _scaled(pen, less, scale, pen.names[1:], x, axis=-1)
         return
     slots: dict[str, Any] = {"X": pen.names[0]}
-    there = [s for s, given in (("Scale", pen.attrs["weighted"]), ("Bias", pen.attrs["shifted"])) if given]
-    for slot, name, have in zip(there, pen.names[1:], pen.types[1:], strict=True):
-        slots[slot] = name if dims == 1 else _one_row(pen, name, have)
+    rows = [name if dims == 1 else _one_row(pen, name, have) for name, have in zip(pen.names[1:], pen.types[1:], strict=True)]
+    if rows:  # one without the other is what Paddle's inference gets wrong
+        slots["Scale"], slots["Bias"] = _channels(pen, math.prod(_numbers_of(pen, x.shape[first:])), rows)
     lines = Type(x.dtype, x.shape[:first] if first == 1 else ("",))
     attrs = {"epsilon": pen.attrs["epsilon"], "begin_norm_axis": first}
     pen.write("layer_norm", slots, attrs, out="Y", also={"Mean": lines, "Variance": lines})
 
 
 def _one_row(pen: Pen, name: str, have: Type) -> str:
-    count = 1
-    for d in have.shape:
-        count *= d if isinstance(d, int) else refuse("layer_norm of extents that only a run knows")
-    return pen.reshaped(name, have, (count,))
+    return pen.reshaped(name, have, (math.prod(_numbers_of(pen, have.shape)),))
+
+
+def _numbers_of(pen: Pen, dims: Shape) -> list[int]:
+    return [d if isinstance(d, int) else refuse(f"{pen.node.op} of an axis of {d} values") for d in dims]
 
 
 @spells("group_norm", _FLOATS)
@@ -216,8 +218,10 @@ def _(pen: Pen) -> None:
         refuse("the means of group_norm")
     scale, bias = _channels(pen, x.shape[1], pen.names[1:])
     lines = Type(x.dtype, (x.shape[0], groups))
-    attrs = {"epsilon": pen.attrs["epsilon"], "groups": groups, "data_layout": "NCHW"}
-    pen.write("group_norm", {"X": pen.names[0], "Scale": scale, "Bias": bias}, attrs, out="Y", also={"Mean": lines, "Variance": lines})
+    attrs: dict[str, Any] = {"epsilon": pen.attrs["epsilon"], "groups": groups, "data_layout": "NCHW"}
+    pen.write(
+        "group_norm", {"X": pen.names[0], "Scale": scale, "Bias": bias}, attrs, out="Y", also={"Mean": lines, "Variance": lines}
+    )
 
 
 # --- products and attention --------------------------------------------------------------------------------------------------
@@ -227,7 +231,7 @@ def _product(pen: Pen, x: str, y: str, of: Type | None, trans_y: bool = False) -
     return pen.write("matmul_v2", {"X": x, "Y": y}, {"trans_x": False, "trans_y": trans_y}, of)
 
 
-@spells("linear", _NUMBERS)
+@spells("linear", _NUMBERS, narrow=True)
 def _(pen: Pen) -> None:
     """A product and an addition: the same bits, and every version of Paddle has them."""
     x, weight, bias = pen.names
@@ -244,7 +248,9 @@ def _(pen: Pen) -> None:
     size = of_query.shape[3] if isinstance(of_query.shape[3], int) else refuse("attention of vectors of any size")
     seen = pen.scaled(_product(pen, query, key, scores, trans_y=True), scores, scale=size**-0.5)
     for name, mask in zip(pen.names[3:], pen.types[3:], strict=True):
-        seen = _masked(pen, seen, scores, name, mask) if mask.dtype.kind == "b" else pen.two("elementwise_add", seen, name, scores)
+        seen = (
+            _masked(pen, seen, scores, name, mask) if mask.dtype.kind == "b" else pen.two("elementwise_add", seen, name, scores)
+        )
     if pen.attrs["causal"]:
         seen = _masked(pen, seen, scores, *_lower(pen, seen, scores))
     weights = pen.write("softmax", {"X": seen}, {"axis": 3}, scores)
@@ -284,7 +290,9 @@ def _(pen: Pen) -> None:
     attrs = {"soft_label": False, "use_softmax": True, "numeric_stable_mode": True}
     attrs |= {"ignore_index": pen.attrs["ignore_index"], "axis": axis}
     line = Type(x.dtype, of_label.shape)
-    loss = pen.write("softmax_with_cross_entropy", {"Logits": pen.names[0], "Label": label}, attrs, line, "Loss", {"Softmax": x})
+    loss = pen.write(
+        "softmax_with_cross_entropy", {"Logits": pen.names[0], "Label": label}, attrs, line, "Loss", {"Softmax": x}
+    )
     pen.squeezed(loss, line, axis)
 
 
@@ -316,7 +324,9 @@ def _(pen: Pen) -> None:
     (weight, label), out = pen.types, pen.outputs[0]
     counts, index = _seen(pen, pen.names[1], label)
     line = Type(weight.dtype, ("",))
-    flat = pen.write("reshape2", {"X": index}, {"shape": [-1]}, Type(label.dtype, ("",)), also={"XShape": Type(label.dtype, (0,))})
+    flat = pen.write(
+        "reshape2", {"X": index}, {"shape": [-1]}, Type(label.dtype, ("",)), also={"XShape": Type(label.dtype, (0,))}
+    )
     found = pen.write("gather", {"X": pen.names[0], "Index": flat}, {"axis": 0}, line)
     shape = pen.write("shape", {"Input": pen.names[1]}, {}, Type(types.int32, (len(label.shape),)))
     slots = {"X": found, "Shape": shape}
@@ -409,6 +419,11 @@ def _(pen: Pen) -> None:
     pen.write("fill_constant", {}, attrs)
 
 
+@spells("detached")
+def _(pen: Pen) -> None:
+    pen.copy(pen.names[0])
+
+
 @spells("fail")
 def _(pen: Pen) -> None:
     false = pen.number(0, types.bool_)
@@ -422,7 +437,7 @@ def _(pen: Pen) -> None:
     if likelihood is None or factor is None:
         refuse("dropout by a likelihood that only a run knows")
     up = factor != 1.0
-    attrs = {"dropout_prob": float(likelihood), "is_test": False}
+    attrs: dict[str, Any] = {"dropout_prob": float(likelihood), "is_test": False}
     attrs["dropout_implementation"] = "upscale_in_train" if up else "downgrade_in_infer"
     pen.write("dropout", {"X": pen.names[2]}, attrs, also={"Mask": Type(types.uint8, pen.outputs[0].shape)})
 

@@ -23,7 +23,7 @@ def _xshape(pen: Pen) -> dict[str, Type]:
     return {"XShape": Type(pen.types[0].dtype, (0, *pen.types[0].shape))}
 
 
-# --- the same values in another shape or order --------------------------------------------------------------------------------
+# --- the same values in another shape or order -------------------------------------------------------------------------------
 
 
 @spells("reshape", _MOVED, narrow=True)
@@ -156,15 +156,16 @@ def _(pen: Pen) -> None:
 def _(pen: Pen) -> None:
     axes, starts, ends, steps, turned = map(Longs, _cut(pen))
     dropped, value = Longs(pen.attrs["dropped"]), pen.names[1]
-    attrs = {"axes": axes, "starts": starts, "ends": ends, "steps": steps, "decrease_axes": dropped, "none_axes": Longs()}
+    attrs: dict[str, Any] = {"axes": axes, "starts": starts, "ends": ends, "steps": steps, "decrease_axes": dropped}
     if not axes:
         whole = pen.broadcast(value, pen.types[1], pen.names[0], pen.types[0])
         pen.copy(whole)
         return
+    attrs |= {"none_axes": Longs(), "dtype": NUMBERS[pen.types[0].dtype], "shape": Longs()}
     if turned and pen.types[1].shape:
         kept = [a - sum(d < a for d in dropped) for a in turned]
         value = pen.write("flip", {"X": value}, {"axis": kept}, pen.types[1])
-    pen.write("set_value", {"Input": pen.names[0], "ValueTensor": value}, attrs | {"dtype": NUMBERS[pen.types[0].dtype], "shape": Longs()})
+    pen.write("set_value", {"Input": pen.names[0], "ValueTensor": value}, attrs)
 
 
 # --- places ------------------------------------------------------------------------------------------------------------------
@@ -283,8 +284,7 @@ def _(pen: Pen) -> None:
 @spells("searchsorted", _NUMBERS)
 def _(pen: Pen) -> None:
     attrs = {"out_int32": pen.attrs["out_int32"], "right": pen.attrs["right"]}
-    value, of_value = pen.names[1], pen.types[1]
-    pen.write("searchsorted", {"SortedSequence": pen.names[0], "Values": value}, attrs)
+    pen.write("searchsorted", {"SortedSequence": pen.names[0], "Values": pen.names[1]}, attrs)
 
 
 # --- diagonals, triangles, what is made of numbers ---------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def _(pen: Pen) -> None:
 
 @spells("ramp", _NUMBERS)
 def _(pen: Pen) -> None:
-    (start, step), count = pen.types, pen.attrs["count"]
+    start, count = pen.types[0], pen.attrs["count"]
     if not isinstance(count, int):
         refuse("ramp of as many values as only a run knows")
     ends = {"Start": pen.number(0, start.dtype), "End": pen.number(count, start.dtype), "Step": pen.number(1, start.dtype)}
@@ -392,4 +392,3 @@ def _(pen: Pen) -> None:
     padded = pen.write("pad3d", {"X": held}, attrs, Type(x.dtype, (1, "", *out)))
     dims = [d if isinstance(d, int) else -1 for d in pen.outputs[0].shape]
     pen.write("reshape2", {"X": padded}, {"shape": dims}, also={"XShape": Type(x.dtype, (0, 1, "", *out))})
-

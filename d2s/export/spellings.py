@@ -22,7 +22,6 @@ Attrs = dict[str, Any]
 Take = Callable[[str, Any], Any]  # (name, default) -> an attribute of a file, of the default's type
 
 
-
 @dataclasses.dataclass(frozen=True)
 class Spelling:
     """One op: Paddle's names of its inputs, the dtypes Paddle has kernels for, and its attributes."""

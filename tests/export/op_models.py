@@ -59,6 +59,10 @@ def _cases(name: str, of: DType) -> Iterator[tuple[list[np.ndarray], dict[str, A
             for attrs in sample.attrs
             if fits(attrs, len(shapes[0]))
         ]
+    if name == "max_pool_with_index":  # Paddle's has no ceil_mode, and pads both sides alike
+        found = [c for c in found if not c[1].get("ceil_mode") and np.size(c[1].get("padding", 0)) < 3]
+    if name == "set_diagonal":
+        found = [c for c in found if c[1]["offset"] < 7]  # beyond which there is nothing
     found = [c for c in found if all(a.size for a in c[0]) and _result_size(name, *c)]
     step = max(1, len(found) // MOST)
     yield from found[::step]
@@ -84,7 +88,9 @@ def op_model(name: str, of: DType, cases: slice = slice(None)) -> OpModel:
         full = op.canonical(types, {**op.attributes, **attrs})
         values = list(inputs)
         if name == "pad_with":  # its value is a constant where users say it
-            values[1] = builder.add("constant", [], [types[1]], {"value": given[1].item(), "dtype": types[1].dtype, "python": False})[0]
+            values[1] = builder.add(
+                "constant", [], [types[1]], {"value": given[1].item(), "dtype": types[1].dtype, "python": False}
+            )[0]
             inputs, given = inputs[:1], given[:1]
         made = builder.add(name, values, op.infer(types, full), full, f"model.py:{len(arrays)}")
         builder.inputs += inputs

@@ -291,7 +291,7 @@ REFUSED = Case(
     program f(x: f32[n], u: u8[n], s: stack) -> (f32[n]) {
       %0: f32[] = sum(x, axis=(0,), keepdim=False)
       %1: f32[n] = spread(%0, x, axis=(0,), keepdim=False)  # net.py:4
-      %2: u8[n] = add(u, u)  # net.py:5
+      %2: u8[n], %5: i64[n] = sorted(u, axis=0, descending=False)  # net.py:5
       %3: b1[] = greater_than(%0, %0)
       %4: stack = cond(%3, s, x) {
         then(s: stack, x: f32[n]) -> (stack) {
@@ -313,7 +313,7 @@ def test_all_refused_ops_are_named_and_nothing_is_written(tmp_path):
     with pytest.raises(FormatError) as caught:
         save(REFUSED.model(), tmp_path / "net")
     assert caught.value.code == "D2S3002"
-    assert "spread (net.py:4), add of uint8 (net.py:5), cond of a stack, push (net.py:6)" in caught.value.message
+    assert "spread (net.py:4), sorted of uint8 (net.py:5), cond of a stack, push (net.py:6)" in caught.value.message
     assert os.listdir(tmp_path) == []
 
 
