@@ -89,7 +89,7 @@ def load(prefix: str | os.PathLike[str]) -> Model:
     arrays = tensors.read_parameters(_bytes(prefix, _PARAMETERS, needed=bool(names)), names)
     info = _bytes(prefix, _INFO, needed=False)
     try:
-        return _model(data, described, arrays, tensors.read_info(info) if info else {})
+        return model_of(data, described, arrays, tensors.read_info(info) if info else {})
     except FormatError:
         raise
     except _DAMAGE as error:
@@ -97,7 +97,10 @@ def load(prefix: str | os.PathLike[str]) -> Model:
         raise FormatError("D2S3001", f"{os.fspath(prefix)}{_MODEL} describes no program of d2s: {message}") from error
 
 
-def _model(data: bytes, described: protobuf.Message, arrays: dict[str, np.ndarray], info: dict[str, tuple[str, bool]]) -> Model:
+def model_of(
+    data: bytes, described: protobuf.Message, arrays: dict[str, np.ndarray], info: dict[str, tuple[str, bool]]
+) -> Model:
+    """The model of a `.pdmodel`, its bytes and what was decoded of them, and the values of its parameters."""
     own = own_notes.own_model(data, described, info)
     if not own:
         model = paddle_reader.read(described, arrays, info)

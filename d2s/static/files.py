@@ -27,7 +27,7 @@ from d2s import checkpoint, export
 from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, FileError, FormatError
-from d2s.export import paddle_reader, paddle_writer, protobuf, tensors
+from d2s.export import paddle_format, paddle_reader, paddle_writer, protobuf, tensors
 from d2s.ir.program import Program as Graph
 from d2s.ir.program import Value
 from d2s.static.loading import loaded
@@ -115,6 +115,7 @@ def load_inference_model(path_prefix: Any, executor: Any = None, **kwargs: Any) 
 
 
 def _with_values(model: export.Model) -> list[Any]:
+    model = paddle_format.model_of(data, described, arrays, {name: (name, True) for name in names})
     program, feeds, fetches = loaded(model)
     return [program, feeds, fetches]
 
@@ -157,7 +158,8 @@ def write_folder(
 
 def load_folder(folder: str, model_filename: str | None = None, params_filename: str | None = None) -> list[Any]:
     """What `load_inference_model` gives, of a folder."""
-    described = protobuf.decode("ProgramDesc", load_from_file(os.path.join(folder, model_filename or "__model__")))
+    data = load_from_file(os.path.join(folder, model_filename or "__model__"))
+    described = protobuf.decode("ProgramDesc", data)
     names = paddle_reader.parameters(described)
     if params_filename is None:
         arrays: dict[str, np.ndarray] = {}
@@ -165,7 +167,7 @@ def load_folder(folder: str, model_filename: str | None = None, params_filename:
             arrays |= tensors.read_parameters(load_from_file(os.path.join(folder, name)), [name])
     else:
         arrays = tensors.read_parameters(load_from_file(os.path.join(folder, params_filename)), names)
-    return _with_values(paddle_reader.read(described, arrays, {name: (name, True) for name in names}))
+    return _with_values(paddle_format.model_of(data, described, arrays, {name: (name, True) for name in names}))
 
 
 # --- bytes -------------------------------------------------------------------------------------------------------------------
@@ -196,7 +198,8 @@ def deserialize_program(data: bytes) -> Program:
     names = paddle_reader.parameters(described)
     declared = {v["name"]: v["type"]["lod_tensor"]["tensor"] for v in described["blocks"][0]["vars"] if v["name"] in names}
     arrays = {name: np.zeros(t["dims"], tensors.dtype_of(t["data_type"]).numpy) for name, t in declared.items()}
-    program, feeds, fetches = loaded(paddle_reader.read(described, arrays, {name: (name, True) for name in names}), False)
+    model = paddle_format.model_of(data, described, arrays, {name: (name, True) for name in names})
+    program, feeds, fetches = loaded(model, False)
     program.notes["feeds"], program.notes["fetches"] = feeds, fetches
     return program
 
