@@ -53,7 +53,17 @@ NO_GRADIENT = {
     "push": "written by gradients, read by gradients; never swept",
     "pop": "written by gradients, read by gradients; never swept",
 }
-NO_PADDLE = {"stack", "push", "pop", "matmul_rows", "in_row", "share_of_seen", "longest_run", "fused", "host"}  # refused by name
+NO_PADDLE = {
+    "stack",
+    "push",
+    "pop",
+    "matmul_rows",
+    "in_row",
+    "share_of_seen",
+    "longest_run",
+    "fused",
+    "host",
+}  # refused by name
 IN_GRADIENTS = ["spread", "stack", "push", "pop", "unsliced", "collect", "looked_up", "collect_along", "unpad_own"]
 IN_GRADIENTS += [
     "per_element",

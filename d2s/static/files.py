@@ -115,7 +115,6 @@ def load_inference_model(path_prefix: Any, executor: Any = None, **kwargs: Any) 
 
 
 def _with_values(model: export.Model) -> list[Any]:
-    model = paddle_format.model_of(data, described, arrays, {name: (name, True) for name in names})
     program, feeds, fetches = loaded(model)
     return [program, feeds, fetches]
 
