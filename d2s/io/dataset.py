@@ -14,11 +14,12 @@
 import bisect
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
 
+from d2s import memory
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, brief
 from d2s.io import draws
@@ -56,7 +57,7 @@ class TensorDataset(Dataset):
     """
 
     def __init__(self, tensors: Sequence[Tensor]) -> None:
-        self.tensors = list(_members("TensorDataset", "tensors", tensors, Tensor, "Tensors"))
+        self.tensors = _members("TensorDataset", "tensors", tensors, Tensor, "Tensors")
         if any(not t.ndim or t.shape[0] != self.tensors[0].shape[0] for t in self.tensors):
             shapes = ", ".join(str(t.shape) for t in self.tensors)
             raise ShapeError("D2S0002", f"TensorDataset(): 'tensors' have shapes {shapes}, expected as many rows in each")
@@ -77,7 +78,7 @@ class ComposeDataset(Dataset):
     """
 
     def __init__(self, datasets: Sequence[Dataset]) -> None:
-        self.datasets = list(_members("ComposeDataset", "datasets", datasets, object, "datasets"))
+        self.datasets = _members("ComposeDataset", "datasets", datasets, object, "datasets")
         lengths = [_length("ComposeDataset", dataset) for dataset in self.datasets]
         if len(set(lengths)) > 1:
             raise ShapeError("D2S0002", f"ComposeDataset(): the datasets have {lengths} samples, expected as many in each")
@@ -94,7 +95,7 @@ class ChainDataset(IterableDataset):
     """The samples of several iterable datasets, one dataset after the other."""
 
     def __init__(self, datasets: Sequence[IterableDataset]) -> None:
-        self.datasets = list(_members("ChainDataset", "datasets", datasets, IterableDataset, "IterableDatasets"))
+        self.datasets = _members("ChainDataset", "datasets", datasets, IterableDataset, "IterableDatasets")
 
     def __iter__(self) -> Iterator[Any]:
         return itertools.chain.from_iterable(self.datasets)
@@ -104,7 +105,7 @@ class ConcatDataset(Dataset):
     """The samples of several datasets, behind one another."""
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
-        self.datasets = list(_members("ConcatDataset", "datasets", datasets, object, "datasets"))
+        self.datasets = _members("ConcatDataset", "datasets", datasets, object, "datasets")
         self.cumulative_sizes = list(itertools.accumulate(_length("ConcatDataset", dataset) for dataset in self.datasets))
 
     def __len__(self) -> int:
@@ -139,7 +140,8 @@ def random_split(dataset: Dataset, lengths: Sequence[float], generator: Any = No
     [4, 6]
     """
     total = _length("random_split", dataset)
-    sizes = _sizes(total, list(_members("random_split", "lengths", lengths, int | float | np.number, "numbers")))
+    sizes = _sizes(total, _members("random_split", "lengths", lengths, int | float | np.number, "numbers"))
+    memory.check("random_split", (total,), np.dtype(np.int64))
     order = (generator if isinstance(generator, np.random.Generator) else draws.generator()).permutation(total).tolist()
     ends = list(itertools.accumulate(sizes))
     return [Subset(dataset, order[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
@@ -158,20 +160,24 @@ def _sizes(total: int, lengths: list[Any]) -> list[int]:
     return [size + (left - k + len(sizes) - 1) // len(sizes) for k, size in enumerate(sizes)]
 
 
-def _members(function: str, name: str, values: Any, kind: Any, words: str) -> Iterable[Any]:
-    """What a sequence holds, which is something, and of one kind."""
-    if not isinstance(values, Iterable) or isinstance(values, str | bytes | Tensor):
+def _members(function: str, name: str, values: Any, kind: Any, words: str) -> list[Any]:
+    """What a list holds, which is something, and of one kind."""
+    if not isinstance(values, list | tuple | Iterator):
         raise DTypeError("D2S0001", f"{function}(): '{name}' expects a list of {words}, got {type(values).__name__}")
     held = list(values)
     if not held:
         raise ArgumentError("D2S0004", f"{function}(): '{name}' is empty")
-    other = next((v for v in held if not isinstance(v, kind)), None)
-    if other is not None:
-        raise DTypeError("D2S0001", f"{function}(): '{name}' expects a list of {words}, got one with a {type(other).__name__}")
+    for other in held:
+        if not isinstance(other, kind):
+            got = type(other).__name__
+            raise DTypeError("D2S0001", f"{function}(): '{name}' expects a list of {words}, got one with a {got}")
     return held
 
 
 def _length(function: str, dataset: Any) -> int:
-    if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__len__"):
+    if isinstance(dataset, IterableDataset | type) or not isinstance(dataset, Sized):
         raise DTypeError("D2S0001", f"{function}() expects a dataset that has a length, got {type(dataset).__name__}")
-    return len(dataset)
+    try:
+        return len(dataset)
+    except (TypeError, OverflowError):  # as NumPy's arrays of no axis have
+        raise DTypeError("D2S0001", f"{function}() expects a dataset that has a length, got {brief(dataset)}") from None

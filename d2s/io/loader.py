@@ -38,6 +38,8 @@ from d2s.io.worker import Job, batch_seed
 from d2s.place import usable
 from d2s.runtime.random_state import apart
 
+MOST = 1024  # workers
+
 
 class DataLoader:
     """Iterates over the batches of a dataset; each iteration starts anew. `loader()` is `iter(loader)`.
@@ -81,6 +83,8 @@ class DataLoader:
             default_convert_fn if self.batch_sampler is None and batch_size is None else default_collate_fn
         )
         self.num_workers = positive("DataLoader", "num_workers", num_workers, 0)
+        if self.num_workers > MOST:
+            raise ArgumentError("D2S0004", f"DataLoader(): 'num_workers' is {brief(num_workers)}, expected {MOST} at most")
         self.prefetch_factor = positive("DataLoader", "prefetch_factor", prefetch_factor)
         self.use_shared_memory, self.use_buffer_reader = bool(use_shared_memory), bool(use_buffer_reader)
         self.timeout = _seconds(timeout)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s import memory
 from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, brief
@@ -65,6 +66,7 @@ class RandomSampler(Sampler):
     def __iter__(self) -> Iterator[int]:
         if isinstance(self.generator, Iterator):
             return (index for _, index in zip(range(self.num_samples), self.generator, strict=False))
+        memory.check("RandomSampler", (max(len(self.data_source), self.num_samples),), np.dtype(np.int64))
         source = self.generator if isinstance(self.generator, np.random.Generator) else draws.generator()
         if self.replacement:
             return iter(source.integers(len(self.data_source), size=self.num_samples).tolist())
@@ -109,6 +111,8 @@ class SubsetRandomSampler(Sampler):
 
     def __init__(self, indices: Sequence[int]) -> None:
         expect("SubsetRandomSampler", "indices", indices, Sequence | np.ndarray, "a list of indices")
+        if isinstance(indices, np.ndarray) and indices.ndim != 1:
+            raise ArgumentError("D2S0004", f"SubsetRandomSampler(): 'indices' has {indices.ndim} axes, expected 1")
         if not len(indices):
             raise ArgumentError("D2S0004", "SubsetRandomSampler(): 'indices' is empty")
         self.indices = indices

@@ -54,10 +54,8 @@ class Pad(BaseTransform):
 
     def __init__(self, padding: Any, fill: Any = 0, padding_mode: str = "constant", keys: Any = None) -> None:
         super().__init__(keys)
-        if padding_mode not in functional.PADDINGS:
-            known = ", ".join(functional.PADDINGS)
-            raise ArgumentError("D2S0004", f"Pad(): 'padding_mode' is {brief(padding_mode)}, expected one of {known}")
-        self.padding, self.fill, self.padding_mode = given.borders("Pad", padding), fill, padding_mode
+        self.padding, self.fill = given.borders("Pad", padding), fill
+        self.padding_mode = given.one_of("Pad", "padding_mode", padding_mode, functional.PADDINGS)
 
     def _apply_image(self, image: Any) -> Any:
         return functional.pad(image, self.padding, self.fill, self.padding_mode)

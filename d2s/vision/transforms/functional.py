@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s import memory
 from d2s.arguments import number
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
@@ -23,7 +24,7 @@ from d2s.vision.transforms import colours, given
 from d2s.vision.transforms.pictures import is_pillow, pixels, size, through, top
 from d2s.vision.transforms.sampling import filling, resized, warped
 
-PADDINGS = {"constant": "constant", "edge": "edge", "reflect": "reflect", "symmetric": "symmetric"}
+PADDINGS = ("constant", "edge", "reflect", "symmetric")
 
 
 def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
@@ -49,6 +50,7 @@ def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
     """
     method = given.method("resize", interpolation)
     wanted = _wanted(img, size)
+    memory.check("resize", (*wanted, 4), np.dtype(np.float64))
     if is_pillow(img):
         return img.resize(wanted[::-1], _of_pillow(method))
     return through(img, lambda array: resized(array, wanted, method))
@@ -61,11 +63,12 @@ def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -
     [[7, 1]]
     """
     left, above, right, below = given.borders("pad", padding)
-    if padding_mode not in PADDINGS:
-        raise given.not_one_of("pad", "padding_mode", padding_mode, PADDINGS)
+    mode: Any = given.one_of("pad", "padding_mode", padding_mode, PADDINGS)
+    height, width = size(img)
+    memory.check("pad", (height + above + below, width + left + right, 4), np.dtype(np.float64))
     widths = ((above, below), (left, right), (0, 0))
-    if padding_mode != "constant":
-        return through(img, lambda array: np.pad(array, widths, mode=PADDINGS[padding_mode]))  # type: ignore[call-overload]
+    if mode != "constant":
+        return through(img, lambda array: np.pad(array, widths, mode=mode))
     return through(img, lambda array: _framed(array, widths, given.fill("pad", fill)))
 
 
@@ -195,9 +198,10 @@ def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
     >>> to_grayscale(np.array([[[10, 20, 30]]], "uint8"), 3).tolist()
     [[[18, 18, 18]]]
     """
-    if num_output_channels not in (1, 3):
-        raise given.not_one_of("to_grayscale", "num_output_channels", num_output_channels, (1, 3))
-    return through(img, lambda array: np.repeat(colours.grey(array), num_output_channels, axis=2))
+    count = given.whole("to_grayscale", "num_output_channels", num_output_channels)
+    if count not in (1, 3):
+        raise ArgumentError("D2S0004", f"to_grayscale(): 'num_output_channels' is {brief(count)}, expected 1 or 3")
+    return through(img, lambda array: np.repeat(colours.grey(array), count, axis=2))
 
 
 def adjust_brightness(img: Any, brightness_factor: float) -> Any:

@@ -16,19 +16,18 @@ from d2s.vision.transforms.sampling import METHODS
 
 
 def method(function: str, given: Any) -> str:
-    if given not in METHODS:
-        raise not_one_of(function, "interpolation", given, METHODS)
-    return str(given)
+    return one_of(function, "interpolation", given, METHODS)
 
 
 def layout(function: str, given: Any) -> str:
-    if not isinstance(given, str) or given.upper() not in ("CHW", "HWC"):
-        raise not_one_of(function, "data_format", given, ("CHW", "HWC"))
-    return given.upper()
+    return one_of(function, "data_format", given.upper() if type(given) is str else given, ("CHW", "HWC"))
 
 
-def not_one_of(function: str, name: str, given: Any, known: Any) -> ArgumentError:
-    return ArgumentError("D2S0004", f"{function}(): '{name}' is {brief(given)}, expected one of {', '.join(map(str, known))}")
+def one_of(function: str, name: str, given: Any, known: Sequence[str]) -> str:
+    """A name that is known."""
+    if not isinstance(given, str) or given not in known:
+        raise ArgumentError("D2S0004", f"{function}(): '{name}' is {brief(given)}, expected one of {', '.join(known)}")
+    return given
 
 
 def whole(function: str, name: str, given: Any) -> int:
@@ -38,7 +37,7 @@ def whole(function: str, name: str, given: Any) -> int:
 
 def pair(function: str, name: str, given: Any) -> tuple[int, int]:
     """Height and width, both above 0."""
-    both = (given, given) if isinstance(given, int | np.integer) else tuple(given) if isinstance(given, Sequence) else ()
+    both = (given, given) if isinstance(given, int | np.integer) else tuple(given) if isinstance(given, list | tuple) else ()
     if len(both) == 1:
         both *= 2
     if len(both) != 2 or not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and 0 < n < 1 << 31 for n in both):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s import memory
 from d2s.eager.tensor import Tensor
 from d2s.errors import DTypeError, ShapeError
 from d2s.vision.image import pillow
@@ -60,8 +61,10 @@ def top(image: Any) -> float:
 
 
 def _rank(array: np.ndarray, ranks: tuple[int, ...]) -> np.ndarray:
+    if array.dtype.kind not in "biuf":
+        raise DTypeError("D2S0001", f"an image holds numbers, got {array.dtype.name}")
     if array.ndim not in ranks or 0 in array.shape:
-        raise ShapeError(
-            "D2S0002", f"an image has {' or '.join(map(str, ranks))} axes of 1 or more, got shape {list(array.shape)}"
-        )
+        known = " or ".join(map(str, ranks))
+        raise ShapeError("D2S0002", f"an image has {known} axes of 1 or more, got shape {list(array.shape)}")
+    memory.check("an image", array.shape, array.dtype)
     return array
