@@ -62,12 +62,16 @@ Loop = tuple[tuple[bool, ...], tuple[Dim, ...]]  # which inputs move along it, a
 
 
 class Launch(NamedTuple):
-    """A kernel's text, what `T` is in it, the extents it reads (products of dims), whether a last register reports a fault."""
+    """A kernel's text, what `T` is in it, the extents it reads (products of dims), whether a last register reports a fault.
+
+    Of a loop also how many of its inputs trips change; then registers for `ran` and `more` come before that of the fault.
+    """
 
     text: str
     T: str
     extents: tuple[tuple[Dim, ...], ...]
     fails: bool = False
+    carries: int = 0
 
 
 class Element(NamedTuple):

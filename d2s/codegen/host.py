@@ -32,7 +32,8 @@ def native_object(text: str, vectors: bool = False) -> bytes:
     module.triple = machine.triple
     module.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=3 if vectors else 2)
-    tuning.loop_vectorization = vectors or tuning.loop_vectorization
+    if vectors:
+        tuning.loop_vectorization = tuning.slp_vectorization = True
     llvm.create_pass_builder(machine, tuning).getModulePassManager().run(module, llvm.create_pass_builder(machine, tuning))
     data: bytes = machine.emit_object(module)
     return data

@@ -232,11 +232,18 @@ class Values:
         if name in _INSTRUCTIONS:
             return self.instruction(_INSTRUCTIONS[name], given)
         short, _, role = name.partition("_")
-        if role in ("in", "out", "") and short in _BY_SHORT and given:
+        if role in ("in", "out", "local", "") and short in _BY_SHORT and given:
             of = _BY_SHORT[short]
+            if role == "local":
+                return Pointer(self.local(float_type(of) or int_type(of), given[0].constant), of, "")
             return Pointer(self.b.inttoptr(given[0], (float_type(of) or int_type(of)).as_pointer()), of, role)
         built_in = getattr(self, "call_" + name, None)
         return built_in(*given) if built_in else self.unspoken(node)
+
+    def local(self, element: Any, count: Any) -> Any:
+        """The address of an array of the kernel's own."""
+        entry = ir.IRBuilder(self.entry)
+        return entry.gep(entry.alloca(ir.ArrayType(element, count)), [I64(0), I64(0)], inbounds=True)
 
     def inlined(self, function: ast.FunctionDef, given: list[Any]) -> Any:
         """A function's text in the place of a call; it returns at its end only."""

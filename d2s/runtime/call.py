@@ -10,6 +10,7 @@ as it went in is that very array.
 """
 
 import ctypes
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -275,7 +276,7 @@ def _stack_of(frame: np.ndarray, stack: int, keep: dict[int, Any]) -> np.ndarray
 def _failed(node: Node, dims: dict[str, int], value: int) -> Exception:
     """What eager code would raise where a check of a run fails."""
     if node.op == "fused":
-        node = node.attrs["body"].nodes[value - 1]
+        node = next(itertools.islice(node.attrs["body"].every_node(), value - 1, None))
     op, inputs = OPS[node.op], [v.type for v in node.inputs]
     found = [Type(t.dtype, _shape(t.shape, dims), t.python) for t in inputs]
     try:

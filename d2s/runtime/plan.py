@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from d2s.codegen import cache, emit, fused
+from d2s.codegen import cache, emit, fused, native_loop
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.runtime import executor, interpreter
@@ -75,7 +75,8 @@ class Plan:
             count = executor.CODES[code][1]
             return f"{n:4} {executor.CODES[code][0]:13} {' '.join(map(str, (x, y, z)[:count]))}".rstrip()
         read = self.operands[y // 4 :][: len(node.inputs) + len(node.outputs)]
-        name = f"({' '.join(inner.op for inner in node.attrs['body'].nodes)})" if node.op == "fused" else node.op
+        inner = node.attrs["body"].every_node() if node.op == "fused" else ()
+        name = f"({' '.join(n.op for n in inner if n.op not in ('fused', 'constant'))})" if inner else node.op
         return f"{n:4} RUN           {name} {' '.join(map(str, read))}" + (f"  # {node.where}" if node.where else "")
 
 
@@ -186,9 +187,34 @@ class _Planner:
         self.run(node, emit.lower(OPS[node.op], [v.type for v in node.inputs], [v.type for v in node.outputs], node.attrs))
 
     def plan_fused(self, node: Node) -> None:
+        if node.attrs["body"].nodes[0].op == "while_loop":
+            self.loop(node)
+            return
         for inner in node.attrs["body"].nodes:
             self.requires(inner)
         self.run(node, fused.lower(node.attrs["body"]))
+
+    def loop(self, node: Node) -> None:
+        """A loop in one kernel: run again on what it left while it says there is more to do."""
+        launch = native_loop.lower(node.attrs["body"])
+        homes = [self.carried(v) for v in node.inputs[: launch.carries]]
+        results = [self.allocate(v.type) for v in node.outputs]
+        ran, more, fault = self.register(), self.register(), self.register()
+        inside = node.attrs["body"].nodes[0].attrs["body"]
+        changed = [value is not carry for value, carry in zip(inside.outputs, inside.inputs, strict=False)]
+        self.runs[self.step(RUN, cache.address(launch.text, launch.T), 4 * len(self.operands))] = node
+        head = len(self.steps) - 1
+        self.operands += [*homes, *self.at(node.inputs[launch.carries :]), *results, ran, more, fault]
+        self.checks[self.step(CHECK, fault)] = node
+        without = self.step(JUMP_IF_FALSE, ran)
+        for home, result, moves in zip(homes, results, changed, strict=True):
+            if moves:
+                self.step(MOVE, home, result)
+        finished = self.step(JUMP_IF_FALSE, more)
+        self.step(JUMP, head)
+        self.land(without)
+        self.land(finished)
+        self.homes.update(zip(node.outputs, homes, strict=True))
 
     def requires(self, node: Node) -> None:
         """Checks extents that must be equal."""
@@ -313,6 +339,8 @@ class _Planner:
 
 
 def _structural(node: Node) -> bool:
+    if node.op == "fused":
+        return bool(node.attrs["body"].nodes[0].regions())
     return node.op in ("cond", "while_loop", "constant", "hole", "host", "stack", "push", "pop")
 
 
