@@ -31,6 +31,7 @@ STAGES = (  # the kinds of stages there are, in the order of the work; tests/tes
         "exits",
         "stores",
         "returns",
+        "texts",
         "loads",
         "calls",
         "logical",
