@@ -21,6 +21,7 @@ import gast
 from d2s.ast_transforms.function import Function, mangled
 from d2s.ast_transforms.quote import quote, quote_expression
 from d2s.ast_transforms.scopes import every_parameter
+from d2s.ast_transforms.origins import texts
 from d2s.errors import CaptureError
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -31,21 +32,29 @@ _ASSERTIONS = "@pytest_ar"  # the name by which a test runner, which compiles as
 
 def read(fn: types.FunctionType) -> Function:
     """The tree of `fn`."""
-    linecache.checkcache(fn.__code__.co_filename)  # a file edited and loaded again has another text
-    text = "".join(linecache.getlines(fn.__code__.co_filename, fn.__globals__))
-    if not text:
-        raise _unavailable(fn, "is not available", "put the function in a file, or its text in linecache.cache")
-    candidates = [found for found in _definitions(_parse(text)) if _fits(fn.__code__, *found)]
-    if not candidates:
-        raise _unavailable(fn, "differs from the code that runs", "import the file again")
-    if len(candidates) == 1 and not _runs(fn, text):
-        raise _unavailable(fn, "differs from the code that runs", "import the file again")
-    node, class_name = candidates[0] if len(candidates) == 1 else _told_apart(fn, text, candidates)
+    found = None
+    for text in texts(fn):
+        found = found or _found(fn, text)
+    if not found:
+        raise _unavailable(fn)
+    node, class_name = found
     return Function(_bare(gast.ast_to_gast(node)), fn.__code__.co_filename, class_name)
 
 
-def _unavailable(fn: types.FunctionType, what: str, way_out: str) -> CaptureError:
+def _found(fn: types.FunctionType, text: str) -> Found | None:
+    """The definition of `fn` in a text, if it is one of `fn`."""
+    candidates = [found for found in _definitions(_parse(text)) if _fits(fn.__code__, *found)]
+    if len(candidates) > 1:
+        return _told_apart(fn, text, candidates)
+    return candidates[0] if candidates and _runs(fn, text) else None
+
+
+def _unavailable(fn: types.FunctionType) -> CaptureError:
     where = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}"
+    there = bool(linecache.getlines(fn.__code__.co_filename, fn.__globals__))
+    what, way_out = "is not available", "put the function in a file, or its text in linecache.cache"
+    if there:
+        what, way_out = "differs from the code that runs", "import the file again"
     return CaptureError("D2S1005", f"the source text of '{fn.__name__}' {what}", where=where, hint=way_out)
 
 
@@ -86,7 +95,7 @@ def _compiled(text: str, filename: str) -> list[types.CodeType]:
     return list(_codes(compile(_parse(text), filename, "exec", dont_inherit=True)))
 
 
-def _told_apart(fn: types.FunctionType, text: str, candidates: list[Found]) -> Found:
+def _told_apart(fn: types.FunctionType, text: str, candidates: list[Found]) -> Found | None:
     """The first of several lambdas on one line that compiles to the code of `fn`; equal code has equal meaning."""
     module = ast.parse(text)
     twins = [node for node, class_name in _definitions(module) if _fits(fn.__code__, node, class_name)]
@@ -95,7 +104,7 @@ def _told_apart(fn: types.FunctionType, text: str, candidates: list[Found]) -> F
     for code in _codes(compile(module, fn.__code__.co_filename, "exec", dont_inherit=True)):
         if code.co_firstlineno >= _FAR and _meaning(code) == _meaning(fn.__code__):
             return candidates[code.co_firstlineno - _FAR]
-    raise _unavailable(fn, "differs from the code that runs", "import the file again")
+    return None
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -242,7 +242,7 @@ def from_text(text, name="<written by a test>"):
 
 def test_text_not_available():
     names = {}
-    exec("def f(x): return x", names)
+    exec("".join(["def ", "f(x): return x"]), names)
     with pytest.raises(CaptureError, match="D2S1005.*'f' is not available"):
         stub.convert(names["f"])
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 
+import pytest
 from feature_rows import rows_of, t
 
 import d2s
@@ -48,18 +49,39 @@ def in_a_module(x):
     return x * 2 if x.sum() > 0 else x - 1
 
 
-@row.check("REPL", refused="D2S1005")
+@row.check("REPL (before Python 3.13: where it has readline)")
 def in_the_repl():
-    text = "import d2s\n" + TEXT.format(scale=2) + "\n" + USE.strip().replace("print([", "    print([", 0) + "\n\n"
-    return _said(["-i", "-q"], text)
+    """As typed lines: what the REPL compiles, and what readline keeps of it."""
+    readline = pytest.importorskip("readline")
+    scope = {}
+    for text in ("def f(x):\n    return x\n", TEXT.format(scale=2.0), "f = f\n"):
+        for line in text.splitlines():
+            readline.add_history(line)
+        exec(compile(text, "<stdin>", "single"), scope)
+    text = ""
+    _right(scope["f"])
 
 
-@row.check("`python -c`", refused="D2S1005")
+@row.check("REPL without readline, before Python 3.13", refused="D2S1005")
+def in_a_bare_repl():
+    if sys.version_info >= (3, 13):
+        return "D2S1005"
+    return _said(["-i", "-q"], "import d2s\n" + TEXT.format(scale=2) + "\n" + USE.strip() + "\n\n")
+
+
+@row.check("`python -c`")
 def in_a_command():
     return _said(["-c", "import d2s\n" + TEXT.format(scale=2) + USE])
 
 
-@row.check("exec'd string", refused="D2S1005")
+@row.check("exec'd string that a caller still holds")
+def in_a_held_string():
+    text, scope = TEXT.format(scale=2), {}
+    exec(text, scope)
+    _right(scope["f"])
+
+
+@row.check("exec'd string that nobody holds any more", refused="D2S1005")
 def in_a_string():
     scope = {}
     exec(TEXT.format(scale=2), scope)
