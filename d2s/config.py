@@ -62,12 +62,16 @@ def knob(name: str) -> str:
     return _values[name]
 
 
+def set_knobs(**knobs: object) -> None:
+    """Sets knobs from now on."""
+    _values.update({name: _checked(name, str(value)) for name, value in knobs.items()})
+
+
 @contextlib.contextmanager
 def config(**knobs: object) -> Iterator[None]:
     """Sets knobs inside a `with` block."""
-    new = {name: _checked(name, str(value)) for name, value in knobs.items()}
     before = dict(_values)
-    _values.update(new)
+    set_knobs(**knobs)
     try:
         yield
     finally:

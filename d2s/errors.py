@@ -162,8 +162,8 @@ import d2s
 double = eval(" ".join(["lambda x: x", "* 2"]))
 d2s.to_static(double)(d2s.to_tensor([1.0]))
 """,
-        "Put the function in a file, or keep its text: in linecache.cache, or in a variable of a caller. Start again, or reload\n"
-        "the module, if the file changed since it was imported.",
+        "Put the function in a file, or keep its text: in linecache.cache, or in a variable of a caller. Start again, or\n"
+        "reload the module, if the file changed since it was imported.",
     ),
     "D2S1006": Page(
         "a function that would be captured again where that was forbidden",

@@ -3,6 +3,7 @@
 from d2s.capture import numbers as numbers  # how symbols divide
 from d2s.capture.undefined import Undefined
 from d2s.convert.attributes import set_attribute
+from d2s.convert.calls import IGNORED as IGNORED
 from d2s.convert.calls import call, converted
 from d2s.convert.for_loop import for_loop
 from d2s.convert.if_else import if_else

@@ -60,6 +60,7 @@ _FOLLOWED: tuple[type, ...] = (
 _FOLLOWED += (frozenset, range, slice, BaseException, DType, type({}.items()), type({}.keys()), type({}.values()))
 _IMMUTABLE = (str, bytes, int, float, complex, tuple, range, frozenset, DType)
 
+IGNORED: set[str] = set()  # modules whose functions run as they are
 Code = tuple[Any, Any, Any]
 _converted: "weakref.WeakKeyDictionary[types.FunctionType, tuple[Code, Converted]]" = weakref.WeakKeyDictionary()
 
@@ -99,6 +100,11 @@ def call(function: Any) -> Callable[..., Any]:
         return functools.partial(_call_pure, tracer, function)
     if any(function is known for known in _HIGHER):
         return functools.partial(_call_higher, tracer, function)
+    if isinstance(function, types.FunctionType) and (
+        getattr(function, "d2s_not_to_static", False) or function.__module__ in IGNORED
+    ):
+        guard_names(tracer, function)
+        return functools.partial(_of_each, function)
     if isinstance(function, types.FunctionType):
         return _call_user(tracer, function)
     own = inspect.getattr_static(type(function), "__call__", None)

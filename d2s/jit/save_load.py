@@ -59,13 +59,13 @@ def _variant(static: StaticFunction, input_spec: Sequence[Any] | None) -> Varian
     if not spec:
         return static.variants[0][1]
     arguments = [_example(s) for s in spec]
-    specs = [s if isinstance(s, InputSpec) else None for s in spec]
-    return StaticFunction(static.function, specs, static.owner).concrete_program(*arguments)
+    return StaticFunction(static.function, spec, static.owner).concrete_program(*arguments)
 
 
 def _example(spec: Any) -> Any:
     if not isinstance(spec, InputSpec):
-        return spec
+        leaves, skeleton = flatten(spec)
+        return spec if skeleton is None else rebuild(skeleton, map(_example, leaves))
     return Tensor(np.zeros([ANY if d is None else d for d in spec.shape], spec.dtype.numpy))
 
 

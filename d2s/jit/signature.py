@@ -118,6 +118,17 @@ def generalize(old: Key, new: Key) -> Key | None:
     return Key(tuple(leaves), new.skeleton)
 
 
+def aligned(spec: Any, value: Any) -> list[InputSpec | None]:
+    """The specs of the leaves of a value: nested as it is, a dict's by key; None where there is none."""
+    if isinstance(value, dict):
+        by_key = spec if isinstance(spec, dict) else {}
+        return [s for key, part in value.items() for s in aligned(by_key.get(key), part)]
+    if isinstance(value, list | tuple):
+        by_place = list(spec) if isinstance(spec, list | tuple) else []
+        return [s for n, part in enumerate(value) for s in aligned(by_place[n] if n < len(by_place) else None, part)]
+    return [spec if isinstance(spec, InputSpec) else None]
+
+
 def specialize(call: Key, specs: Sequence[InputSpec | None], names: Sequence[str]) -> Key:
     """The key of a call where `input_spec` names extents; an argument that is not as specified is refused."""
     count = 0

@@ -15,6 +15,7 @@ import os
 import sys
 import threading
 import types as python_types
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,7 +26,8 @@ from d2s.capture.tree import flatten
 from d2s.codegen import cache
 from d2s.config import knob
 from d2s.convert.loads import refuse_operators
-from d2s.errors import CaptureError, DTypeError
+from d2s.errors import ArgumentError, CaptureError, DTypeError
+from d2s.ir.program import Program
 from d2s.jit import signature
 from d2s.jit.binding import binder
 from d2s.jit.signature import InputSpec, Key
@@ -61,6 +63,11 @@ def _renew_lock() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_wait, after_in_parent=_go_on, after_in_child=_renew_lock)
 
+
+class CaptureWarning(UserWarning):
+    """A function made static with full_graph=False runs as plain Python."""
+
+
 LOOKED_AT = 8  # variants whose checks are asked before all else
 LIMIT = 32  # variants kept of one function; the one used longest ago goes first
 
@@ -69,16 +76,17 @@ class StaticFunction:
     """A function made static. `owner` is what a method is bound to."""
 
     def __init__(
-        self, function: Callable[..., Any], input_spec: Sequence[InputSpec | None] | None = None, owner: Any = None
+        self, function: Callable[..., Any], input_spec: Sequence[Any] | None = None, owner: Any = None, full_graph: bool = True
     ) -> None:
         functools.update_wrapper(self, function, updated=())
         self.__name__: str = getattr(function, "__name__", type(function).__name__)
-        self.function, self.input_spec, self.owner = function, input_spec, owner
+        self.function, self.input_spec, self.owner, self.full_graph = function, input_spec, owner, full_graph
         self._bound_with: Any = None  # the defaults that the binder knows
         self._binder: Callable[..., tuple[Any, ...]] = tuple
         self._signature = inspect.Signature()
         self.variants: list[tuple[Key, Variant]] = []
         self.log: list[str] = []
+        self.given_up: list[str] = []  # why calls ran as plain Python
 
     def __get__(self, owner: Any, kind: Any = None) -> "StaticFunction":
         if owner is None:
@@ -121,7 +129,21 @@ class StaticFunction:
             if leaves is not None:
                 return (variant if not place else self._first(variant))(leaves, values)
         leaves, skeleton = flatten(self._arguments(values))
-        return self._variant(leaves, skeleton, values)(leaves, values)
+        try:
+            variant = self._variant(leaves, skeleton, values)
+        except CaptureError as error:
+            if self.full_graph or error.code == "D2S1006":
+                raise
+            return self._as_python(error, args, kwargs)
+        return variant(leaves, values)
+
+    def _as_python(self, error: CaptureError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call without a graph; the first time with a warning that says why."""
+        if not self.given_up:
+            message = f"'{self.__name__}' runs as plain Python, because it cannot be captured: {error}"
+            warnings.warn(message, CaptureWarning, stacklevel=3)
+        self.given_up.append(str(error))
+        return self.captured_as()(*args, **kwargs)
 
     def _first(self, variant: Variant) -> Variant:
         """A variant that was used just now comes first."""
@@ -165,10 +187,15 @@ class StaticFunction:
             self._bound_with = now
         return self._signature
 
-    def _specs(self, leaves: Sequence[Any]) -> list[InputSpec | None]:
+    def _specs(self, values: tuple[Any, ...]) -> list[InputSpec | None]:
         """The input_spec, in line with the leaves: of a method it does not name `self`."""
-        given = list(self.input_spec or [])
-        return [None, *given] if given and self.owner is not None else given
+        if not self.input_spec:
+            return []
+        given: list[Any] = [None] * (self.owner is not None) + list(self.input_spec)
+        for n, parameter in enumerate(self.signature().parameters.values()):
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                given[n:] = [given[n:]]
+        return signature.aligned(given, values)
 
     def _variant(self, leaves: list[Any], skeleton: Any, values: tuple[Any, ...]) -> Variant:
         names = self._names(self._arguments(values))
@@ -188,10 +215,10 @@ class StaticFunction:
                 self.log.append(why)
                 _refuse_recompile(self.__name__, why, self._line())
             stage("recompiles", f"{self.__name__}: {why}")
-            return self._capture(call, leaves, names)
+            return self._capture(call, leaves, names, self._specs(values))
 
-    def _capture(self, call: Key, leaves: list[Any], names: list[str]) -> Variant:
-        specified = signature.specialize(call, self._specs(leaves), names)
+    def _capture(self, call: Key, leaves: list[Any], names: list[str], specs: Sequence[InputSpec | None]) -> Variant:
+        specified = signature.specialize(call, specs, names)
         keys = [specified]
         if specified == call:
             general = (signature.generalize(old, call) for old, _ in self.variants)
@@ -232,10 +259,34 @@ class StaticFunction:
         """The argument leaves of a call, in the order a variant takes them."""
         return flatten(self._arguments(self._values(args, kwargs)))[0]
 
+    def program(self, *args: Any, **kwargs: Any) -> Program:
+        """The Program that a call with these arguments runs."""
+        return self.concrete_program(*args, **kwargs).graph.program
+
+    @property
+    def main_program(self) -> Program:
+        """The Program that ran last."""
+        if not self.variants:
+            raise ArgumentError("D2S0004", f"'{self.__name__}' has no program yet", hint="call it first, or use program(...)")
+        return self.variants[0][1].graph.program
+
     @property
     def text(self) -> str:
         """The rewritten Python."""
         return convert.converted(self.function).text  # type: ignore[arg-type]
+
+    code = text
+
+    @property
+    def dygraph_function(self) -> Callable[..., Any]:
+        """The function as it was given, bound to what this is bound to."""
+        return self.captured_as()
+
+    def rollback(self) -> Callable[..., Any]:
+        """The function as it was given, also where it stands in a layer."""
+        if isinstance(self.owner, Layer) and self.owner.__dict__.get("forward") is self:
+            del self.owner.__dict__["forward"]
+        return self.captured_as()
 
 
 _forbidden = threading.local()
@@ -290,24 +341,54 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
         return inspect.Signature([inspect.Parameter(name, kind) for name, kind in kinds.items()])
 
 
-def to_static(function: Any = None, input_spec: Sequence[InputSpec | None] | None = None, full_graph: bool = True) -> Any:
+def to_static(function: Any = None, input_spec: Sequence[Any] | None = None, full_graph: bool = True) -> Any:
     """Makes a function, a method or a Layer static; with or without parentheses."""
     expect("to_static", "input_spec", input_spec, list | tuple | None, "a list")
     for spec in input_spec or ():
-        expect("to_static", "input_spec", spec, InputSpec | None, "InputSpecs")
+        expect("to_static", "input_spec", spec, (InputSpec, list, tuple, dict, str, int, float, type(None)), "InputSpecs")
+    expect("to_static", "full_graph", full_graph, bool, "a bool")
     if function is None:
         return functools.partial(to_static, input_spec=input_spec, full_graph=full_graph)
+    if isinstance(function, type) and issubclass(function, Layer):
+        setattr(function, "forward", to_static(function.forward, input_spec, full_graph))  # noqa: B010 - a method, to mypy
+        return function
+    if getattr(function, "d2s_not_to_static", False):
+        return function
     if isinstance(function, Layer):
         forward = function.forward
-        made = to_static(forward, input_spec)
+        made = to_static(forward, input_spec, full_graph)
         function.__dict__["forward"] = made
         return function
     if isinstance(function, staticmethod | classmethod):
-        return type(function)(to_static(function.__func__, input_spec))
+        return type(function)(to_static(function.__func__, input_spec, full_graph))
     if isinstance(function, StaticFunction):
-        return StaticFunction(function.function, input_spec or function.input_spec, function.owner)
+        return StaticFunction(function.function, input_spec or function.input_spec, function.owner, full_graph)
     if isinstance(function, python_types.MethodType):
-        return StaticFunction(function.__func__, input_spec, function.__self__)
+        return StaticFunction(function.__func__, input_spec, function.__self__, full_graph)
     if not callable(function) or isinstance(function, type):
         raise DTypeError("D2S0001", f"to_static(): expects a function, a method or a Layer, got {type(function).__name__}")
-    return StaticFunction(function, input_spec)
+    return StaticFunction(function, input_spec, full_graph=full_graph)
+
+
+def not_to_static(func: Any = None) -> Any:
+    """A function that captures run as it is: its ops become nodes, but no `if` of it is rewritten, nor what it calls.
+
+    >>> @not_to_static
+    ... def plain(x):
+    ...     return x * 2
+    >>> d2s.to_static(lambda x: plain(x) + 1)(d2s.to_tensor([1.0])).tolist()
+    [3.0]
+    """
+    if func is None:
+        return not_to_static
+    expect("not_to_static", "func", func, Callable, "a function")
+    func.d2s_not_to_static = True
+    return func
+
+
+def ignore_module(modules: Sequence[Any]) -> None:
+    """Functions of these modules are run by captures as they are, like those of `not_to_static`."""
+    expect("ignore_module", "modules", modules, list | tuple, "a list")
+    for module in modules:
+        expect("ignore_module", "modules", module, python_types.ModuleType, "modules")
+        convert.IGNORED.add(module.__name__)

@@ -215,7 +215,7 @@ def static_of_builtin():
     assert d2s.to_static(abs)(x).numpy().tolist() == [1.0, 2.0]
 
 
-@row.check("`to_static` of a class", refused="D2S0001")
+@row.check("`to_static` of a class")
 def static_of_class():
     class Net(d2s.nn.Layer):
         def forward(self, x):
