@@ -19,9 +19,9 @@ from collections.abc import Iterator
 import gast
 
 from d2s.ast_transforms.function import Function, mangled
+from d2s.ast_transforms.origins import texts
 from d2s.ast_transforms.quote import quote, quote_expression
 from d2s.ast_transforms.scopes import every_parameter
-from d2s.ast_transforms.origins import texts
 from d2s.errors import CaptureError
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
