@@ -108,10 +108,9 @@ class _Member:
         return self
 
     def send(self, request: Ask | Start) -> None:
-        try:
+        """Sends a request. That the worker has ended is told when its next batch is read: those it has sent are still there."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.connection.send(request)
-        except OSError:
-            raise self._lost() from None
 
     def receive(self, epoch: int, timeout: float | None) -> tuple[Any] | None:
         """The next batch, in a tuple; None where the worker's stream has ended."""
@@ -119,8 +118,7 @@ class _Member:
         while True:
             answer = self._next(until, timeout)
             if isinstance(answer.parcel, blocks.Parcel):
-                descriptor = multiprocessing.reduction.recv_handle(self.connection) if answer.new_block else None
-                batch = self.reader.unpacked(answer.parcel, descriptor)
+                batch = self.reader.unpacked(answer.parcel, self._descriptor() if answer.new_block else None)
                 if answer.epoch == epoch:
                     return (batch,)
             elif answer.epoch == epoch:
@@ -141,6 +139,12 @@ class _Member:
         except (EOFError, OSError):
             raise self._lost() from None
         return answer
+
+    def _descriptor(self) -> int:
+        try:
+            return multiprocessing.reduction.recv_handle(self.connection)
+        except (EOFError, OSError, RuntimeError):
+            raise self._lost() from None
 
     def _lost(self) -> WorkerError:
         self.process.join(GRACE)
