@@ -186,6 +186,29 @@ def _block(of: _Float, step: int) -> Emit:
     return emit
 
 
+def _shifted_added(of: _Float) -> Emit:
+    """shifted_added(total, source, pitch, count, step, begin, extent): to LANES totals the places begin, begin + 1, … of lines.
+
+    Of each of so many lines one after the other, each time step places less far in; what a line has not counts as 0.
+    """
+
+    def emit(builder: Any, args: Any) -> None:
+        total, source, pitch, count, step, begin, extent = args
+        found = builder.alloca(of.vector)
+        builder.store(of.load(builder, total), found)
+
+        def add(k: Any) -> None:
+            first = builder.sub(begin, builder.mul(k, step))
+            mask = of.between(builder, builder.sub(_I64(0), first), builder.sub(extent, first))
+            at = of.at(builder, source, builder.add(builder.mul(k, pitch), first))
+            builder.store(builder.fadd(builder.load(found), of.masked_load(builder, at, mask)), found)
+
+        _loop(builder, count, add)
+        of.store(builder, builder.load(found), total)
+
+    return emit
+
+
 def _odd(of: _Float) -> Emit:
     """odd(at, count, to): puts 1 to an int where one of the numbers is a nan, else 0."""
 
@@ -302,6 +325,7 @@ def library(short: str) -> dict[str, Any]:
         "block": (8, _block(of, 1)),
         "block2": (8, _block(of, 2)),
         "turn": (6, _turn(of)),
+        "shifted_added": (7, _shifted_added(of)),
         "lanes9": (6, _lanes(of, 9)),
     }
     wide = {"": VECTORS, "x1": 1, "x2": 2}

@@ -226,6 +226,8 @@ class _Function:
         x, y = self.int(node.left), self.int(node.right)
         if type(node.op) in _ARITHMETIC:
             return getattr(self.b, _ARITHMETIC[type(node.op)][x.type != I64])(x, y)
+        if not isinstance(node.op, ast.FloorDiv | ast.Mod):
+            self.unknown(node)
         quotient, rest = self.b.sdiv(x, y), self.b.srem(x, y)
         below = self.b.icmp_signed("<", self.b.xor(rest, y), I64(0))
         below = self.b.and_(below, self.b.icmp_signed("!=", rest, I64(0)))

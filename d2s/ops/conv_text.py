@@ -18,6 +18,8 @@ In: what is asked of the kernel. Out: its body, the functions above it, how many
 
 import textwrap
 
+from d2s.ops import conv_spread_text
+
 # the extents in the order of the kernel's registers: of images, groups, channels in a group of source and result; along three
 # axes those of source, result and kernel, strides, dilations, and the padding before
 NAMES = [
@@ -239,6 +241,9 @@ for piece in range(lo, hi):
 """
 
 _BODY = """\
+if transposed and is_spread(N, S, D, taps, in_image, in_result, s_d * s_h * s_w, together):
+    spread(lo, hi, ALL)
+    return
 remainders = read_w
 padded_row = remainders * ((l_w + remainders - 1) // remainders)
 lies = least_d == 0 and least_h == 0 and least_w == 0 and l_d <= i_d and l_h <= i_h and l_w <= i_w
@@ -400,9 +405,10 @@ _GEOMETRY = "i_d, i_h, i_w, least_d, least_h, least_w, l_d, l_h, long, step_d, s
 _RESULT = "c, c_rows_at, c_vectors_at, added, to_scratch, flat_at, places_at"
 _NOWHERE = str(-1 << 60)
 TAPS = _TAPS.replace("NOWHERE", _NOWHERE)
-ABOVE = (COPIED + TAPS + LOOKED + tile_met("tile_met") + _TOGETHER) + functions(
-    "convolved", "source, weights, biases, result, transposed", _SIZES, _BODY, _PLAIN
-)
+_GIVEN = "source, weights, biases, result, transposed"
+_SPREAD = functions("spread", _GIVEN, _SIZES, conv_spread_text.BODY, conv_spread_text.PLAIN)
+ABOVE = COPIED + TAPS + LOOKED + tile_met("tile_met") + _TOGETHER + conv_spread_text.CONDITION + _SPREAD
+ABOVE += functions("convolved", _GIVEN, _SIZES, _BODY, _PLAIN)
 
 
 def call(transposed: bool, bias: bool) -> str:

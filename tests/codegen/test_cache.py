@@ -39,7 +39,8 @@ def run(folder, code=USE, **environment):
 
 
 def objects(folder):
-    return sorted(pathlib.Path(folder).glob("*.o"))
+    """The kernels in a folder; the launcher of eager code and the pool of threads are objects, too."""
+    return [path for path in sorted(pathlib.Path(folder).glob("*.o")) if b"\0kernel\0" in path.read_bytes()]
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +71,15 @@ def test_importing_d2s_imports_no_numba_and_compiles_nothing(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_importing_d2s_is_quick(tmp_path):
-    """0.25 s more than NumPy and llvmlite take, with room for a busy machine."""
-    code = "import time, numpy, llvmlite.binding; t = time.perf_counter(); import d2s; print(time.perf_counter() - t)"
-    assert min(float(run(tmp_path, code)[0]) for _ in range(3)) < 0.5
+def test_importing_d2s_imports_little_else(tmp_path):
+    """What makes it slow is what it pulls in: of others, a few modules of Python's own, llvmlite, gast and astor."""
+    code = """import sys, numpy, llvmlite.binding
+before = set(sys.modules)
+import d2s
+print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))"""
+    found = set(run(tmp_path, code)[0].split())
+    assert not found & {"numba", "PIL", "pdb", "unittest", "asyncio", "http", "tarfile", "sqlite3", "xml", "cv2"}
+    assert len(found) < 70
 
 
 DAMAGE = {
@@ -144,7 +150,8 @@ def test_eight_processes_from_cold(tmp_path):
     for process in processes:
         out, err = process.communicate(timeout=120)
         assert (out.strip(), err) == ("11.0 True", "") or (out.strip(), err) == ("11.0 False", "")
-    assert len(list(tmp_path.iterdir())) == 1  # no temporary file is left behind
+    assert len(objects(tmp_path)) == 1
+    assert {path.suffix for path in tmp_path.iterdir()} == {".o"}  # no temporary file is left behind
 
 
 def test_a_relative_or_home_folder(tmp_path):
@@ -168,10 +175,12 @@ def test_the_key_is_text_dtype_and_name():
 
 def test_eager_ops_of_one_pattern_share_a_kernel():
     """Shapes are no part of a kernel: sizes differ, the address does not."""
+    d2s.add(d2s.to_tensor(1.0), d2s.to_tensor(1.0))  # the launcher of eager code, and the pool if this is shared
+    d2s.exp(d2s.ones([40_000]))
     before = len(cache._loaded)
     for size in (1001, 1002, 1003):
         d2s.add(d2s.to_tensor(np.ones(size, "float32")), d2s.to_tensor(np.ones(size, "float32")))
-    assert len(cache._loaded) <= before + 2  # the kernel, and the pool of threads if it is the first shared one
+    assert len(cache._loaded) <= before + 1
 
 
 def test_threads_compile_a_kernel_once():

@@ -107,6 +107,63 @@ def test_one_sum_in_ascending_order_on_every_path(seed, dtype):
         assert same_bits(fast, without_memory(op, arrays, attrs | more, "memory = new_memory(")), op.name
 
 
+SPREAD = {  # source, filters, attributes: results so much larger that products are made first
+    "LeNet's": ((3, 50, 8, 8), (50, 20, 5, 5), {}),
+    "groups": ((2, 48, 6, 7), (48, 5, 4, 3), {"groups": 2}),
+    "dilation": ((2, 17, 5, 6), (17, 3, 3, 3), {"dilation": (2, 3)}),
+    "padding": ((1, 16, 4, 4), (16, 7, 5, 5), {"padding": (1, 0, 0, 1)}),
+    "a line": ((5, 20, 9), (20, 4, 7), {}),
+    "a wide line": ((1, 16, 50), (16, 4, 40), {}),
+    "a volume": ((2, 16, 3, 4, 3), (16, 4, 2, 2, 3), {}),
+    "many images": ((70, 16, 2, 2), (16, 9, 3, 3), {}),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", SPREAD)
+def test_transposes_much_larger_than_their_source(name, dtype):
+    have, filters, attrs = SPREAD[name]
+    rng = np.random.default_rng(0)
+    rank, groups = len(have) - 2, attrs.get("groups", 1)
+    full = {"stride": (1,) * rank, "padding": (0,) * 2 * rank, "dilation": (1,) * rank, "groups": 1} | attrs
+    ends = [d * (k - 1) for d, k in zip(full["dilation"], filters[2:], strict=True)]
+    lost = [low + high for low, high in zip(*[iter(full["padding"])] * 2, strict=True)]
+    size = tuple(n + e - p for n, e, p in zip(have[2:], ends, lost, strict=True))
+    full |= {"size": size}
+    g, weight, bias = (rng.standard_normal(s).astype(dtype) for s in (have, filters, (filters[1] * groups,)))
+    weight.flat[0] = np.inf
+    op = lambda *xs: conv_transpose_(*map(d2s.to_tensor, xs), **full)  # noqa: E731
+    with np.errstate(all="ignore"):
+        found = op(g, weight, bias).numpy()
+    assert 3 * np.prod(have[2:]) <= 2 * np.prod(found.shape[2:])  # else another way is taken
+    expected = np.zeros((have[0], filters[1] * groups, *(n + p for n, p in zip(have[2:], ends, strict=True))))
+    for part in range(groups):
+        s, d = have[1] // groups, filters[1]
+        for tap in np.ndindex(filters[2:]):
+            into = tuple(slice(k * t, k * t + n) for k, t, n in zip(tap, full["dilation"], have[2:], strict=True))
+            mine = (
+                g[:, part * s : (part + 1) * s].astype("float64"),
+                weight[(slice(part * s, (part + 1) * s), slice(None), *tap)],
+            )
+            with np.errstate(all="ignore"):
+                expected[(slice(None), slice(part * d, (part + 1) * d), *into)] += np.moveaxis(
+                    np.tensordot(*mine, (1, 0)), -1, 1
+                )
+    cut = tuple(slice(low, n - high) for low, high, n in zip(*[iter(full["padding"])] * 2, expected.shape[2:], strict=True))
+    expected = expected[(slice(None), slice(None), *cut)] + bias.reshape(-1, *[1] * rank)
+    np.testing.assert_allclose(
+        found, expected, rtol=1e-4 if dtype == "float32" else 1e-12, atol=2e-5 if dtype == "float32" else 1e-12
+    )
+    with np.errstate(all="ignore"):
+        assert same_bits(found, without_memory(conv_transpose_, (g, weight, bias), full, "memory = new_memory("))
+    before = d2s.get_num_threads()
+    try:
+        d2s.set_num_threads(3)
+        assert same_bits(found, op(g, weight, bias).numpy())
+    finally:
+        d2s.set_num_threads(before)
+
+
 def test_every_sum_is_one_chain_of_fused_steps():
     """Terms that cancel tell in which order they are added, and that no product is rounded."""
     x = np.array([1e8, 1.0, -1e8, 1.0 + 2.0**-23], np.float32)
