@@ -1,8 +1,9 @@
 """Program → plan: a table of steps over registers that hold addresses and extents.
 
 In: a Program. Out: a `Plan`, data for the executor: no address of a call stands in the table, so a plan runs in many
-threads at once. Values are contiguous buffers from the call's arena; a loop's carried values have buffers of their own and
-what a trip allocates is released at its end; regions are the same steps between jumps.
+threads at once. Values are contiguous buffers from the call's arena, and use again what dead values of their region and size
+have left; a loop's carried values have two buffers each, which change places, and what a trip allocates is released at its
+end; regions are the same steps between jumps.
 
 >>> from d2s.ir.text import parse
 >>> plan = build(parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = add(x, x) return %0 }"))
@@ -14,7 +15,9 @@ plan f(x: r2, n: r3) -> r4
 """
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -99,7 +102,9 @@ class _Planner:
         self.stacks: list[int] = []
         self.products: dict[tuple[Dim, ...], int] = {}
         self.homes: dict[Value, int] = {}  # where a value's address is; of a stack, the first of its three registers
-        self.outputs: dict[Value, int] = {}  # outputs that are computed where the caller wants them
+        self.targets: dict[Value, int] = {}  # registers of places that values are to be computed in: outputs, carried values
+        self.free: dict[int, list[int]] = {}  # homes whose values are dead, by the register of their bytes; of this region
+        self.made: dict[Value, int] = {}  # values this region's kernels have made, with the register of their bytes
 
     def plan(self) -> Plan:
         program = self.program
@@ -110,7 +115,7 @@ class _Planner:
         self.products = {(name,): r for name, r in extents.items()}
         inputs = [self.homes[v] for v in program.inputs]
         plain = {v for node in program.nodes if not _structural(node) for v in node.outputs}
-        self.outputs = {v: self.register() for v in program.outputs if v in plain}
+        self.targets = {v: self.register() for v in program.outputs if v in plain}
         self.nodes(program)
         outputs = [self.output(i, value) for i, value in enumerate(program.outputs)]
         self.step(STOP)
@@ -128,7 +133,7 @@ class _Planner:
     def output(self, position: int, value: Value) -> int:
         """Where the caller finds an output: computed in place, or copied there at the end."""
         first = self.program.outputs.index(value) == position
-        if value.type is STACK or (first and value in self.outputs):
+        if value.type is STACK or (first and value in self.targets):
             return self.homes[value]
         wanted = self.register()
         self.step(COPY, wanted, self.homes[value], self.bytes(value.type))
@@ -165,8 +170,18 @@ class _Planner:
         return self.product((*of.shape, of.dtype.size))
 
     def nodes(self, program: Program) -> None:
+        """The steps of nodes. What a value took that nothing reads any more is there for the next one of its size."""
+        waiting = Counter(v for node in program.nodes for v in set(node.inputs))
+        kept = set(program.outputs) | {v for node in program.nodes if _structural(node) for v in node.inputs}
+        outer, self.free, self.made = (self.free, self.made), {}, {}
         for node in program.nodes:
             getattr(self, "plan_" + node.op, self.plan_kernel)(node)
+            for v in set(node.inputs):
+                waiting[v] -= 1
+            for v in {*node.inputs, *node.outputs} & self.made.keys():
+                if not waiting[v] and v not in kept:
+                    self.free.setdefault(self.made.pop(v), []).append(self.homes[v])
+        self.free, self.made = outer
 
     def region(self, region: Program, inputs: Sequence[int]) -> list[int]:
         """The steps of a region whose inputs stand where the captured values do; returns where its outputs stand."""
@@ -178,6 +193,10 @@ class _Planner:
         return [self.homes[v] for v in values]
 
     def allocate(self, of: Type) -> int:
+        """A register for the address of a value; the memory is a dead value's of the same size, or new."""
+        dead = self.free.get(self.bytes(of))
+        if dead:
+            return dead.pop()
         home = self.register()
         self.step(ALLOC, home, self.bytes(of))
         return home
@@ -223,7 +242,9 @@ class _Planner:
 
     def run(self, node: Node, launch: emit.Launch) -> None:
         for out in node.outputs:
-            self.homes[out] = self.outputs[out] if out in self.outputs else self.allocate(out.type)
+            self.homes[out] = self.targets[out] if out in self.targets else self.allocate(out.type)
+            if out not in self.targets:
+                self.made[out] = self.bytes(out.type)
         operands = [*self.at(node.inputs), *self.at(node.outputs), *(self.product(dims) for dims in launch.extents)]
         if launch.fails:
             operands.append(self.register())
@@ -268,17 +289,24 @@ class _Planner:
                 self.step(MOVE, self.homes[value], home)
 
     def plan_while_loop(self, node: Node) -> None:
-        carries = node.attrs["carries"]
-        buffers = {v: self.allocate(v.type) for v in node.attrs["body"].inputs[:carries] if v.type is not STACK}
+        carries, test, body = node.attrs["carries"], node.attrs["test"], node.attrs["body"]
+        changed = [
+            value is not carry and value.type is not STACK for value, carry in zip(body.outputs, body.inputs, strict=False)
+        ]
+        buffers = {n: _Buffers(self.allocate(node.inputs[n].type), self.allocate(node.inputs[n].type)) for n in _true(changed)}
         homes = [self.carried(v) for v in node.inputs[:carries]]
         inputs = [*homes, *self.at(node.inputs[carries:])]
         mark = self.register()
         self.register()
         head = self.step(MARK, mark)
-        self.region(node.attrs["test"], inputs)
-        to_end = self.branch(node.attrs["test"].outputs[0])
-        self.region(node.attrs["body"], inputs)
-        self.carry_over(node.attrs["body"], homes, buffers)
+        self.region(test, inputs)
+        to_end = self.branch(test.outputs[0])
+        fresh = {v for inner in body.nodes if not _structural(inner) for v in inner.outputs}
+        for n, (following, _) in buffers.items():
+            if body.outputs[n] in fresh:
+                self.targets.setdefault(body.outputs[n], following)
+        self.region(body, inputs)
+        self.carry_over(body, homes, buffers)
         self.step(RELEASE, mark)
         self.step(JUMP, head)
         self.land(to_end)
@@ -293,21 +321,16 @@ class _Planner:
         self.step(MOVE, home, self.homes[value])
         return home
 
-    def carry_over(self, body: Program, homes: list[int], buffers: dict[Value, int]) -> None:
-        """Copies a trip's results into the loop's buffers; one that may lie in such a buffer itself goes by way of another."""
-        fresh = {v for node in body.nodes if not _structural(node) for v in node.outputs}
-        moves = []
-        for value, carry, home in zip(body.outputs, body.inputs, homes, strict=False):
-            if value is carry or value.type is STACK:
-                continue
-            source = self.homes[value]
-            if value not in fresh:
-                source = self.allocate(value.type)
-                self.step(COPY, source, self.homes[value], self.bytes(value.type))
-            moves.append((home, buffers[carry], source, self.bytes(value.type)))
-        for home, buffer, source, count in moves:
-            self.step(COPY, buffer, source, count)
-            self.step(MOVE, home, buffer)
+    def carry_over(self, body: Program, homes: list[int], buffers: "dict[int, _Buffers]") -> None:
+        """A trip's results are the next trip's values; one that was not computed in its buffer is copied there."""
+        for n, (following, _) in buffers.items():
+            value = body.outputs[n]
+            if self.targets.get(value) != following:
+                self.step(COPY, following, self.homes[value], self.bytes(value.type))
+        for n, (following, other) in buffers.items():
+            self.step(MOVE, homes[n], following)
+            self.step(MOVE, following, other)
+            self.step(MOVE, other, homes[n])
 
     def plan_hole(self, node: Node) -> None:
         (value,) = node.outputs
@@ -336,6 +359,17 @@ class _Planner:
         self.homes[stack] = self.homes[node.inputs[0]]
         self.homes[value] = self.allocate(value.type)
         self.step(POP, self.homes[stack], self.homes[value], self.bytes(value.type))
+
+
+class _Buffers(NamedTuple):
+    """The registers of a carried value's two buffers: of the one the next trip's value goes to, and of the other."""
+
+    following: int
+    other: int
+
+
+def _true(flags: Sequence[bool]) -> list[int]:
+    return [n for n, flag in enumerate(flags) if flag]
 
 
 def _structural(node: Node) -> bool:
