@@ -7,6 +7,7 @@ Runs last: no pass and no gradient looks into groups.
 from collections.abc import Iterator
 
 from d2s.codegen import fused
+from d2s.codegen.emit import Element
 from d2s.ir.program import Node, Program, Value
 from d2s.passes.drop_dead import may_raise
 from d2s.passes.rewriting import in_regions, is_plain
@@ -53,6 +54,7 @@ class _Units:
         self.members: dict[int, list[int]] = {}
         self.behind: list[int] = []
         self.views: dict[int, list[tuple[Value, object]]] = {}
+        self.widths: dict[int, set[int]] = {}  # of the numbers that vector math computes with
         self.ordered = -1  # the last node that may raise, or acts
 
     def formed(self) -> list[list[int]]:
@@ -79,6 +81,7 @@ class _Units:
             return
         shape = node.outputs[0].type.shape
         self.views[n] = list(zip(node.inputs, one.views, strict=False))
+        self.widths[n] = {_width(one)} if shape and any("fma(" in text for text in one.functions) else set()
         for v, view in self.views[n]:
             producer = self.home.get(v)
             if producer in self.views and view == shape == self.nodes[producer].outputs[0].type.shape:
@@ -89,6 +92,8 @@ class _Units:
         if u == w or len(self.members[u]) + len(self.members[w]) > MOST_NODES or self.between(u, w) or self.between(w, u):
             return
         together = [*self.members[u], *self.members[w]]
+        if len(set().union(*(self.widths[n] for n in together))) > 1:
+            return
         own = {v for n in together for v in self.nodes[n].outputs}
         if any(v in own and view != self.nodes[n].outputs[0].type.shape for n in together for v, view in self.views[n]):
             return  # a value of the group is also read in another form
@@ -122,6 +127,11 @@ class _Units:
                         yield self.members[u]
                 else:
                     waiting.append(min(needed))
+
+
+def _width(one: Element) -> int:
+    """A loop's vectors hold as many elements as of its widest numbers: float32 beside float64 takes twice the time."""
+    return max(one.T.size, *(8 if "float64(" in text else 0 for text in one.functions))
 
 
 _STILL = {"constant", "stack", "push", "pop", "hole"}  # neither kernels nor acts
