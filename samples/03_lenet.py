@@ -4,8 +4,6 @@ python samples/03_lenet.py            a part of MNIST that comes with d2s: secon
 python samples/03_lenet.py --full     60,000 digits, one epoch: 97.5% and more; D2S_DATA_HOME/mnist holds the four files
 """
 
-import gzip
-import os
 import pathlib
 import sys
 
@@ -17,11 +15,12 @@ from d2s.nn import functional as F
 HERE = pathlib.Path(__file__).with_name("mnist")
 
 
-def read(folder, part):
+def read(mode, full):
     """Images from -1 to 1 as [count, 1, 28, 28], and their digits as [count, 1]."""
-    images = np.frombuffer(gzip.decompress((folder / f"{part}-images-idx3-ubyte.gz").read_bytes()), np.uint8, offset=16)
-    labels = np.frombuffer(gzip.decompress((folder / f"{part}-labels-idx1-ubyte.gz").read_bytes()), np.uint8, offset=8)
-    return (images.reshape(-1, 1, 28, 28) / 127.5 - 1).astype("float32"), labels.reshape(-1, 1).astype("int64")
+    part = {"train": "train", "test": "t10k"}[mode]
+    paths = [] if full else [HERE / f"{part}-images-idx3-ubyte.gz", HERE / f"{part}-labels-idx1-ubyte.gz"]
+    digits = d2s.vision.datasets.MNIST(*paths, mode=mode)
+    return (digits.images.reshape(-1, 1, 28, 28) / 127.5 - 1).astype("float32"), digits.labels
 
 
 class LeNet(d2s.nn.Layer):
@@ -64,13 +63,12 @@ def test(net, images, labels):
 
 def main():
     full = "--full" in sys.argv
-    folder = pathlib.Path(os.environ.get("D2S_DATA_HOME", "")) / "mnist" if full else HERE
     d2s.seed(1)
     net = LeNet()
     for epoch in range(1 if full else 3):
         print("epoch", epoch)
-        train(net, *read(folder, "train"))
-    accuracy, loss = test(net, *read(folder, "t10k"))
+        train(net, *read("train", full))
+    accuracy, loss = test(net, *read("test", full))
     print(f"accuracy {accuracy:.2%}, loss {loss:.4f}")
 
 

@@ -9,7 +9,7 @@ In: events, with `logs`: the loss and the metrics so far. The model is `self.mod
 epoch 3
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import DTypeError
@@ -76,8 +76,8 @@ class Callback:
 class CallbackList:
     """Callbacks in order; what one event is told to this list, it tells to each."""
 
-    def __init__(self, callbacks: Iterable[Callback] = ()) -> None:
-        self.callbacks = list(callbacks)
+    def __init__(self, callbacks: Sequence[Callback] = ()) -> None:
+        self.callbacks = listed(callbacks)
 
     def append(self, callback: Callback) -> None:
         """Adds one, as the last."""

@@ -35,7 +35,7 @@ class ModelCheckpoint(Callback):
 
 def rises(function: str, mode: str, monitor: str) -> bool:
     """Whether more of what is watched is better; "auto" knows it of accuracies and areas."""
-    if mode not in ("auto", "min", "max"):
+    if not isinstance(mode, str) or mode not in ("auto", "min", "max"):
         raise ArgumentError("D2S0004", f"{function}(): 'mode' is {brief(mode)}, expected 'auto', 'min' or 'max'")
     expect(function, "monitor", monitor, str, "the name of a loss or metric")
     return mode == "max" or (mode == "auto" and ("acc" in monitor or monitor in ("auc", "precision", "recall")))

@@ -131,7 +131,7 @@ class ProgBarLogger(Callback):
     def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
         super().__init__()
         expect("ProgBarLogger", "log_freq", log_freq, int, "an int")
-        if log_freq < 1 or verbose not in (0, 1, 2):
+        if log_freq < 1 or not isinstance(verbose, int) or verbose not in (0, 1, 2):
             given = f"'log_freq' is {brief(log_freq)}, 'verbose' {brief(verbose)}"
             raise ArgumentError("D2S0004", f"ProgBarLogger(): {given}; expected 1 or more, and 0, 1 or 2")
         self.log_freq, self.verbose = log_freq, verbose

@@ -7,6 +7,7 @@ In: a model that can do one batch, data, a plan. Out: a trained model; losses an
 """
 
 import itertools
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -68,7 +69,7 @@ def _steps(loader: Any, most: int | None) -> int | None:
 
 def _positive(function: str, **numbers: Any) -> None:
     for name, value in numbers.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= sys.maxsize:
             raise ArgumentError("D2S0004", f"Model.{function}(): '{name}' is {brief(value)}, expected an int of 1 or more")
 
 

@@ -30,6 +30,7 @@ from d2s.optimizer.optimizer import Optimizer
 from d2s.static.input_spec import InputSpec
 
 LEVELS = ("O0", "O1", "O2")  # of mixed precision
+DEEPEST = 32
 
 
 class Model:
@@ -63,7 +64,7 @@ class Model:
         if not all(isinstance(metric, Metric) for metric in given):
             raise DTypeError("D2S0001", f"Model.prepare(): 'metrics' expects Metrics, got {type(metrics).__name__}")
         level = amp_configs.get("level", "O1") if isinstance(amp_configs, dict) else amp_configs
-        if level is not None and level not in LEVELS:
+        if level is not None and not (isinstance(level, str) and level in LEVELS):
             raise ArgumentError("D2S0004", f"Model.prepare(): 'amp_configs' is {brief(amp_configs)}", hint="O0, O1 or O2")
         self._optimizer, self._loss, self._metrics = optimizer, loss, given
 
@@ -290,9 +291,11 @@ def _list(value: Any) -> list[Any]:
     return [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _flat(value: Any) -> list[Any]:
+def _flat(value: Any, depth: int = 0) -> list[Any]:
+    if depth > DEEPEST:
+        raise ArgumentError("D2S0004", f"a batch of more than {DEEPEST} lists in lists")
     if isinstance(value, list | tuple):
-        return [leaf for held in value for leaf in _flat(held)]
+        return [leaf for held in value for leaf in _flat(held, depth + 1)]
     return [value]
 
 

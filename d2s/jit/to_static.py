@@ -187,6 +187,12 @@ class StaticFunction:
             self._bound_with = now
         return self._signature
 
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What `inspect.signature` finds: of a method that is bound, without `self`."""
+        whole = self.signature()
+        return whole if self.owner is None else whole.replace(parameters=list(whole.parameters.values())[1:])
+
     def _specs(self, values: tuple[Any, ...]) -> list[InputSpec | None]:
         """The input_spec, in line with the leaves: of a method it does not name `self`."""
         if not self.input_spec:

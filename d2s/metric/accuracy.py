@@ -45,6 +45,10 @@ def _found(scores: Any, label: Any, k: int) -> Any:
     classes = scores.shape[-1]
     if isinstance(classes, int) and isinstance(k, int) and k > classes:
         raise ArgumentError("D2S0004", f"accuracy among the {k} most probable of {classes} classes")
+    if not label.shape or not scores.shape:
+        raise ShapeError(
+            "D2S0002", f"accuracy of scores {list(scores.shape)} and labels {list(label.shape)}: one of them is 0-D"
+        )
     if len(label.shape) == 1:
         label = reshape(label, [-1, 1])
     elif label.shape[-1] != 1:

@@ -27,7 +27,7 @@ class Auc(Metric):
     def __init__(self, curve: str = "ROC", num_thresholds: int = 4095, name: str = "auc", *args: Any, **kwargs: Any) -> None:
         expect("Auc", "num_thresholds", num_thresholds, int, "an int")
         expect("Auc", "name", name, str, "a str")
-        if curve not in ("ROC", "PR") or not 0 < num_thresholds < 1 << 24:
+        if not isinstance(curve, str) or curve not in ("ROC", "PR") or not 0 < num_thresholds < 1 << 24:
             given = f"'curve' is {brief(curve)}, 'num_thresholds' {brief(num_thresholds)}"
             raise ArgumentError("D2S0004", f"Auc(): {given}; expected 'ROC' or 'PR', and above 0")
         self._curve, self._num_thresholds, self._name = curve, num_thresholds, name

@@ -31,6 +31,7 @@ PATIENCE = 20.0  # seconds a call may take, compiling included; what takes longe
 MEMORY = 3 << 30  # bytes of address space the process may add
 PARTS = ["", "nn", "jit", "optimizer", "static", "utils", "utils.dlpack", "autograd", "version"]
 PARTS += ["nn.functional", "nn.initializer", "optimizer.lr", "regularizer", "io", "vision", "vision.transforms"]
+PARTS += ["metric", "callbacks"]
 SKIPPED = {  # not called, and why
     "Tensor.__class__": "Python's own",
     "Tensor.__init_subclass__": "Python's own",

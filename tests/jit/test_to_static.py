@@ -1,6 +1,7 @@
 """`to_static` in its forms, what goes in and out, gradients around it, threads, knobs, and `verify`."""
 
 import functools
+import inspect
 import os
 import threading
 import traceback
@@ -628,3 +629,11 @@ def test_concrete_program_and_variants():
     variant = f.concrete_program(x1())
     f(x1())
     assert len(f.variants) == 1 and f.variants[0][1] is variant
+
+
+def test_the_signature_is_that_of_the_function_or_of_the_bound_method():
+    layer = d2s.nn.Linear(2, 1)
+    wanted = inspect.signature(layer.forward)
+    d2s.to_static(layer)
+    assert inspect.signature(layer.forward) == wanted
+    assert str(inspect.signature(d2s.to_static(lambda x, y=1: x))) == "(x, y=1)"

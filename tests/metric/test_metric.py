@@ -88,6 +88,8 @@ def test_what_is_refused():
         metric.Accuracy(topk=(1, 0))
     with pytest.raises(ArgumentError, match="5 most probable of 4"):
         metric.Accuracy(topk=5).compute(SCORES, LABELS)
+    with pytest.raises(ShapeError, match="0-D"):
+        metric.Accuracy().compute(SCORES, d2s.to_tensor(1))
     with pytest.raises(ShapeError, match="samples, classes"):
         metric.accuracy(d2s.ones([3]), LABELS)
     with pytest.raises(ArgumentError, match="4 labels"):

@@ -4,7 +4,18 @@
 [1, 8, 4, 4]
 """
 
+from d2s.arguments import number
+from d2s.errors import ArgumentError, brief
 from d2s.nn import BatchNorm2D, Conv2D, Layer, ReLU, Sequential
+
+LARGEST = 8
+
+
+def checked_scale(name: str, scale: float) -> float:
+    """What multiplies all numbers of channels."""
+    if not 0 < number(name, "scale", scale) <= LARGEST:
+        raise ArgumentError("D2S0004", f"{name}(): 'scale' is {brief(scale)}, expected above 0 and up to {LARGEST}")
+    return number(name, "scale", scale)
 
 
 class ConvNormActivation(Sequential):

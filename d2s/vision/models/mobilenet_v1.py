@@ -6,10 +6,10 @@
 
 from typing import Any
 
-from d2s.arguments import expect, number
+from d2s.arguments import expect
 from d2s.nn import AdaptiveAvgPool2D, Layer, Linear
 from d2s.ops.shape import flatten
-from d2s.vision.models.conv_norm import ConvNormActivation
+from d2s.vision.models.conv_norm import ConvNormActivation, checked_scale
 from d2s.vision.models.weights import trained
 
 BLOCKS = (  # name, channels out of the first half, out of the whole, stride
@@ -42,7 +42,7 @@ class MobileNetV1(Layer):
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
         super().__init__()
         expect("MobileNetV1", "num_classes", num_classes, int, "an int")
-        self.scale, self.num_classes, self.with_pool = number("MobileNetV1", "scale", scale), num_classes, with_pool
+        self.scale, self.num_classes, self.with_pool = checked_scale("MobileNetV1", scale), num_classes, with_pool
         before = int(32 * self.scale)
         self.conv1 = ConvNormActivation(3, before, 3, 2, 1)
         for name, middle, outputs, stride in BLOCKS:

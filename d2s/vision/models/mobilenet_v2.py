@@ -6,10 +6,10 @@
 
 from typing import Any
 
-from d2s.arguments import expect, number
+from d2s.arguments import expect
 from d2s.nn import AdaptiveAvgPool2D, BatchNorm2D, Conv2D, Dropout, Layer, Linear, ReLU6, Sequential
 from d2s.ops.shape import flatten
-from d2s.vision.models.conv_norm import ConvNormActivation
+from d2s.vision.models.conv_norm import ConvNormActivation, checked_scale
 from d2s.vision.models.weights import trained
 
 BLOCKS = (  # how much wider inside, channels, how many of them, stride of the first
@@ -49,7 +49,7 @@ class MobileNetV2(Layer):
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
         super().__init__()
         expect("MobileNetV2", "num_classes", num_classes, int, "an int")
-        scale = number("MobileNetV2", "scale", scale)
+        scale = checked_scale("MobileNetV2", scale)
         self.num_classes, self.with_pool = num_classes, with_pool
         before, last = _whole_eights(32 * scale), _whole_eights(1280 * max(1.0, scale))
         layers: list[Layer] = [ConvNormActivation(3, before, 3, 2, 1, activation=ReLU6)]

@@ -8,7 +8,6 @@ d2s.errors.FileError: [D2S3004] pretrained=True: ...no_such_model.pdparams is no
   way out: put Paddle's file of trained weights there, or call without 'pretrained' and load your own
 """
 
-import os
 import pathlib
 import warnings
 from typing import TypeVar
@@ -16,14 +15,14 @@ from typing import TypeVar
 from d2s.checkpoint import load
 from d2s.errors import FileError, FormatError
 from d2s.nn import Layer
+from d2s.vision.datasets import files
 
 M = TypeVar("M", bound=Layer)
 
 
 def place(name: str) -> pathlib.Path:
     """Where the weights of a model are looked for."""
-    home = os.environ.get("D2S_DATA_HOME") or pathlib.Path.home() / ".cache" / "d2s" / "data"
-    return pathlib.Path(home) / "weights" / f"{name}.pdparams"
+    return files.home("weights") / f"{name}.pdparams"
 
 
 def loaded(model: M, name: str) -> M:
