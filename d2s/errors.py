@@ -266,6 +266,19 @@ next(iter(d2s.io.DataLoader(Fatal(), num_workers=1)))
         "With num_workers=0 the dataset runs in your own process, where a debugger sees it. A worker that SIGKILL ended has\n"
         "often run out of memory: fewer workers, smaller batches, a smaller prefetch_factor.",
     ),
+    "D2S5001": Page(
+        "a name of Paddle's that d2s has not",
+        """
+from d2s import compat
+
+with compat.installed("2.x"):
+    import paddle
+
+    paddle.no_such_function
+""",
+        "The message says the nearest names there are. `python -m d2s.compat --api 1.x` and its kin\n"
+        "choose the generation of the API a script was written for.",
+    ),
     "D2S9001": Page(
         "an invariant of d2s itself is broken: please report it",
         """
@@ -377,6 +390,10 @@ class FileError(D2SError, OSError):
 
 class WorkerError(D2SError, RuntimeError):
     """A process of a DataLoader that does not do its part."""
+
+
+class MissingName(D2SError, AttributeError):
+    """A name of Paddle's that d2s has not."""
 
 
 class InternalError(D2SError, RuntimeError):

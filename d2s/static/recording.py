@@ -119,7 +119,7 @@ class Variable(SymbolicTensor):
     def minimized_by(self, optimizer: Any, startup: Any, parameters: Any, no_grad_set: Any) -> Any:
         """What `optimizer.minimize(loss)` does for a declared loss: each run ends with a step."""
         pairs = self.root.append_backward(self, parameters or optimizer._parameter_list or None, no_grad_set)
-        if not optimizer._groups:
+        if not optimizer._parameter_list:
             optimizer._groups = [optimizer._group({"params": [p for p, _ in pairs]})]
         self.root.steps.append(Step(optimizer, pairs))
         return [], pairs

@@ -1,0 +1,52 @@
+"""`python -m d2s.compat [--api 1.x|2.0-alpha|2.2|2.x] script.py [args…]`, or `-m module`: runs a Paddle script on d2s.
+
+>>> import os, tempfile
+>>> path = os.path.join(tempfile.mkdtemp(), "script.py")
+>>> _ = open(path, "w").write("import paddle\\nprint(paddle.__version__, __name__)")
+>>> main(["--api", "2.2", path])
+2.2.0-rc0 __main__
+0
+"""
+
+import argparse
+import importlib.util
+import runpy
+import sys
+from collections.abc import Sequence
+
+from d2s.compat.generation import of_script
+from d2s.compat.hook import GENERATIONS, installed
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one script; its own exit status is that of a process."""
+    parser = argparse.ArgumentParser("python -m d2s.compat", description="Runs a script that imports paddle on d2s.")
+    parser.add_argument(
+        "--api", choices=list(GENERATIONS), help="the generation it is written for; told from its names if not given"
+    )
+    parser.add_argument("-m", dest="module", action="store_true", help="the script is the name of a module")
+    parser.add_argument("script")
+    parser.add_argument("args", nargs=argparse.REMAINDER)
+    given = parser.parse_args(argv)
+    with installed(given.api or of_script(_text(given.script, given.module))):
+        before = sys.argv
+        sys.argv = [given.script, *given.args]
+        try:
+            (runpy.run_module if given.module else runpy.run_path)(given.script, run_name="__main__")
+        finally:
+            sys.argv = before
+    return 0
+
+
+def _text(script: str, is_module: bool) -> str:
+    """The text of what is run; nothing where it cannot be read, which running it will say."""
+    try:
+        found = importlib.util.find_spec(script) if is_module else None
+        with open((found.origin or script) if found else script, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError, ModuleNotFoundError, AttributeError):
+        return ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

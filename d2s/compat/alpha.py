@@ -1,0 +1,55 @@
+"""2.0 alpha: `paddle.imperative`, and layers and functions between those of 1.x and of 2.x.
+
+>>> GENERATION.names["paddle.imperative.guard"] is old_names.guard
+True
+"""
+
+from typing import Any
+
+from d2s import nn
+from d2s.autodiff.mode import no_grad
+from d2s.compat import layers, old_names, traced, training
+from d2s.compat.generation import Generation
+from d2s.compat.old_values import old
+from d2s.static.program import enable_static, in_dynamic_mode
+
+
+def _names() -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "enable_imperative": old_names.enable_imperative,
+        "disable_imperative": enable_static,
+        "in_imperative_mode": in_dynamic_mode,
+        "CUDAPlace": old_names.CUDAPlace,
+        "concat": old_names.concat,
+        "mean": old(old_names.mean),
+        "metric.accuracy": old(old_names.accuracy),
+        "nn.functional.cross_entropy": old_names.cross_entropy,
+        "nn.Conv2D": layers.AlphaConv2D,
+        "nn.Pool2D": layers.AlphaPool2D,
+        "nn.Linear": layers.Linear,
+        "static.load_inference_model": old_names.load_inference_model,
+        "static.save_inference_model": old_names.save_inference_model,
+        "imperative.enabled": in_dynamic_mode,
+        "imperative.guard": old_names.guard,
+        "imperative.to_variable": old_names.to_variable,
+        "imperative.no_grad": no_grad,
+        "imperative.declarative": traced.declarative,
+        "imperative.ProgramTranslator": traced.ProgramTranslator,
+        "imperative.TracedLayer": traced.TracedLayer,
+        "imperative.save": training.save_dygraph,
+        "imperative.load": training.load_dygraph,
+        "imperative.Layer": nn.Layer,
+        "ParamAttr": nn.parameter.ParamAttr,
+    }
+    found |= {f"optimizer.{name}": kind for name, kind in training.BY_NAME.items()}
+    found |= {f"imperative.{decay.__name__}": decay for decay in training.DECAYS}
+    return {f"paddle.{name}": value for name, value in found.items()}
+
+
+_INSTEAD: dict[str, tuple[str, ...]] = {
+    "paddle": ("static",),
+    "paddle.imperative": ("jit", "nn", ""),
+    "paddle.nn.functional": ("",),
+}
+_FLAGS = {"old_values": True, "declarative": True, "zeros_for_stopped": True}
+GENERATION = Generation("2.0.0-alpha0", _names(), _INSTEAD, **_FLAGS)

@@ -1,0 +1,314 @@
+"""Layers as 1.x and 2.0 alpha had them: those of 1.x make their parameters when they first see an input.
+
+In: sizes, under the names of then. Out: layers of d2s.
+
+>>> conv = Conv2D("scope", num_filters=2, filter_size=3, act="relu")
+>>> conv(d2s.ones([1, 1, 5, 5])).shape, conv._filter_param.shape
+([1, 2, 3, 3], [2, 1, 3, 3])
+"""
+
+import math
+import weakref
+from typing import Any
+
+from d2s import unique_name
+from d2s.autodiff.mode import mode
+from d2s.eager.tensor import Tensor
+from d2s.nn import functional, layer
+from d2s.nn.initializer import Constant, Normal
+from d2s.nn.norm import batch_norm
+from d2s.ops.shape import reshape
+from d2s.runtime.random_state import seed
+from d2s.static.layers import activated, create_global_var, known
+from d2s.static.program import default_startup_program, in_dynamic_mode
+
+learnt: "weakref.WeakValueDictionary[int, Tensor]" = weakref.WeakValueDictionary()  # all parameters of layers of 1.x
+
+
+class Layer(layer.Layer):
+    """The base of models of 1.x: named by a scope, built once, recording no graph while it is evaluated."""
+
+    def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
+        super().__init__(dtype=dtype)
+        kind = type(self).__name__
+        self._full_name = unique_name.generate(f"{name_scope}/{kind}" if name_scope else kind)
+        self._built, self._held_state = False, dict[str, Any]()
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        if not self._built:
+            self.build_once(*inputs, **kwargs)
+            self._built = True
+        return super().__call__(*inputs, **kwargs)
+
+    def build_once(self, *inputs: Any, **kwargs: Any) -> None:
+        """What is done when the first input is seen."""
+
+    def create_parameter(self, *args: Any, **kwargs: Any) -> Any:
+        started = default_startup_program()
+        if in_dynamic_mode() and started.random_seed and not started.notes.setdefault("seeded", False):
+            started.notes["seeded"] = True
+            seed(started.random_seed)
+        found = super().create_parameter(*args, **kwargs)
+        if found is not None:
+            learnt[id(found)] = found
+            if found.name in self._held_state:
+                found.set_value(self._held_state[found.name])
+        return found
+
+    def eval(self) -> "Layer":
+        mode.recording = False
+        return super().eval()  # type: ignore[return-value]
+
+    def train(self, mode_: bool = True) -> "Layer":
+        if mode_:
+            mode.recording = True
+        return super().train(mode_)  # type: ignore[return-value]
+
+    def load_dict(self, stat_dict: dict[str, Any], include_sublayers: bool = True) -> None:  # type: ignore[override]
+        """Gives parameters values by their names, those that are made later when they are."""
+        for one in self.sublayers(include_self=True):
+            if isinstance(one, Layer):
+                one._held_state = dict(stat_dict)
+        for parameter in self.parameters():
+            if parameter.name in stat_dict:
+                parameter.set_value(stat_dict[parameter.name])
+
+    set_dict = load_dict  # type: ignore[assignment]
+
+
+def _window(size: Any) -> list[int]:
+    return list(size) if isinstance(size, list | tuple) else [size, size]
+
+
+class _Convolution(Layer):
+    """What the convolutions share."""
+
+    def _set(self, channels: int | None, filters: int, size: Any, settings: dict[str, Any]) -> None:
+        self._channels, self._filters, self._size, self._settings = channels, filters, _window(size), settings
+        self._filter_param: Any = None
+        self._bias_param: Any = None
+        if channels is not None:
+            self._learn(channels)
+
+    def _learn(self, channels: int) -> None:
+        groups = self._settings["groups"] or 1
+        first = Normal(0.0, (2.0 / (math.prod(self._size) * channels)) ** 0.5)
+        shape = [self._filters, channels // groups, *self._size]
+        self._filter_param = self.create_parameter(shape, self._settings["param_attr"], default_initializer=first)
+        self._bias_param = self.create_parameter([self._filters], self._settings["bias_attr"], is_bias=True)
+
+    def build_once(self, *inputs: Any, **kwargs: Any) -> None:
+        if self._filter_param is None:
+            self._learn(known("Conv2D", inputs[0].shape[1:2]))
+
+    def forward(self, input: Any) -> Any:
+        held = self._settings
+        place = held["stride"], held["padding"], held["dilation"], held["groups"] or 1
+        return activated(functional.conv2d(input, self._filter_param, self._bias_param, *place), held["act"])
+
+    @property
+    def weight(self) -> Any:
+        return self._filter_param
+
+    @property
+    def bias(self) -> Any:
+        return self._bias_param
+
+
+class Conv2D(_Convolution):
+    """A convolution of 1.x; the number of channels is that of the first input where it is not given."""
+
+    def __init__(
+        self,
+        name_scope: str,
+        num_filters: int,
+        filter_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int | None = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        use_cudnn: bool = True,
+        act: str | None = None,
+        dtype: Any = "float32",
+        num_channels: int | None = None,
+    ) -> None:
+        super().__init__(name_scope, dtype)
+        settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups, "act": act}
+        self._set(num_channels, num_filters, filter_size, settings | {"param_attr": param_attr, "bias_attr": bias_attr})
+
+
+class AlphaConv2D(_Convolution):
+    """A convolution of 2.0 alpha.
+
+    >>> AlphaConv2D(1, 2, 3)(d2s.ones([1, 1, 5, 5])).shape
+    [1, 2, 3, 3]
+    """
+
+    def __init__(
+        self,
+        num_channels: int,
+        num_filters: int,
+        filter_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int | None = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        use_cudnn: bool = True,
+        act: str | None = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__("conv2d", dtype)
+        settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups, "act": act}
+        self._set(num_channels, num_filters, filter_size, settings | {"param_attr": param_attr, "bias_attr": bias_attr})
+
+    eval, train = layer.Layer.eval, layer.Layer.train  # type: ignore[assignment]
+
+
+def pool2d(
+    input: Any,
+    pool_size: Any = -1,
+    pool_type: str = "max",
+    pool_stride: Any = 1,
+    pool_padding: Any = 0,
+    global_pooling: bool = False,
+    use_cudnn: bool = True,
+    ceil_mode: bool = False,
+    name: str | None = None,
+    exclusive: bool = True,
+) -> Any:
+    """The greatest element, or the mean, of each window or of all.
+
+    >>> pool2d(d2s.ones([1, 1, 4, 4]), 2, pool_stride=2).shape
+    [1, 1, 2, 2]
+    """
+    if global_pooling:
+        return (functional.adaptive_max_pool2d if pool_type == "max" else functional.adaptive_avg_pool2d)(input, 1)
+    if pool_type == "max":
+        return functional.max_pool2d(input, pool_size, pool_stride, pool_padding, ceil_mode=ceil_mode)
+    return functional.avg_pool2d(input, pool_size, pool_stride, pool_padding, ceil_mode, exclusive)
+
+
+class AlphaPool2D(layer.Layer):
+    """A pool of 2.0 alpha."""
+
+    def __init__(self, *args: Any, dtype: Any = "float32", **kwargs: Any) -> None:
+        super().__init__()
+        self._given = args, kwargs
+
+    def forward(self, input: Any) -> Any:
+        args, kwargs = self._given
+        return pool2d(input, *args, **kwargs)
+
+
+class Pool2D(Layer):
+    """A pool of 1.x."""
+
+    def __init__(self, name_scope: str, *args: Any, dtype: Any = "float32", **kwargs: Any) -> None:
+        super().__init__(name_scope, dtype)
+        self._given = args, kwargs
+
+    def forward(self, input: Any) -> Any:
+        args, kwargs = self._given
+        return pool2d(input, *args, **kwargs)
+
+
+class FC(Layer):
+    """A product with a weight that is made for the first input.
+
+    >>> FC("scope", 3)(d2s.ones([2, 4, 5])).shape
+    [2, 3]
+    """
+
+    def __init__(
+        self,
+        name_scope: str,
+        size: int,
+        num_flatten_dims: int = 1,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        act: str | None = None,
+        is_test: bool = False,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(name_scope, dtype)
+        self._size, self._axis, self._act = size, num_flatten_dims, act
+        self._attrs = param_attr, bias_attr
+        self._w: Any = None
+        self._b: Any = None
+
+    def build_once(self, *inputs: Any, **kwargs: Any) -> None:
+        columns = known("FC", inputs[0].shape[self._axis :])
+        self._w = self.create_parameter([columns, self._size], self._attrs[0])
+        self._b = self.create_parameter([self._size], self._attrs[1], is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        flat = input if len(input.shape) == self._axis + 1 else reshape(input, [0] * self._axis + [self._w.shape[0]])
+        return activated(functional.linear(flat, self._w, self._b), self._act)
+
+    @property
+    def weight(self) -> Any:
+        return self._w
+
+    @property
+    def bias(self) -> Any:
+        return self._b
+
+
+class Linear(layer.Layer):
+    """A product of 2.0 alpha, with an activation and a dtype.
+
+    >>> Linear(2, 3, act="relu", dtype="float64").weight.dtype
+    d2s.float64
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        act: str | None = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__("linear", dtype)
+        self._act = act
+        self.weight = self.create_parameter([input_dim, output_dim], param_attr)
+        self.bias = self.create_parameter([output_dim], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        return activated(functional.linear(input, self.weight, self.bias), self._act)
+
+
+class BatchNorm(Layer):
+    """A batch norm of 1.x."""
+
+    def __init__(
+        self,
+        name_scope: str,
+        num_channels: int,
+        act: str | None = None,
+        is_test: bool = False,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: Any = "float32",
+        data_layout: str = "NCHW",
+    ) -> None:
+        super().__init__(name_scope, dtype)
+        self._act, self._test, self._settings = act, is_test, (momentum, epsilon)
+        self.weight = self.create_parameter([num_channels], param_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
+        names = [unique_name.generate(f"{self.full_name()}.w") for _ in range(2)]
+        for name, called, value in zip(("_mean", "_variance"), names, (0.0, 1.0), strict=True):
+            self.register_buffer(name, create_global_var([num_channels], value, dtype, True, name=called))
+
+    def forward(self, input: Any) -> Any:
+        layout = "NCHW" if len(input.shape) == 4 else "NC"
+        training = self.training and not self._test
+        held = self._mean, self._variance, self.weight, self.bias
+        return activated(batch_norm(input, *held, training, *self._settings, layout), self._act)

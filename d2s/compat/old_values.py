@@ -1,0 +1,171 @@
+"""What is one number, as Paddle had it before 2.5: a tensor of shape [1], and an array that converts and formats like one.
+
+In: functions of d2s. Out: functions whose results have no shape []. While a generation is installed that has it so, the methods
+of tensors give such values, too - to users; d2s's own code sees them as they are.
+
+>>> old(d2s.mean)(d2s.to_tensor([2.0, 4.0])).shape
+[1]
+>>> shown = as_shown(np.array([2.3020], "float32"))
+>>> float(shown) > 2.3, f"{shown:.5}"
+(True, '[2.30')
+"""
+
+import functools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2s.capture.symbolic import in_package
+from d2s.compat.generation import Generation
+from d2s.eager.tensor import Tensor
+from d2s.nn.layer import Layer
+from d2s.nn.parameter import Parameter
+from d2s.ops.operators import Operators
+from d2s.ops.recording import Symbolic
+from d2s.ops.shape import reshape
+
+METHODS = [
+    "sum",
+    "mean",
+    "prod",
+    "max",
+    "min",
+    "amax",
+    "amin",
+    "logsumexp",
+    "std",
+    "var",
+    "any",
+    "all",
+    "norm",
+    "count_nonzero",
+    "nansum",
+    "nanmean",
+    "median",
+    "dot",
+    "item_of",
+]
+
+
+class ShownArray(np.ndarray):
+    """An array of one number, as NumPy had it when such code was written."""
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __format__(self, spec: str) -> str:
+        return format(str(np.asarray(self)), spec)
+
+    def __reduce__(self) -> Any:
+        return np.asarray(self).__reduce__()
+
+
+def as_shown(array: np.ndarray) -> np.ndarray:
+    """An array; where it holds one number, with the conversions of old."""
+    return array.view(ShownArray) if array.shape == (1,) else array
+
+
+def reshaped(value: Any, keep: bool = False) -> Any:
+    """A result without the shape []; `keep`: it will have its gradient."""
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return type(value)(reshaped(part, keep) for part in value)
+    if isinstance(value, Tensor | Symbolic) and _is_number(value):
+        value = reshape(value, [1])
+    if keep and isinstance(value, Tensor) and not value.stop_gradient and value.node is not None:
+        value.retain_grads()
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return not value.array.shape
+    return not value.value.type.shape and not value.value.type.python
+
+
+def old(function: Callable[..., Any], keep: bool = False) -> Callable[..., Any]:
+    """A function whose results have no shape []."""
+
+    @functools.wraps(function)
+    def with_old_values(*args: Any, **kwargs: Any) -> Any:
+        return reshaped(function(*args, **kwargs), keep)
+
+    return with_old_values
+
+
+def old_layer(kind: type[Layer], keep: bool = False) -> type[Layer]:
+    """A layer whose results have no shape []."""
+
+    def call(self: Any, *inputs: Any, **kwargs: Any) -> Any:
+        return reshaped(kind.__call__(self, *inputs, **kwargs), keep)
+
+    return type(kind.__name__, (kind,), {"__call__": call, "__doc__": kind.__doc__, "__module__": kind.__module__})
+
+
+# --- methods of tensors ------------------------------------------------------------------------------------------------------
+
+
+class Methods:
+    """Other methods of tensors, for as long as a generation is installed."""
+
+    def __init__(self, generation: Generation) -> None:
+        self.before: list[tuple[type, str, Any]] = []
+        if generation.old_values:
+            for name in METHODS:
+                if hasattr(Operators, name):
+                    self._set(Operators, name, _for_users(getattr(Operators, name), generation.keeps_gradients))
+            self._set(Tensor, "numpy", _numpy(Tensor.numpy))
+        if generation.keeps_gradients:
+            for name in _operators():
+                self._set(Operators, name, _for_users(getattr(Operators, name), True))
+        if generation.zeros_for_stopped:
+            self._set(Tensor, "gradient", _gradient(Tensor.gradient))
+
+    def _set(self, owner: type, name: str, method: Any) -> None:
+        self.before.append((owner, name, owner.__dict__.get(name)))
+        setattr(owner, name, method)
+
+    def restore(self) -> None:
+        """The methods as they were."""
+        for owner, name, method in reversed(self.before):
+            if method is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, method)
+
+
+def _operators() -> Iterator[str]:
+    names: Sequence[str] = ["add", "sub", "mul", "truediv", "matmul", "pow"]
+    return (f"__{side}{name}__" for name in names for side in ("", "r"))
+
+
+def _for_users(method: Any, keep: bool) -> Any:
+    @functools.wraps(method)
+    def for_users(self: Any, *args: Any, **kwargs: Any) -> Any:
+        found = method(self, *args, **kwargs)
+        inside = in_package(sys._getframe(1).f_code.co_filename)
+        return found if inside or found is NotImplemented else reshaped(found, keep)
+
+    return for_users
+
+
+def _numpy(method: Any) -> Any:
+    @functools.wraps(method)
+    def numpy(self: Tensor) -> np.ndarray:
+        return as_shown(method(self))
+
+    return numpy
+
+
+def _gradient(method: Any) -> Any:
+    @functools.wraps(method)
+    def gradient(self: Tensor) -> np.ndarray | None:
+        found: np.ndarray | None = method(self)
+        stopped = found is None and self.stop_gradient and not isinstance(self, Parameter)
+        return np.zeros_like(self.array) if stopped else found
+
+    return gradient

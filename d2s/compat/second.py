@@ -1,0 +1,24 @@
+"""The generations 2.2 and 2.x: d2s's own names, and a few that stood elsewhere.
+
+>>> GENERATION.version
+'2.6.2'
+"""
+
+from typing import Any
+
+from d2s.compat.generation import Generation
+from d2s.static.program import disable_static, enable_static, in_dynamic_mode
+
+NAMES: dict[str, Any] = {
+    "paddle.enable_static": enable_static,
+    "paddle.disable_static": disable_static,
+    "paddle.in_dynamic_mode": in_dynamic_mode,
+}
+INSTEAD: dict[str, tuple[str, ...]] = {
+    "paddle.nn.functional": ("",),
+    "paddle.framework": ("",),
+    "paddle.tensor": ("",),
+    "paddle.linalg": ("",),
+}
+GENERATION = Generation("2.6.2", NAMES, INSTEAD)
+GENERATION_2_2 = Generation("2.2.0-rc0", NAMES, INSTEAD, old_values=True)
