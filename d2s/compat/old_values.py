@@ -11,21 +11,23 @@ of tensors give such values, too - to users; d2s's own code sees them as they ar
 """
 
 import functools
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from d2s.capture.symbolic import in_package
+from d2s.capture.symbolic import SymbolicTensor, in_package
 from d2s.compat.generation import Generation
+from d2s.convert import calls
 from d2s.eager.tensor import Tensor
 from d2s.nn.layer import Layer
 from d2s.nn.parameter import Parameter
 from d2s.ops.operators import Operators
-from d2s.ops.recording import Symbolic
 from d2s.ops.shape import reshape
 
+_STAND_IN = os.path.dirname(calls.__file__) + os.sep
 METHODS = [
     "sum",
     "mean",
@@ -67,24 +69,18 @@ class ShownArray(np.ndarray):
 
 def as_shown(array: np.ndarray) -> np.ndarray:
     """An array; where it holds one number, with the conversions of old."""
-    return array.view(ShownArray) if array.shape == (1,) else array
+    return array.view(ShownArray) if array.size == 1 and array.ndim else array
 
 
 def reshaped(value: Any, keep: bool = False) -> Any:
     """A result without the shape []; `keep`: it will have its gradient."""
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
         return type(value)(reshaped(part, keep) for part in value)
-    if isinstance(value, Tensor | Symbolic) and _is_number(value):
+    if isinstance(value, Tensor | SymbolicTensor) and value.ndim == 0:
         value = reshape(value, [1])
     if keep and isinstance(value, Tensor) and not value.stop_gradient and value.node is not None:
         value.retain_grads()
     return value
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, Tensor):
-        return not value.array.shape
-    return not value.value.type.shape and not value.value.type.python
 
 
 def old(function: Callable[..., Any], keep: bool = False) -> Callable[..., Any]:
@@ -147,10 +143,16 @@ def _for_users(method: Any, keep: bool) -> Any:
     @functools.wraps(method)
     def for_users(self: Any, *args: Any, **kwargs: Any) -> Any:
         found = method(self, *args, **kwargs)
-        inside = in_package(sys._getframe(1).f_code.co_filename)
-        return found if inside or found is NotImplemented else reshaped(found, keep)
+        return found if found is NotImplemented or _inside(sys._getframe(1)) else reshaped(found, keep)
 
     return for_users
+
+
+def _inside(frame: Any) -> bool:
+    """Whether d2s's own code calls; what stands in for a call while a function is captured does not count."""
+    while frame is not None and frame.f_code.co_filename.startswith(_STAND_IN):
+        frame = frame.f_back
+    return frame is not None and in_package(frame.f_code.co_filename)
 
 
 def _numpy(method: Any) -> Any:

@@ -25,6 +25,10 @@ from d2s.optimizer.optimizer import Optimizer
 from d2s.static.recording import Variable
 
 
+class OptimizerState(dict):  # type: ignore[type-arg]
+    """The state of an optimizer: a file says that it is one, also where it is empty."""
+
+
 class _Old:
     """What an optimizer of then does otherwise: without parameters it trains all that the loss reached."""
 
@@ -69,7 +73,7 @@ class _Old:
         rate = self._learning_rate  # type: ignore[attr-defined]
         if isinstance(rate, Decay):
             found["global_step"] = to_tensor([rate.last_epoch], "int64")
-        return found
+        return OptimizerState(found)
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         rate = self._learning_rate  # type: ignore[attr-defined]
@@ -197,8 +201,9 @@ def load_persistables(*given: Any) -> Any:
 
 def save_dygraph(state_dict: dict[str, Any], model_path: str) -> None:
     """Writes a state under a prefix: parameters as `.pdparams`, that of an optimizer as `.pdopt`."""
-    learns = not state_dict or any(isinstance(value, Parameter) for value in state_dict.values())
-    checkpoint.save(state_dict, f"{model_path}{'.pdparams' if learns else '.pdopt'}")
+    plain = any(isinstance(value, Parameter) for value in state_dict.values())
+    learns = plain or not (state_dict or isinstance(state_dict, OptimizerState))
+    checkpoint.save(dict(state_dict), f"{model_path}{'.pdparams' if learns else '.pdopt'}")
 
 
 def load_dygraph(model_path: str, keep_name_table: bool = False) -> tuple[Any, Any]:

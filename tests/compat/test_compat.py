@@ -1,0 +1,303 @@
+"""`import paddle` as d2s: names, modules, what is missing, what differs by generation, the command."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import d2s
+from d2s import compat
+from d2s.compat.__main__ import main
+
+OLD = ("1.x", "2.0-alpha", "2.2")
+
+
+def test_modules_are_found_by_every_kind_of_import():
+    with compat.installed("2.x"):
+        import paddle
+        import paddle.nn.functional as F
+        from paddle.nn import Linear
+        from paddle.optimizer.lr import StepDecay
+        from paddle.static import InputSpec
+
+        assert (F.relu, Linear, InputSpec) == (d2s.nn.functional.relu, d2s.nn.Linear, d2s.static.InputSpec)
+        assert (StepDecay, paddle.jit.to_static) == (d2s.optimizer.lr.StepDecay, d2s.jit.to_static)
+        assert paddle.nn.functional is F
+        assert {"nn", "to_tensor", "static"} <= set(dir(paddle))
+    assert "paddle" not in sys.modules
+
+
+def test_what_was_imported_before_comes_back(monkeypatch):
+    real = object()
+    monkeypatch.setitem(sys.modules, "paddle", real)
+    with compat.installed("2.x"):
+        assert sys.modules["paddle"] is not real if "paddle" in sys.modules else True
+    assert sys.modules["paddle"] is real
+
+
+def test_a_missing_name_is_refused_at_the_line_with_the_nearest(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text("import paddle\n\npaddle.nn.functional.sofmax(1)\n")
+    with pytest.raises(
+        d2s.errors.MissingName, match=r"paddle\.nn\.functional\.sofmax is not in d2s; nearest: paddle\.nn\.functional\.softmax"
+    ) as e:
+        main(["--api", "2.x", str(path)])
+    assert e.value.where == f"{path}:3"
+    assert isinstance(e.value, AttributeError)
+
+
+@pytest.mark.parametrize("line", ["import paddle.nope", "from paddle import nope", "from paddle.nn import Linaer"])
+def test_a_missing_import(line):
+    with compat.installed("2.x"), pytest.raises(ImportError, match="is not in d2s; nearest"):
+        exec(line)
+
+
+def test_an_unknown_generation():
+    with pytest.raises(d2s.errors.ArgumentError, match=r"one of 1\.x, 2\.0-alpha, 2\.2, 2\.x"):
+        compat.install("3.x")
+
+
+def test_one_number_has_the_shape_1_in_old_generations():
+    with compat.installed("2.2"):
+        import paddle
+
+        x = paddle.to_tensor([1.0, 3.0])
+        found = [paddle.mean(x), x.mean(), paddle.nn.MSELoss()(x, x), paddle.nn.functional.mse_loss(x, x), x.sum().numpy()]
+        assert [list(v.shape) for v in found] == [[1]] * 5
+        shown = x.sum().numpy()
+        assert (float(shown), f"{shown:.7}", f"{shown}") == (4.0, "[4.]", "[4.]")
+        assert x.sum(axis=0, keepdim=True).shape == [1]
+        assert isinstance(paddle.nn.MSELoss(), d2s.nn.MSELoss)
+    with compat.installed("2.x"):
+        import paddle
+
+        assert paddle.mean(paddle.to_tensor([1.0])).shape == []
+
+
+def test_methods_are_as_they_were_behind_it():
+    before = [(d2s.Tensor.sum, d2s.Tensor.numpy, d2s.Tensor.gradient, d2s.Tensor.__add__)]
+    for api in OLD:
+        with compat.installed(api):
+            assert d2s.Tensor.sum is not before[0][0]
+    assert before == [(d2s.Tensor.sum, d2s.Tensor.numpy, d2s.Tensor.gradient, d2s.Tensor.__add__)]
+    assert d2s.in_dynamic_mode()
+
+
+def test_static_functions_in_old_generations():
+    with compat.installed("2.2"):
+        import paddle
+
+        @paddle.jit.to_static
+        def f(x):
+            return x * 2.0 if paddle.mean(x) > 0 else x.sum()
+
+        assert f(paddle.to_tensor([1.0, 2.0])).tolist() == [2.0, 4.0]
+        assert f(paddle.to_tensor([-1.0, -2.0])).shape == [1]
+
+
+def test_gradients_of_values_on_the_way_in_1x():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            x = fluid.dygraph.to_variable(np.ones(2, "float32"))
+            y = x * 3.0
+            loss = fluid.layers.reduce_sum(y)
+            loss.backward()
+            assert (y.gradient().tolist(), x.gradient().tolist(), loss.gradient().tolist()) == ([1.0, 1.0], [3.0, 3.0], [1.0])
+
+
+def test_evaluation_records_no_graph_in_1x():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            layer = fluid.dygraph.FC("fc", 1)
+            x = fluid.dygraph.to_variable(np.ones((1, 2), "float32"))
+            assert not layer(x).stop_gradient
+            layer.eval()
+            assert layer(x).stop_gradient
+            layer.train()
+            assert not layer(x).stop_gradient
+            layer.eval()
+        assert d2s.is_grad_enabled()
+
+
+def test_variables_of_alpha_stop_gradients():
+    with compat.installed("2.0-alpha"):
+        import paddle
+
+        assert not d2s.in_dynamic_mode()
+        with paddle.imperative.guard():
+            x = paddle.imperative.to_variable(np.ones(2, "float32"))
+            assert x.stop_gradient
+            assert x.gradient().tolist() == [0.0, 0.0]
+
+
+def test_a_gpu_is_the_cpu_and_that_is_said_once():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        fluid.CUDAPlace.told = False
+        with pytest.warns(UserWarning, match="runs on the CPU"):
+            fluid.CUDAPlace(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert fluid.Executor(fluid.CUDAPlace(0)).run(fluid.default_startup_program()) == []
+        assert fluid.core.is_compiled_with_cuda() is False
+
+
+def test_a_decay_counts_steps_and_is_kept(tmp_path):
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            layer = fluid.dygraph.FC("fc", 1)
+            adam = fluid.optimizer.Adam(fluid.dygraph.ExponentialDecay(0.1, 1, 0.5))
+            assert list(adam.state_dict()) == ["global_step"]
+            for _ in range(3):
+                loss = fluid.layers.mean(layer(fluid.dygraph.to_variable(np.ones((1, 2), "float32"))))
+                loss.backward()
+                adam.minimize(loss)
+                layer.clear_gradients()
+            fluid.dygraph.save_persistables(layer.state_dict(), str(tmp_path / "d"), adam)
+            models, states = fluid.dygraph.load_persistables(str(tmp_path / "d"))
+            other = fluid.optimizer.Adam(fluid.dygraph.ExponentialDecay(0.1, 1, 0.5))
+            other.load(states)
+            assert other.get_lr() == adam.get_lr() == 0.1 * 0.5**3
+            assert sorted(models) == sorted(p.name for p in layer.parameters())
+
+
+def test_user_made_dicts_and_parameters_made_later_take_what_was_saved(tmp_path):
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        x = np.ones((1, 2), "float32")
+        with fluid.dygraph.guard():
+            first = fluid.dygraph.FC("fc", 1)
+            wanted = first(fluid.dygraph.to_variable(x)).numpy()
+            fluid.dygraph.save_persistables({p.name: p for p in first.parameters()}, str(tmp_path / "d"))
+        with fluid.dygraph.guard():
+            second = fluid.dygraph.FC("fc", 1)
+            second.load_dict(fluid.dygraph.load_persistables({}, str(tmp_path / "d")))
+            assert np.array_equal(second(fluid.dygraph.to_variable(x)).numpy(), wanted)
+
+
+# --- four engines, one training ----------------------------------------------------------------------------------------------
+
+STEPS = 20
+
+
+def _batches():
+    rng = np.random.RandomState(3)
+    return [(rng.rand(4, 1, 12, 12).astype("float32"), rng.randint(0, 3, (4, 1)).astype("int64")) for _ in range(STEPS)]
+
+
+def _fluid_model(fluid):
+    class Net(fluid.dygraph.Layer):
+        def __init__(self, name_scope):
+            super().__init__(name_scope)
+            self.conv = fluid.dygraph.Conv2D(self.full_name(), num_filters=2, filter_size=3, act="relu", num_channels=1)
+            self.pool = fluid.dygraph.Pool2D(self.full_name(), pool_size=2, pool_type="max", pool_stride=2)
+            self.fc = fluid.dygraph.FC(self.full_name(), 3, act="softmax")
+
+        def forward(self, x):
+            return self.fc(self.pool(self.conv(x)))
+
+    return Net("net")
+
+
+def _fluid_dygraph(first):
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            net, adam = _fluid_model(fluid), fluid.optimizer.AdamOptimizer(learning_rate=0.01)
+            net(fluid.dygraph.to_variable(_batches()[0][0]))
+            for p, value in zip(net.parameters(), first, strict=True):
+                p.set_value(value)
+            for x, y in _batches():
+                cost = net(fluid.dygraph.to_variable(x))
+                loss = fluid.layers.mean(fluid.layers.cross_entropy(cost, fluid.dygraph.to_variable(y)))
+                loss.backward()
+                adam.minimize(loss)
+                net.clear_gradients()
+            return [p.numpy() for p in net.parameters()]
+
+
+def _fluid_executor(first):
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        main_, startup = fluid.Program(), fluid.Program()
+        with fluid.program_guard(main_, startup), fluid.unique_name.guard(), fluid.scope_guard(fluid.Scope()):
+            img, label = fluid.layers.data("img", [1, 12, 12]), fluid.layers.data("label", [1], dtype="int64")
+            net = _fluid_model(fluid)
+            loss = fluid.layers.mean(fluid.layers.cross_entropy(net(img), label))
+            fluid.optimizer.AdamOptimizer(learning_rate=0.01).minimize(loss)
+            exe = fluid.Executor(fluid.CPUPlace())
+            exe.run(startup)
+            names = [p.name for p in net.parameters()]
+            for name, value in zip(names, first, strict=True):
+                fluid.global_scope().find_var(name).get_tensor().set(value, fluid.CPUPlace())
+            for x, y in _batches():
+                out = exe.run(main_, feed={"img": x, "label": y}, fetch_list=[loss.name, *names])
+            assert out[0].shape == (1,)
+            return out[1:]
+
+
+def _second(first, captured):
+    with compat.installed("2.x"):
+        import paddle
+        import paddle.nn.functional as F
+
+        class Net(paddle.nn.Layer):
+            def __init__(self):
+                super().__init__()
+                self.conv, self.pool = paddle.nn.Conv2D(1, 2, 3), paddle.nn.MaxPool2D(2, 2)
+                self.fc = paddle.nn.Linear(50, 3)
+
+            def forward(self, x):
+                x = self.pool(F.relu(self.conv(x)))
+                return F.softmax(self.fc(paddle.reshape(x, [x.shape[0], 50])))
+
+        net = Net()
+        for p, value in zip(net.parameters(), first, strict=True):
+            p.set_value(value)
+        forward = paddle.jit.to_static(net) if captured else net
+        adam = paddle.optimizer.Adam(0.01, parameters=net.parameters())
+        for x, y in _batches():
+            cost = forward(paddle.to_tensor(x))
+            losses = F.cross_entropy(cost, paddle.to_tensor(y), use_softmax=False, reduction="none")
+            paddle.mean(losses).backward()
+            adam.step()
+            adam.clear_grad()
+        return [p.numpy() for p in net.parameters()]
+
+
+def test_four_engines_agree_bit_for_bit_over_20_steps():
+    rng = np.random.RandomState(0)
+    first = [rng.uniform(-0.3, 0.3, s).astype("float32") for s in ((2, 1, 3, 3), (2,), (50, 3), (3,))]
+    found = [_fluid_dygraph(first), _fluid_executor(first), _second(first, False), _second(first, True)]
+    for other in found[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(found[0], other, strict=True))
+    assert not np.array_equal(found[0][0], first[0])
+
+
+# --- the command -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_tells_the_generation_and_hands_arguments_on(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text("import sys\nimport paddle.fluid as fluid\nprint(sys.argv[1:], fluid.in_dygraph_mode(), __name__)\n")
+    done = subprocess.run([sys.executable, "-m", "d2s.compat", str(path), "--lr", "1"], capture_output=True, text=True)
+    assert done.stdout == "['--lr', '1'] False __main__\n", done.stderr
+
+
+def test_the_command_runs_modules(tmp_path, monkeypatch, capsys):
+    (tmp_path / "a_module.py").write_text("import paddle\npaddle.enable_imperative()\nprint(paddle.__version__)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["-m", "a_module"]) == 0
+    assert capsys.readouterr().out == "2.0.0-alpha0\n"
