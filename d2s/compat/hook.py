@@ -26,7 +26,7 @@ from d2s.compat.generation import Generation
 from d2s.compat.old_values import Methods, old, old_layer
 from d2s.errors import ArgumentError, MissingName
 from d2s.nn.layer import Layer
-from d2s.static.program import disable_static, enable_static
+from d2s.static.program import Program, disable_static, enable_static, program_guard
 
 GENERATIONS: dict[str, Generation] = {
     "1.x": fluid.GENERATION,
@@ -140,7 +140,7 @@ def _in_d2s(path: str) -> Any:
 
 # --- installing --------------------------------------------------------------------------------------------------------------
 
-_installed: list[tuple[Finder, Methods, dict[str, Any]]] = []
+_installed: list[tuple[Finder, Methods, dict[str, Any], Any]] = []
 
 
 def install(api: str = "2.x") -> None:
@@ -160,7 +160,9 @@ def install(api: str = "2.x") -> None:
     before = _modules()
     for name in before:
         del sys.modules[name]
-    _installed.append((finder, Methods(GENERATIONS[api]), before))
+    programs = program_guard(Program(), Program())  # a script begins with none declared
+    programs.__enter__()
+    _installed.append((finder, Methods(GENERATIONS[api]), before, programs))
     sys.meta_path.insert(0, finder)
     if GENERATIONS[api].declarative:
         enable_static()
@@ -169,13 +171,14 @@ def install(api: str = "2.x") -> None:
 def uninstall() -> None:
     """`import paddle` finds what it found before."""
     while _installed:
-        finder, methods, before = _installed.pop()
+        finder, methods, before, programs = _installed.pop()
         sys.meta_path.remove(finder)
         methods.restore()
         for name in _modules():
             del sys.modules[name]
         sys.modules.update(before)
         disable_static()
+        programs.__exit__(None, None, None)
 
 
 def _modules() -> dict[str, Any]:
