@@ -2,15 +2,19 @@
 
 from d2s.nn import functional, initializer
 from d2s.nn.activation import (
+    CELU,
     ELU,
     GELU,
+    GLU,
     SELU,
+    Hardshrink,
     Hardsigmoid,
     Hardswish,
     Hardtanh,
     LeakyReLU,
     LogSigmoid,
     LogSoftmax,
+    Maxout,
     Mish,
     ReLU,
     ReLU6,
@@ -18,16 +22,22 @@ from d2s.nn.activation import (
     Silu,
     Softmax,
     Softplus,
+    Softshrink,
     Softsign,
     Swish,
     Tanh,
     Tanhshrink,
+    ThresholdedReLU,
 )
+from d2s.nn.alignments import CTCLoss
+from d2s.nn.bilinear import Bilinear
 from d2s.nn.clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from d2s.nn.containers import LayerDict, LayerList, ParameterList, Sequential
 from d2s.nn.conv_layers import Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
 from d2s.nn.dropout import AlphaDropout, Dropout, Dropout2D, Dropout3D
 from d2s.nn.embedding import Embedding
+from d2s.nn.folding import ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold
+from d2s.nn.gates import PReLU, RReLU, Softmax2D
 from d2s.nn.layer import Layer
 from d2s.nn.linear import Linear
 from d2s.nn.loss_layers import (
@@ -36,14 +46,21 @@ from d2s.nn.loss_layers import (
     CosineEmbeddingLoss,
     CosineSimilarity,
     CrossEntropyLoss,
+    GaussianNLLLoss,
     HingeEmbeddingLoss,
     KLDivLoss,
     L1Loss,
     MarginRankingLoss,
     MSELoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
     NLLLoss,
+    PairwiseDistance,
+    PoissonNLLLoss,
     SmoothL1Loss,
+    SoftMarginLoss,
     TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
 )
 from d2s.nn.multi_head_attention import MultiHeadAttention
 from d2s.nn.norm_layers import (
@@ -58,7 +75,9 @@ from d2s.nn.norm_layers import (
     LayerNorm,
     LocalResponseNorm,
     RMSNorm,
+    SyncBatchNorm,
 )
+from d2s.nn.padding import Pad1D, Pad2D, Pad3D, ZeroPad1D, ZeroPad2D, ZeroPad3D
 from d2s.nn.parameter import ParamAttr, Parameter
 from d2s.nn.pooling_layers import (
     AdaptiveAvgPool1D,
@@ -75,8 +94,10 @@ from d2s.nn.pooling_layers import (
     MaxPool3D,
 )
 from d2s.nn.reshaping import Flatten, Identity
+from d2s.nn.resizing import Upsample, UpsamplingBilinear2D, UpsamplingNearest2D
 from d2s.nn.rnn import GRU, LSTM, RNN, BiRNN, SimpleRNN
 from d2s.nn.rnn_cells import GRUCell, LSTMCell, RNNCellBase, SimpleRNNCell
+from d2s.nn.spectral_norm import SpectralNorm
 from d2s.nn.transformer import (
     Transformer,
     TransformerDecoder,
@@ -86,8 +107,10 @@ from d2s.nn.transformer import (
 )
 
 __all__ = [
+    "CELU",
     "ELU",
     "GELU",
+    "GLU",
     "GRU",
     "LSTM",
     "RNN",
@@ -109,6 +132,9 @@ __all__ = [
     "BatchNorm2D",
     "BatchNorm3D",
     "BiRNN",
+    "Bilinear",
+    "CTCLoss",
+    "ChannelShuffle",
     "ClipGradByGlobalNorm",
     "ClipGradByNorm",
     "ClipGradByValue",
@@ -126,8 +152,11 @@ __all__ = [
     "Dropout3D",
     "Embedding",
     "Flatten",
+    "Fold",
     "GRUCell",
+    "GaussianNLLLoss",
     "GroupNorm",
+    "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
@@ -153,14 +182,26 @@ __all__ = [
     "MaxPool1D",
     "MaxPool2D",
     "MaxPool3D",
+    "Maxout",
     "Mish",
     "MultiHeadAttention",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
     "NLLLoss",
+    "PReLU",
+    "Pad1D",
+    "Pad2D",
+    "Pad3D",
+    "PairwiseDistance",
     "ParamAttr",
     "Parameter",
     "ParameterList",
+    "PixelShuffle",
+    "PixelUnshuffle",
+    "PoissonNLLLoss",
     "RMSNorm",
     "RNNCellBase",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "Sequential",
@@ -169,18 +210,32 @@ __all__ = [
     "SimpleRNN",
     "SimpleRNNCell",
     "SmoothL1Loss",
+    "SoftMarginLoss",
     "Softmax",
+    "Softmax2D",
     "Softplus",
+    "Softshrink",
     "Softsign",
+    "SpectralNorm",
     "Swish",
+    "SyncBatchNorm",
     "Tanh",
     "Tanhshrink",
+    "ThresholdedReLU",
     "Transformer",
     "TransformerDecoder",
     "TransformerDecoderLayer",
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
+    "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2D",
+    "UpsamplingNearest2D",
+    "ZeroPad1D",
+    "ZeroPad2D",
+    "ZeroPad3D",
     "functional",
     "initializer",
 ]

@@ -4,9 +4,13 @@
 [[11.0]]
 """
 
+from d2s.nn.alignments import ctc_loss
 from d2s.nn.attention import scaled_dot_product_attention
+from d2s.nn.bilinear import bilinear
 from d2s.nn.conv import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d, conv3d_transpose
 from d2s.nn.dropout import alpha_dropout, dropout, dropout2d, dropout3d
+from d2s.nn.folding import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, temporal_shift, unfold
+from d2s.nn.gates import glu, gumbel_softmax, maxout, prelu, rrelu, swiglu
 from d2s.nn.linear import linear
 from d2s.nn.loss import (
     binary_cross_entropy,
@@ -30,7 +34,18 @@ from d2s.nn.loss import (
     square_error_cost,
     triplet_margin_loss,
 )
+from d2s.nn.margins import (
+    gaussian_nll_loss,
+    multi_label_soft_margin_loss,
+    multi_margin_loss,
+    npair_loss,
+    pairwise_distance,
+    poisson_nll_loss,
+    soft_margin_loss,
+    triplet_margin_with_distance_loss,
+)
 from d2s.nn.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
+from d2s.nn.padding import pad, zeropad2d
 from d2s.nn.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -45,6 +60,9 @@ from d2s.nn.pooling import (
     max_pool2d,
     max_pool3d,
 )
+from d2s.nn.resizing import interpolate, upsample
+from d2s.nn.sampling import affine_grid, grid_sample
+from d2s.nn.sequences import gather_tree, sequence_mask
 from d2s.ops.activation import (
     elu,
     gelu,
@@ -66,6 +84,8 @@ from d2s.ops.exponential import sigmoid
 from d2s.ops.gather import embedding
 from d2s.ops.math import relu, tanh
 from d2s.ops.softmax import log_softmax, softmax
+from d2s.ops.thresholds import celu, hardshrink, softshrink, thresholded_relu
+from d2s.ops.triangle import one_hot
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -74,13 +94,17 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
     "batch_norm",
+    "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "celu",
+    "channel_shuffle",
     "conv1d",
     "conv1d_transpose",
     "conv2d",
@@ -90,19 +114,28 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dice_loss",
     "dropout",
     "dropout2d",
     "dropout3d",
     "elu",
     "embedding",
+    "fold",
+    "gather_tree",
+    "gaussian_nll_loss",
     "gelu",
+    "glu",
+    "grid_sample",
     "group_norm",
+    "gumbel_softmax",
+    "hardshrink",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
     "hinge_embedding_loss",
     "instance_norm",
+    "interpolate",
     "kl_div",
     "l1_loss",
     "label_smooth",
@@ -117,26 +150,48 @@ __all__ = [
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
+    "maxout",
     "mish",
     "mse_loss",
+    "multi_label_soft_margin_loss",
+    "multi_margin_loss",
     "nll_loss",
     "normalize",
+    "npair_loss",
+    "one_hot",
+    "pad",
+    "pairwise_distance",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "poisson_nll_loss",
+    "prelu",
     "relu",
     "relu6",
     "rms_norm",
+    "rrelu",
     "scaled_dot_product_attention",
     "selu",
+    "sequence_mask",
     "sigmoid",
     "sigmoid_focal_loss",
     "silu",
     "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
     "softmax_with_cross_entropy",
     "softplus",
+    "softshrink",
     "softsign",
     "square_error_cost",
+    "swiglu",
     "swish",
     "tanh",
     "tanhshrink",
+    "temporal_shift",
+    "thresholded_relu",
     "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+    "unfold",
+    "upsample",
+    "zeropad2d",
 ]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from d2s.errors import DTypeError
-from d2s.nn import loss
+from d2s.nn import loss, margins
 from d2s.nn.layer import Layer
 
 
@@ -58,4 +58,11 @@ MarginRankingLoss = _layer("MarginRankingLoss", loss.margin_ranking_loss, 3)
 MSELoss = _layer("MSELoss", loss.mse_loss)
 NLLLoss = _layer("NLLLoss", loss.nll_loss)
 SmoothL1Loss = _layer("SmoothL1Loss", loss.smooth_l1_loss)
+GaussianNLLLoss = _layer("GaussianNLLLoss", margins.gaussian_nll_loss, 3)
+MultiLabelSoftMarginLoss = _layer("MultiLabelSoftMarginLoss", margins.multi_label_soft_margin_loss)
+MultiMarginLoss = _layer("MultiMarginLoss", margins.multi_margin_loss)
+PairwiseDistance = _layer("PairwiseDistance", margins.pairwise_distance)
+PoissonNLLLoss = _layer("PoissonNLLLoss", margins.poisson_nll_loss)
+SoftMarginLoss = _layer("SoftMarginLoss", margins.soft_margin_loss)
+TripletMarginWithDistanceLoss = _layer("TripletMarginWithDistanceLoss", margins.triplet_margin_with_distance_loss, 3)
 TripletMarginLoss = _layer("TripletMarginLoss", loss.triplet_margin_loss, 3)

@@ -7,6 +7,7 @@ Parameters and buffers have Paddle's names: `weight`, `bias`, `_mean`, `_varianc
 ['weight', 'bias', '_mean', '_variance']
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from d2s.errors import ShapeError
 from d2s.nn.initializer import Constant, begin
 from d2s.nn.layer import Layer
 from d2s.nn.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
+from d2s.ops.shapes import whole_numbers
 
 
 class LayerNorm(Layer):
@@ -38,11 +40,12 @@ class LayerNorm(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        expect("RMSNorm", "normalized_shape", normalized_shape, (int, list, tuple), "an int or a list of ints")
+        expect("LayerNorm", "normalized_shape", normalized_shape, (int, list, tuple), "an int or a list of ints")
         self._normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
         self._epsilon = epsilon
-        self.weight = _scales(self, self._normalized_shape, weight_attr)
-        self.bias = self.create_parameter(self._normalized_shape, bias_attr, is_bias=True)
+        flat = [math.prod(whole_numbers(self._normalized_shape, "LayerNorm", "normalized_shape"))]  # as Paddle's files hold it
+        self.weight = _scales(self, flat, weight_attr)
+        self.bias = self.create_parameter(flat, bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Any:
         return layer_norm(input, self._normalized_shape, self.weight, self.bias, self._epsilon)
@@ -194,6 +197,45 @@ class BatchNorm3D(_BatchNorm):
     """
 
     ranks = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """`BatchNorm` over the batches of all processes; there is one process, so it is that of its own batch.
+
+    >>> model = d2s.nn.Sequential(d2s.nn.Linear(2, 3), d2s.nn.BatchNorm1D(3))
+    >>> type(d2s.nn.SyncBatchNorm.convert_sync_batchnorm(model)[1]).__name__
+    'SyncBatchNorm'
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
+        """The layer, in which every batch norm is one over all processes, with the same parameters and averages."""
+        expect("convert_sync_batchnorm", "layer", layer, Layer, "a Layer")
+        found = layer
+        if isinstance(layer, _BatchNorm) and not isinstance(layer, cls):
+            settings = (layer._num_features, layer._momentum, layer._epsilon, False, False, layer._data_format)
+            found = cls(*settings)
+            for name in ("weight", "bias"):
+                delattr(found, name)
+                setattr(found, name, getattr(layer, name))
+            for name in ("_mean", "_variance"):
+                setattr(found, name, getattr(layer, name))
+            found.training = layer.training
+        for name, part in list(layer.named_children()):
+            found.add_sublayer(name, cls.convert_sync_batchnorm(part))
+        return found
 
 
 class _InstanceNorm(Layer):

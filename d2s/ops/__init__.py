@@ -10,6 +10,7 @@ from d2s.ops import (
     control,
     conv,
     create,
+    ctc,
     dropout,
     einsum,
     expand,
@@ -28,6 +29,7 @@ from d2s.ops import (
     rearrange,
     recurrent,
     reduce,
+    resize,
     scan,
     scatter,
     sequence,
@@ -36,7 +38,9 @@ from d2s.ops import (
     softmax,
     sort,
     statistics,
+    thresholds,
     triangle,
+    unlearnt,
 )
 from d2s.ops.dispatch import OPS
 from d2s.ops.op import Op, Share
@@ -54,6 +58,7 @@ __all__ = [
     "control",
     "conv",
     "create",
+    "ctc",
     "dropout",
     "einsum",
     "expand",
@@ -72,6 +77,7 @@ __all__ = [
     "rearrange",
     "recurrent",
     "reduce",
+    "resize",
     "scan",
     "scatter",
     "sequence",
@@ -80,5 +86,7 @@ __all__ = [
     "softmax",
     "sort",
     "statistics",
+    "thresholds",
     "triangle",
+    "unlearnt",
 ]
