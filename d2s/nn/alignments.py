@@ -7,12 +7,13 @@
 
 from typing import Any
 
-from d2s.errors import ArgumentError, brief
+from d2s.arguments import one_of
 from d2s.nn.layer import Layer
 from d2s.nn.loss import reduced
 from d2s.ops.compare import cast, equal, where
 from d2s.ops.ctc import ctc
 from d2s.ops.extremes import clip
+from d2s.ops.op import flag
 from d2s.ops.reduce import mean
 from d2s.ops.shapes import tensor_type, whole_number
 from d2s.ops.unlearnt import unlearnt
@@ -39,11 +40,12 @@ def ctc_loss(
     0.0
     """
     found, _ = ctc(log_probs, labels, input_lengths, label_lengths, whole_number(blank, "ctc_loss", "blank"))
-    if norm_by_times:
+    if flag(norm_by_times, "norm_by_times"):
         short = found / clip(cast(input_lengths, tensor_type(found, "ctc_loss", "log_probs").dtype), 1.0)
         found = where(equal(found, float("inf")), found, unlearnt(found - short) + short)
-    if zero_infinity:
+    if flag(zero_infinity, "zero_infinity"):
         found = where(equal(found, float("inf")), 0.0, found)
+    one_of("ctc_loss", "reduction", reduction, ("mean", "sum", "none"))
     if reduction == "mean":
         return mean(found / clip(cast(label_lengths, tensor_type(found, "ctc_loss", "log_probs").dtype), 1.0))
     return reduced("ctc_loss", found, reduction)
@@ -59,9 +61,7 @@ class CTCLoss(Layer):
 
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
         super().__init__()
-        if reduction not in ("mean", "sum", "none"):
-            wanted = "expected 'mean', 'sum' or 'none'"
-            raise ArgumentError("D2S0004", f"CTCLoss(): 'reduction' is {brief(reduction)}, {wanted}")
+        one_of("CTCLoss", "reduction", reduction, ("mean", "sum", "none"))
         self.blank, self.reduction, self.zero_infinity = blank, reduction, zero_infinity
 
     def forward(self, log_probs: Any, labels: Any, input_lengths: Any, label_lengths: Any, norm_by_times: bool = False) -> Any:

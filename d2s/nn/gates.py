@@ -6,7 +6,7 @@
 
 from typing import Any
 
-from d2s.arguments import number
+from d2s.arguments import number, one_of
 from d2s.errors import ArgumentError, ShapeError
 from d2s.nn.initializer import Constant
 from d2s.nn.layer import Layer
@@ -24,6 +24,8 @@ from d2s.ops.slicing import split
 from d2s.ops.softmax import softmax_
 from d2s.ops.unlearnt import unlearnt
 
+FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
+
 
 def prelu(x: Any, weight: Any, data_format: str = "NCHW", name: str | None = None) -> Any:
     """The value where it is above zero, else a share of it that is learnt: one for all, or one for each channel.
@@ -34,8 +36,9 @@ def prelu(x: Any, weight: Any, data_format: str = "NCHW", name: str | None = Non
     rank, shares = len(tensor_type(x, "prelu", "x").shape), tensor_type(weight, "prelu", "weight").shape
     if len(shares) != 1 or (shares[0] != 1 and rank < 2):
         raise ShapeError("D2S0002", f"prelu(): 'weight' has shape {list(shares)}, expected [1] or the channels of 'x'")
+    one_of("prelu", "data_format", data_format, FORMATS)
     if shares[0] != 1:
-        channel = rank - 1 if data_format.endswith("C") else 1
+        channel = rank - 1 if data_format != "NC" and data_format.endswith("C") else 1
         weight = reshape(weight, [-1 if axis == channel else 1 for axis in range(rank)])
     return where(greater_than(x, 0.0), x, x * weight)
 

@@ -6,11 +6,13 @@
 
 from typing import Any
 
+from d2s.arguments import one_of
 from d2s.errors import ShapeError
 from d2s.nn.layer import Layer
 from d2s.ops.pad import pad as pad_
 from d2s.ops.shapes import tensor_type, whole_numbers
 
+LAYOUTS = ("NCL", "NLC", "NCHW", "NHWC", "NCDHW", "NDHWC")
 FORMATS = {3: "NCL", 4: "NCHW", 5: "NCDHW"}
 
 
@@ -35,7 +37,9 @@ def pad(
     given = [pad] * (2 * (rank - 2)) if isinstance(pad, int) else list(whole_numbers(pad, "pad", "pad"))
     if len(given) == 2 * rank and not pad_from_left_axis:
         given = [n for axis in reversed(range(rank)) for n in given[2 * axis : 2 * axis + 2]]
-    return pad_(x, given, mode, value, data_format or FORMATS.get(rank, "NCHW"))
+    layout = FORMATS.get(rank, "NCHW") if data_format is None else data_format
+    one_of("pad", "data_format", layout, LAYOUTS)
+    return pad_(x, given, mode, value, layout)
 
 
 def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Any:

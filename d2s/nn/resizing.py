@@ -8,12 +8,13 @@ In: [batch, channels, spatial axes], or channels last, and sizes or factors. Out
 
 from typing import Any
 
-from d2s.arguments import number
+from d2s.arguments import number, one_of
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.nn.layer import Layer
 from d2s.nn.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from d2s.ops import windows
 from d2s.ops.arrange import transpose
+from d2s.ops.op import flag
 from d2s.ops.resize import resized
 from d2s.ops.shapes import tensor_type, unnamed, whole_numbers
 from d2s.types import Dim
@@ -50,9 +51,7 @@ def interpolate(
     shape = tensor_type(x, "interpolate", "x").shape
     _check(mode, len(shape), align_corners, align_mode, antialias)
     layout = FORMATS[len(shape)][0] if data_format is None else data_format
-    if layout not in FORMATS[len(shape)]:
-        wanted = " or ".join(FORMATS[len(shape)][:2])
-        raise ArgumentError("D2S0004", f"interpolate(): 'data_format' is {brief(layout)}, expected {wanted}")
+    one_of("interpolate", "data_format", layout, FORMATS[len(shape)])
     there, back = windows.order(len(shape) - 2, layout.endswith("C"))
     x = transpose(x, there) if there else x
     have = tensor_type(x, "interpolate", "x").shape[2:]
@@ -62,17 +61,16 @@ def interpolate(
 
 
 def _check(mode: Any, rank: int, align_corners: Any, align_mode: Any, antialias: Any) -> None:
-    if mode not in RANKS:
-        raise ArgumentError("D2S0004", f"interpolate(): 'mode' is {brief(mode)}, expected one of {', '.join(RANKS)}")
+    one_of("interpolate", "mode", mode, RANKS)
     if rank not in RANKS[mode]:
         wanted = " or ".join(map(str, RANKS[mode]))
         raise ShapeError("D2S0002", f"interpolate(): 'x' has {rank} axes, by {mode!r} expected {wanted}")
-    if align_corners and mode in ("nearest", "area"):
+    if flag(align_corners, "align_corners") and mode in ("nearest", "area"):
         message = f"interpolate(): 'align_corners' is {align_corners} with {mode!r}"
         raise ArgumentError("D2S0004", message, hint="modes linear, bilinear, bicubic, trilinear")
-    if align_mode not in (0, 1):
+    if not isinstance(align_mode, int) or align_mode not in (0, 1):
         raise ArgumentError("D2S0004", f"interpolate(): 'align_mode' is {brief(align_mode)}, expected 0 or 1")
-    if antialias:
+    if flag(antialias, "antialias"):
         raise ArgumentError("D2S0004", "interpolate(): 'antialias' is not there yet", hint="antialias=False")
 
 

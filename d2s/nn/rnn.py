@@ -9,7 +9,8 @@ In: sequences [batch, steps, numbers] (or steps first), first states. Out: what 
 
 from typing import Any
 
-from d2s.errors import ArgumentError, DTypeError, brief
+from d2s.arguments import number, one_of
+from d2s.errors import ArgumentError, DTypeError
 from d2s.nn.containers import LayerList
 from d2s.nn.dropout import dropout
 from d2s.nn.layer import Layer
@@ -122,14 +123,12 @@ class _Network(LayerList):
     ) -> None:
         super().__init__()
         name = type(self).__name__
-        if direction not in DIRECTIONS:
-            wanted = "'forward', 'bidirect' or 'bidirectional'"
-            raise ArgumentError("D2S0004", f"{name}(): 'direction' is {brief(direction)}, expected {wanted}")
+        one_of(name, "direction", direction, DIRECTIONS)
         self.num_directions, self.num_layers = DIRECTIONS[direction], whole_number(num_layers, name, "num_layers")
         if self.num_layers < 1:
             raise ArgumentError("D2S0004", f"{name}(): 'num_layers' is {num_layers}, expected 1 or more")
         self.input_size, self.hidden_size = input_size, hidden_size
-        self.time_major, self.dropout = time_major, dropout
+        self.time_major, self.dropout = time_major, number(name, "dropout", dropout)
         self.state_components = 2 if self.cell is LSTMCell else 1
         given = dict(zip(("weight_ih_attr", "weight_hh_attr", "bias_ih_attr", "bias_hh_attr"), attrs, strict=True)) | of_cell
         for k in range(self.num_layers):
@@ -148,10 +147,10 @@ class _Network(LayerList):
     def forward(self, inputs: Any, initial_states: Any = None, sequence_length: Any = None) -> tuple[Any, Any]:
         shown: Any = inputs
         last: list[Any] = []
-        for number, layer in enumerate(self):
-            if number and self.dropout and self.training:
+        for place, layer in enumerate(self):
+            if place and self.dropout and self.training:
                 shown = dropout(shown, self.dropout, training=True)
-            first = None if initial_states is None else self._of_layer(initial_states, number)
+            first = None if initial_states is None else self._of_layer(initial_states, place)
             shown, state = layer(shown, first, sequence_length)
             last = [*last, *([state] if self.num_directions == 1 else state)]
         if self.state_components == 1:

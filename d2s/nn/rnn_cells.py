@@ -11,6 +11,7 @@ In: the numbers of a step [batch, numbers], a state. Out: what the cell shows, a
 from collections.abc import Sequence
 from typing import Any
 
+from d2s.arguments import one_of
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.nn.initializer import Constant, Uniform
 from d2s.nn.layer import Layer
@@ -135,9 +136,7 @@ class SimpleRNNCell(_Cell):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        if activation not in ("tanh", "relu"):
-            got = brief(activation)
-            raise ArgumentError("D2S0004", f"SimpleRNNCell(): 'activation' is {got}, expected 'tanh' or 'relu'")
+        one_of("SimpleRNNCell", "activation", activation, ("tanh", "relu"))
         self.kind = activation
         self._learn((input_size, hidden_size, hidden_size), (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
 

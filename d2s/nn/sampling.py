@@ -12,7 +12,8 @@ last value, otherwise the outer edges of their cells.
 import itertools
 from typing import Any
 
-from d2s.errors import ArgumentError, ShapeError, brief
+from d2s.arguments import one_of
+from d2s.errors import ShapeError
 from d2s.ops.along_axis import take_along_axis
 from d2s.ops.compare import cast, greater_equal, less_equal, where
 from d2s.ops.create import linspace, ones
@@ -22,6 +23,7 @@ from d2s.ops.join import stack
 from d2s.ops.logic import logical_and
 from d2s.ops.math import abs, floor_divide
 from d2s.ops.matmul import matmul
+from d2s.ops.op import flag
 from d2s.ops.rounding import floor, round
 from d2s.ops.shape import flatten, reshape, unsqueeze
 from d2s.ops.shapes import tensor_type, unnamed, whole_numbers
@@ -76,10 +78,9 @@ def grid_sample(
     [[[[2.0]]]]
     """
     shape, places = tensor_type(x, "grid_sample", "x").shape, tensor_type(grid, "grid_sample", "grid").shape
-    for argument, value, known in (("mode", mode, MODES), ("padding_mode", padding_mode, PADDINGS)):
-        if value not in known:
-            wanted = ", ".join(map(repr, known))
-            raise ArgumentError("D2S0004", f"grid_sample(): '{argument}' is {brief(value)}, expected one of {wanted}")
+    one_of("grid_sample", "mode", mode, MODES)
+    one_of("grid_sample", "padding_mode", padding_mode, PADDINGS)
+    align_corners = flag(align_corners, "align_corners")
     spatial = len(shape) - 2
     if spatial not in (2, 3) or len(places) != spatial + 2 or places[-1] != spatial or places[0] != shape[0]:
         message = f"grid_sample(): 'x' has shape {list(shape)}, 'grid' has {list(places)}"

@@ -2,7 +2,7 @@
 
 In: floats. Out: floats of the same dtype. Thresholds are attributes and stand in the text.
 
->>> from d2s.types import float32
+>>> from d2s.types import Type, float32
 >>> softshrink.infer([Type(float32, ("n", 4))], {"threshold": 0.5})
 (f32[n,4],)
 """

@@ -13,8 +13,11 @@ from d2s.nn import activation
 
 X = d2s.to_tensor(np.linspace(-4, 4, 24, dtype="float32").reshape(2, 3, 4))
 TEXTS = {
+    "CELU": "CELU(alpha=1.0)",
     "ELU": "ELU(alpha=1.0)",
     "GELU": "GELU(approximate=False)",
+    "GLU": "GLU(axis=-1)",
+    "Hardshrink": "Hardshrink(threshold=0.5)",
     "Hardsigmoid": "Hardsigmoid()",
     "Hardswish": "Hardswish()",
     "Hardtanh": "Hardtanh(min=-1.0, max=1.0)",
@@ -29,8 +32,10 @@ TEXTS = {
     "Silu": "Silu()",
     "Softmax": "Softmax(axis=-1)",
     "Softplus": "Softplus(beta=1, threshold=20)",
+    "Softshrink": "Softshrink(threshold=0.5)",
     "Softsign": "Softsign()",
     "Swish": "Swish()",
+    "ThresholdedReLU": "ThresholdedReLU(threshold=1.0, value=0.0)",
     "Tanh": "Tanh()",
     "Tanhshrink": "Tanhshrink()",
 }
@@ -41,7 +46,7 @@ def test_all_are_here():
     made = {
         name for name, kind in vars(activation).items() if isinstance(kind, type) and kind.__module__ == activation.__name__
     }
-    assert made - {"_Activation"} == set(TEXTS)
+    assert made - {"_Activation", "Maxout"} == set(TEXTS)  # Maxout cannot be made without its groups
 
 
 @every
@@ -63,6 +68,7 @@ def test_captured_and_pickled(name):
 
 
 def test_settings():
+    assert repr(nn.Maxout(2)) == "Maxout(groups=2, axis=1)"
     assert repr(nn.LeakyReLU(0.5, "steep")) == "LeakyReLU(negative_slope=0.5, name=steep)"
     assert nn.Hardtanh(max=2.0)(X).numpy().max() == 2.0
     assert nn.Softmax(axis=0)(X).sum(0).numpy() == pytest.approx(1.0)
