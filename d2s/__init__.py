@@ -1,11 +1,12 @@
 """d2s: dynamic deep-learning Python, made static native code."""
 
-from d2s import callbacks, dataset, hapi, io, jit, metric, nn, ops, optimizer, regularizer, static, utils, version, vision
+from typing import TYPE_CHECKING
+
+from d2s import jit, later, nn, ops, optimizer, regularizer, static, utils, version
 from d2s.autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from d2s.checkpoint import load, save
 from d2s.codegen.threads import get_num_threads, set_num_threads
 from d2s.config import config
-from d2s.dataset.batch import batch
 from d2s.default_dtype import get_default_dtype, set_default_dtype
 from d2s.eager import autograd
 from d2s.eager.assign import assign, increment
@@ -15,7 +16,6 @@ from d2s.eager.masks import masked_select, nonzero
 from d2s.eager.shown import set_printoptions
 from d2s.eager.tensor import Tensor, is_tensor, to_tensor
 from d2s.flags import get_flags, set_flags
-from d2s.hapi import Model, flops, summary
 from d2s.jit import to_static
 from d2s.limits import finfo, iinfo
 from d2s.nn.parameter import ParamAttr
@@ -135,3 +135,13 @@ from d2s.static.program import disable_static, enable_static, in_dynamic_mode
 from d2s.types import bool_, float32, float64, int8, int16, int32, int64, uint8
 from d2s.utils.dlpack import from_dlpack
 from d2s.version import full_version as __version__
+
+if TYPE_CHECKING:
+    from d2s import callbacks, dataset, hapi, io, metric, vision
+    from d2s.dataset.batch import batch
+    from d2s.hapi import Model, flops
+    from d2s.hapi.summary import summary as summary
+
+_LATER = {name: f"d2s.{name}" for name in ("callbacks", "dataset", "hapi", "io", "metric", "vision")}
+_LATER |= {"batch": "d2s.dataset.batch", "Model": "d2s.hapi", "flops": "d2s.hapi", "summary": "d2s.hapi"}
+__getattr__, __dir__ = later.names(__name__, _LATER)

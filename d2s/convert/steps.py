@@ -6,6 +6,7 @@ In: a function that is called. Out: what is called instead at capture, or None i
 '1.50ab'
 """
 
+import functools
 import io
 import logging
 import math
@@ -36,11 +37,6 @@ from d2s.types import Type, dtype
 _TELLING = (print, warnings.warn, time.sleep)
 _CLOCKS = (time.time, time.perf_counter, time.monotonic, time.process_time, time.time_ns, time.perf_counter_ns)
 _RECEIVERS = (logging.Logger, logging.LoggerAdapter, io.IOBase)
-_NUMPY_SOURCES: tuple[tuple[type, Callable[[], Any]], ...] = (
-    (np.random.RandomState, lambda: np.random.RandomState(0)),
-    (np.random.Generator, lambda: np.random.default_rng(0)),
-    (random.Random, lambda: random.Random(0)),
-)
 _SEEN = (SymbolicTensor, Tensor, Later)
 _OF_NUMBERS = {round, pow, divmod, *(f for f in vars(math).values() if callable(f))}
 _TEXTS = (str, repr, format)
@@ -57,12 +53,22 @@ def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
         return lambda *args, **kwargs: tell(tracer, name, function, _read(args), kwargs)
     if any(function is known for known in _CLOCKS):
         return lambda: ask(tracer, name, function, (), {}, function(), number=True)
-    source = next((make() for kind, make in _NUMPY_SOURCES if isinstance(owner, kind)), None)
+    source = next((make() for kind, make in _sources() if isinstance(owner, kind)), None)
     if source is not None:
         return lambda *args, **kwargs: _draw(tracer, source, function, args, kwargs)
     if _is_numpy(function):
         return lambda *args, **kwargs: later(name, function, *_read(args), **kwargs)
     return None
+
+
+@functools.cache
+def _sources() -> tuple[tuple[type, Callable[[], Any]], ...]:
+    """Sources of random numbers, and one of each kind to try a draw on; NumPy loads its own when they are first named."""
+    return (
+        (np.random.RandomState, lambda: np.random.RandomState(0)),
+        (np.random.Generator, lambda: np.random.default_rng(0)),
+        (random.Random, lambda: random.Random(0)),
+    )
 
 
 def _called(function: Any, *args: Any, **kwargs: Any) -> Any:

@@ -229,7 +229,7 @@ def public():
         holder = d2s
         for name in part.split(".") if part else []:
             holder = getattr(holder, name, None)
-        for name, value in vars(holder).items() if holder else ():
+        for name, value in ((name, getattr(holder, name)) for name in (dir(holder) if holder else ())):
             own = inspect.ismodule(holder) and not hasattr(
                 holder, "__path__"
             )  # a plain module: what it defines, not what it reads

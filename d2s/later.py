@@ -1,0 +1,30 @@
+"""Names of a package that are imported when they are first asked for: `import d2s` loads no datasets, models and callbacks.
+
+In: a package's name; for each name the module that has it, or that it is. Out: the package's `__getattr__` and `__dir__`.
+
+>>> found, listed = names("d2s", {"Model": "d2s.hapi"})
+>>> found("Model").__module__, "Model" in listed()
+('d2s.hapi.model', True)
+"""
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """What a package defines to have names later; each is looked up once."""
+
+    def __getattr__(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+        home = importlib.import_module(homes[name])
+        value = home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *homes})
+
+    return __getattr__, __dir__
