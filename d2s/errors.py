@@ -130,12 +130,11 @@ uneven(d2s.to_tensor([1.0]))
 import d2s
 
 @d2s.to_static
-def forgetful(x):
-    y = x + 1
-    del y
-    return x
+def importing(x):
+    import math
+    return x * math.pi
 
-forgetful(d2s.to_tensor([1.0]))
+importing(d2s.to_tensor([1.0]))
 """,
         "Write it in another way - the message says which - or move it to a function that is not captured.",
     ),

@@ -18,6 +18,7 @@ from d2s.ast_transforms import (
     annotations,
     asserts,
     calls,
+    deletes,
     exits,
     fence,
     for_loop,
@@ -41,6 +42,7 @@ from d2s.stages import stage
 PIPELINE = (
     fence,  # first: refuse before any work, in the user's own text
     annotations,  # before `if_else`: a nonlocal name may not be annotated
+    deletes,  # before the analysis of names: a deleted variable is assigned nothing
     asserts,  # before `returns`: it makes `if` statements
     match,  # before `exits`: it makes `if` statements
     walrus,  # behind `match` and `asserts`, whose tests may bind names; before `exits`: it makes a `break`

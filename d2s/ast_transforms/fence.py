@@ -5,11 +5,11 @@ In: a function. Out: nothing, or a CaptureError.
 >>> from d2s.ast_transforms.function import shown
 >>> shown('''
 ... def f(x):
-...     del x''', transform)
+...     import os''', transform)
 Traceback (most recent call last):
-d2s.errors.CaptureError: [D2S1003] 'f' holds a `del`: a graph has no way to forget a variable
+d2s.errors.CaptureError: [D2S1003] 'f' holds a `import`: it would run at capture only
   at <text>:3
-  way out: leave the variable alone, or assign None to it
+  way out: move it to the top of the file
 """
 
 import itertools
@@ -31,7 +31,6 @@ _REFUSED = {
     "YieldFrom": _YIELD,
     "Global": ("`global`", "a graph cannot assign variables of the module yet", _OUTSIDE),
     "Nonlocal": ("`nonlocal`", "a graph cannot assign variables of an outer function yet", _OUTSIDE),
-    "Delete": ("`del`", "a graph has no way to forget a variable", "leave the variable alone, or assign None to it"),
     "With": ("`with` around a `yield`", "a graph cannot stop half way", "yield behind it"),
     "Try": ("`try` that a `yield`, or an exit in `finally`, leaves", "a graph cannot stop half way", "leave it at its end"),
     "TryStar": ("`except*`", "a graph cannot split exceptions", "use `except`"),
@@ -64,6 +63,8 @@ def transform(function: Function) -> None:
         kind = type(node).__name__
         if kind in ("Assign", "AugAssign"):
             assigned.update(part for t in (node.targets if kind == "Assign" else [node.target]) for part in stored(t))
+        if kind == "Delete":
+            assigned.update(part for target in node.targets for part in stored(target))
         if kind in ("Expr", "Assign", "Return") and isinstance(node.value, (gast.Yield, gast.YieldFrom)):
             assigned.add(node.value)
         if kind in _REFUSED and node not in assigned and not (kind in _HARMLESS and _HARMLESS[kind](node)):

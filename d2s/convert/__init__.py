@@ -2,7 +2,7 @@
 
 from d2s.capture import numbers as numbers  # how symbols divide
 from d2s.capture.undefined import Undefined
-from d2s.convert.attributes import set_attribute
+from d2s.convert.attributes import delete_attribute, set_attribute
 from d2s.convert.calls import IGNORED as IGNORED
 from d2s.convert.calls import call, converted
 from d2s.convert.for_loop import for_loop
@@ -12,7 +12,7 @@ from d2s.convert.logical import and_, both, either, if_exp, in_, is_not, not_, n
 from d2s.convert.match import taken_apart
 from d2s.convert.protect import catches, protected, within
 from d2s.convert.steps import formatted, percent, text
-from d2s.convert.stores import changed, made, set_item
+from d2s.convert.stores import changed, delete_item, made, set_item
 from d2s.convert.while_loop import while_loop
 
 __all__ = [
@@ -35,6 +35,8 @@ __all__ += [
     "catches",
     "changed",
     "defined",
+    "delete_attribute",
+    "delete_item",
     "for_loop",
     "formatted",
     "in_",

@@ -19,7 +19,7 @@ from d2s.capture.heap import UNREAD, Place
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.capture.undefined import Undefined
 from d2s.convert.calls import call
-from d2s.convert.loads import read_attribute
+from d2s.convert.loads import attribute, read_attribute
 from d2s.eager.tensor import Tensor
 
 _OUTSIDE = "return the new value and store it outside the captured function"
@@ -33,6 +33,16 @@ def set_attribute(value: Any, owner: Any, name: str) -> None:
         switch(tracer, owner, lambda one: list(filter(None, [set_attribute(value, one, name)])))  # type: ignore[func-returns-value]
     else:
         _store(tracer, value, owner, name)
+
+
+def delete_attribute(owner: Any, name: str) -> None:
+    tracer = capturing()
+    if tracer is None:
+        delattr(owner, name)
+        return
+    attribute(owner, name)  # which complains if there is none
+    error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
+    set_attribute(Undefined(name, error=error), owner, name)
 
 
 def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:

@@ -51,6 +51,20 @@ def changed(value: Any, by: Any, sign: str) -> Any:
     return _APPLY[sign](value, operand(value, by))
 
 
+def delete_item(owner: Any, key: Any) -> None:
+    tracer = capturing()
+    if isinstance(owner, Later):
+        assert tracer is not None
+        tell(tracer, "delitem", operator.delitem, (owner, key), {})
+        return
+    if tracer:
+        if not isinstance(owner, list | dict) or isinstance(key, SymbolicTensor | OneOf):
+            refuse("D2S1003", f"`del` of an item of a {type(owner).__name__}", "take items of lists and dicts, by known places")
+        guard_content(tracer, owner)
+        changing(tracer, owner)
+    del owner[key]
+
+
 def set_item(value: Any, owner: Any, key: Any) -> None:
     tracer = capturing()
     if tracer:

@@ -8,6 +8,7 @@ In: the leaves of a call's arguments. Out: what the function returns, with the b
 [0.0]
 """
 
+import collections
 from collections.abc import Callable, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from d2s.capture.tree import containers
 from d2s.default_dtype import default_dtype
 from d2s.eager.handler import again, refuse_changed
 from d2s.eager.tensor import Tensor
-from d2s.errors import GradientError
+from d2s.errors import CaptureError, GradientError
 from d2s.ir.program import Program, Value
 from d2s.ir.text import show
 from d2s.jit.checks import Check, Matches
@@ -211,6 +212,7 @@ class Variant:
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
         self.graph = Graph(self.captured.program, self.captured.returned)
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
+        self.in_place = [(owner, details[0]) for kind, owner, *details in self.captured.stores if kind == "tensor"]
         self.key = key
         self.matches: Matches | None = None  # written once a second call fits
 
@@ -262,26 +264,28 @@ class Variant:
             return self._run(leaves, arguments, state)
 
     def _run(self, leaves: Sequence[Any], arguments: Any, state: Sequence[int]) -> Any:
-        found = self._found()
+        found, objects = self._found(), list[Any]()
 
         def leaf(kind: str, at: Any) -> Any:
             if kind == "output":
                 return outputs[at].item() if self.graph.program.outputs[at].type.python else outputs[at]
             if kind == "object":
-                return run.objects[int(outputs[at].item())]
+                return objects[int(outputs[at].item())]
             if kind == "copy":
                 return Tensor(at.array.copy())
             if kind == "argument":
                 return leaves[at]
             return found[at] if kind == "read" else containers(arguments)[at] if kind == "container" else at
 
-        self._check_leaves(leaf)
-        run = host.Run(leaf=leaf)
+        inputs = self._inputs(leaves, found, state)
+        if self.in_place:
+            self._check_places(leaf, inputs)
+        run = host.Run(objects, leaf=leaf)  # which `leaf` does not know: no cycle keeps what a call has made
         if self.graph.acts:
             with host.running(run):
-                outputs = self.graph(self._inputs(leaves, found, state))
+                outputs = self.graph(inputs)
         else:
-            outputs = self.graph(self._inputs(leaves, found, state))
+            outputs = self.graph(inputs)
         if not self.captured.stores:
             return build(self.captured.result, leaf)
         result, values = build(self.captured.whole, leaf)
@@ -289,11 +293,17 @@ class Variant:
             write(target, value, run)
         return result
 
-    def _check_leaves(self, leaf: Callable[[str, Any], Any]) -> None:
-        """Before the run: a leaf that wants a gradient cannot be changed in place."""
-        for kind, owner, *details in self.captured.stores:
-            if kind == "tensor" and details[0] and recording():
-                leaf(*owner)._check_place()
+    def _check_places(self, leaf: Callable[[str, Any], Any], inputs: Sequence[Tensor]) -> None:
+        """Before a run that changes tensors in place: a leaf that wants a gradient cannot be changed so, nor can a tensor whose
+        memory another input has, which would have to change with it."""
+        there = collections.Counter(t.array.ctypes.data for t in inputs if t.array.size)
+        for owner, history in self.in_place:
+            tensor = leaf(*owner)
+            if history and recording():
+                tensor._check_place()
+            if there[tensor.array.ctypes.data] > 1:
+                message = f"'{self.graph.program.name}' changes a tensor in place whose memory another tensor has that it reads"
+                raise CaptureError("D2S1003", message, hint="give it copies: x.clone()")
 
 
 def _tensor(leaf: Any) -> Tensor:

@@ -809,3 +809,12 @@ def an_exception_leaves_what_was_done(x, y):
         finally:
             n += 1
     return n
+
+
+@on((1, 0), (-1, 0))
+def deletes(a, _):
+    b, items = a + 1, [1, 2, {"k": 3}]
+    if a > 0:
+        del b, items[0]
+    del items[-1]["k"]
+    return items, b

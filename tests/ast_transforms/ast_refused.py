@@ -46,11 +46,6 @@ def loops_over_attribute(a):
         pass
 
 
-def deletes(a):
-    b = a
-    del b  # here
-
-
 def yields_within(lock):
     with lock:  # here
         yield 1

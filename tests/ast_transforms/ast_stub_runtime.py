@@ -108,6 +108,14 @@ def changed(value, by, sign):
     return scope["x"]
 
 
+def delete_item(owner, key):
+    del owner[key]
+
+
+def delete_attribute(owner, name):
+    delattr(owner, name)
+
+
 def set_item(value, owner, key):
     owner[key] = value
 

@@ -22,9 +22,13 @@ def test_same_outcome(fn, arguments):
 def test_each_transform_alone(module, fn, arguments):
     function = source.read(fn)
     if module.__name__.endswith(("if_else", "while_loop", "for_loop", "protect")):  # input: no name unbound
-        for earlier in (ast_transforms.annotations, ast_transforms.loads):
+        for earlier in (ast_transforms.annotations, ast_transforms.deletes, ast_transforms.loads):
             earlier.transform(function)
+    if module is ast_transforms.loads:  # input: no `del`
+        ast_transforms.deletes.transform(function)
     module.transform(function)
+    if module is ast_transforms.deletes:  # whether a variable has a value, `loads` asks
+        ast_transforms.loads.transform(function)
     converted = load.build(function, fn, stub)
     for args in arguments:
         assert stub.outcome(converted, args) == stub.outcome(fn, args), args

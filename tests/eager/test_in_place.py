@@ -516,6 +516,15 @@ def test_a_leaf_that_wants_a_gradient_is_not_changed_by_a_graph_either():
     assert x.tolist() == [3.0, 4.0]
 
 
+def test_two_tensors_in_one_memory_do_not_go_into_a_graph_that_changes_one():
+    static = d2s.to_static(lambda x, y: x.add_(1.0) + y)
+    x = tensor(1.0, 2.0)
+    assert static(x, x.clone()).tolist() == [3.0, 5.0]
+    with pytest.raises(CaptureError, match=r"D2S1003.*memory"):
+        static(x, x.detach())
+    assert x.tolist() == [2.0, 3.0]
+
+
 def test_a_capture_refuses_what_changes_the_tape():
     outside = tensor(1.0, 2.0)
     changes = [

@@ -491,3 +491,35 @@ def results_of_pythons_own():
         return name, len(name), name.upper(), [name, x * 2]
 
     return results, lambda: None
+
+
+@row()
+def what_is_deleted():
+    state = box(n=1, cache={"a": 1, "b": A * 1}, spare=A * 2)
+
+    def deletes(x):
+        y = x * 2
+        z = y + 1
+        del y
+        parts = [x, z, z * 2]
+        del parts[0], parts[-1]
+        if x.sum() > 0 and hasattr(state, "spare"):
+            del state.spare
+        if "b" in state.cache:
+            del state.cache["b"]
+        if x.sum() > 100:
+            del z
+        return parts[0] + z
+
+    return deletes, lambda: vars(state)
+
+
+@row()
+def a_deleted_variable_is_not_there():
+    def deletes(x):
+        y = x * 2
+        if x.sum() > 0:
+            del y
+        return y
+
+    return deletes, lambda: None
