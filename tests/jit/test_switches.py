@@ -69,21 +69,21 @@ def test_the_rewritten_text_is_printed_at_the_level_asked_for(capsys):
     assert capsys.readouterr().out == ""
 
 
-def forgetful(x):
-    y = x * 2
-    del x
-    return y
+def importing(x):
+    import math  # here
+
+    return x * math.floor(2.5)
 
 
 def test_without_full_graph_one_warning_carries_the_diagnostic():
-    static = d2s.to_static(forgetful, full_graph=False)
-    with pytest.warns(UserWarning, match=r"(?s)'forgetful' runs as plain Python.*D2S1003.*`del`.*test_switches.py"):
+    static = d2s.to_static(importing, full_graph=False)
+    with pytest.warns(UserWarning, match=r"(?s)'importing' runs as plain Python.*D2S1003.*`import`.*test_switches.py"):
         assert static(X).tolist() == [2.0, 4.0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert static(X).tolist() == [2.0, 4.0]
     with pytest.raises(CaptureError):
-        d2s.to_static(forgetful)(X)
+        d2s.to_static(importing)(X)
 
 
 def test_names_of_paddle():
