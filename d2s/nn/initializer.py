@@ -45,6 +45,8 @@ class Postpones:
 
 def begin(parameter: Tensor, initializer: Initializer) -> None:
     """Gives a parameter its first values, now or when its program starts."""
+    expect("begin", "parameter", parameter, Tensor, "a Tensor")
+    expect("begin", "initializer", initializer, Initializer, "an Initializer")
     handler = current()
     if isinstance(handler, Postpones):
         handler.postpone(parameter, initializer)
