@@ -33,6 +33,7 @@ from d2s.jit.binding import binder
 from d2s.jit.signature import InputSpec, Key
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
+from d2s.runtime.plan import Plan
 from d2s.stages import stage
 from d2s.static.inlining import inlined
 from d2s.static.program import current_recording
@@ -268,6 +269,19 @@ class StaticFunction:
     def program(self, *args: Any, **kwargs: Any) -> Program:
         """The Program that a call with these arguments runs."""
         return self.concrete_program(*args, **kwargs).graph.program
+
+    def plan(self, *args: Any, **kwargs: Any) -> str:
+        """The steps that a call with these arguments runs; where a gradient is wanted, those of `backward` behind them."""
+        return "\n".join(map(str, self._plans(args, kwargs)))
+
+    def kernels(self, *args: Any, **kwargs: Any) -> str:
+        """The texts of the kernels these steps call, under the lines they come from."""
+        return "\n\n".join(plan.kernels() for plan in self._plans(args, kwargs))
+
+    def _plans(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Plan]:
+        values = self._values(args, kwargs)
+        leaves, skeleton = flatten(self._arguments(values))
+        return self._variant(leaves, skeleton, values).plans(leaves)
 
     @property
     def main_program(self) -> Program:

@@ -33,6 +33,7 @@ from d2s.jit.checks import Check, Matches
 from d2s.jit.signature import Key
 from d2s.runtime import host, launch, random_state
 from d2s.runtime.call import Call
+from d2s.runtime.plan import Plan
 from d2s.stages import stage
 from d2s.types import STACK
 
@@ -102,6 +103,14 @@ class Graph:
             own[id(a)] if id(a) in own else Tensor(a, not reached, tape.result(node, n) if reached else None)
             for n, (a, reached) in enumerate(zip(results, run.reached, strict=False))
         ]
+
+    def plans(self, inputs: Sequence[Tensor]) -> list[Plan]:
+        """What a call on such tensors runs: one plan, or where a gradient is wanted those of both halves."""
+        wanted = tuple(not t.stop_gradient for t in inputs)
+        if not recording() or True not in wanted:
+            return [self._plain.plan]
+        given = self._run_of(wanted).given
+        return [half.plan for half in self.halves(wanted, given, (False,) * len(wanted))[1:]]
 
     def _run_of(self, wanted: Mask) -> "_Run":
         given = tuple(n < self.returned and v.type.is_float for n, v in enumerate(self.program.outputs))
@@ -248,6 +257,11 @@ class Variant:
         """What the Program is run on."""
         with random_state.held() as state:
             return [t.array for t in self._inputs(leaves, self._found(), state)]
+
+    def plans(self, leaves: Sequence[Any]) -> list[Plan]:
+        """What a call runs, first the plan of its forward half."""
+        with random_state.held() as state:
+            return self.graph.plans(self._inputs(leaves, self._found(), state))
 
     def _found(self) -> list[Any]:
         """What calls change, as it is now."""

@@ -82,6 +82,27 @@ class Plan:
         name = f"({' '.join(n.op for n in inner if n.op not in ('fused', 'constant'))})" if inner else node.op
         return f"{n:4} RUN           {name} {' '.join(map(str, read))}" + (f"  # {node.where}" if node.where else "")
 
+    def kernels(self) -> str:
+        """The texts of the kernels a run calls, each once, under the user's lines of the nodes it computes."""
+        users: dict[str, list[str]] = {}
+        for node in self.runs.values():
+            users.setdefault(lowered(node).text, []).append(_told(node))
+        return "\n\n".join("".join(dict.fromkeys(told)) + text for text, told in users.items())
+
+
+def lowered(node: Node) -> emit.Launch:
+    """The kernel of a node."""
+    if node.op == "fused":
+        body = node.attrs["body"]
+        return (native_loop if body.nodes[0].op == "while_loop" else fused).lower(body)
+    return emit.lower(OPS[node.op], [v.type for v in node.inputs], [v.type for v in node.outputs], node.attrs)
+
+
+def _told(node: Node) -> str:
+    """The nodes a kernel computes, a comment line for each."""
+    inner = [n for n in node.attrs["body"].every_node() if n.op not in ("fused", "constant")] if node.op == "fused" else [node]
+    return "".join(f"# {n.op}  {n.where}".rstrip() + "\n" for n in inner)
+
 
 def build(program: Program) -> Plan:
     """The plan of a Program; compiles the kernels it is the first to need."""
@@ -203,7 +224,7 @@ class _Planner:
 
     def plan_kernel(self, node: Node) -> None:
         self.requires(node)
-        self.run(node, emit.lower(OPS[node.op], [v.type for v in node.inputs], [v.type for v in node.outputs], node.attrs))
+        self.run(node, lowered(node))
 
     def plan_fused(self, node: Node) -> None:
         if node.attrs["body"].nodes[0].op == "while_loop":
@@ -211,11 +232,11 @@ class _Planner:
             return
         for inner in node.attrs["body"].nodes:
             self.requires(inner)
-        self.run(node, fused.lower(node.attrs["body"]))
+        self.run(node, lowered(node))
 
     def loop(self, node: Node) -> None:
         """A loop in one kernel: run again on what it left while it says there is more to do."""
-        launch = native_loop.lower(node.attrs["body"])
+        launch = lowered(node)
         homes = [self.carried(v) for v in node.inputs[: launch.carries]]
         results = [self.allocate(v.type) for v in node.outputs]
         ran, more, fault = self.register(), self.register(), self.register()
