@@ -4,7 +4,7 @@ VENV ?= .venv
 # What is also tested under another Python, if this machine has one (OTHER=path names it).
 QUICK = tests/ops/test_against_numpy.py tests/eager tests/jit/test_to_static.py tests/jit/test_training.py tests/runtime/test_executor.py
 
-.PHONY: demo test test-here test-other installed quick lint seeds clean
+.PHONY: demo test test-here test-other installed quick soak lint seeds clean
 
 demo: $(VENV)/demo-is-installed
 	$(VENV)/bin/python samples/01_if_and_while.py
@@ -35,6 +35,12 @@ quick: $(VENV)/tests-are-installed
 # The seed documents' code in full: D2S_SEEDS names their folder, and `data` beside it holds MNIST.
 seeds: $(VENV)/tests-are-installed
 	D2S_SEEDS_FULL=1 $(VENV)/bin/python -m pytest tests/seeds
+
+# Random programs, eager against static, for hours: `make soak SOAK=1000 SEED=5` tries fewer, and others.
+SOAK ?= 100000
+SEED ?= 1000000
+soak: $(VENV)/tests-are-installed
+	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_random_programs.py $(SEED) $(SOAK)
 
 lint: $(VENV)/tests-are-installed
 	$(VENV)/bin/ruff check .

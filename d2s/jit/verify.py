@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s import passes
 from d2s.arguments import expect
 from d2s.capture.tree import flatten, rebuild
 from d2s.eager.tensor import Tensor
@@ -87,7 +88,7 @@ def first_difference(program: Program, arrays: Sequence[np.ndarray]) -> str:
     seen: list[tuple[Node, Any]] = []
     interpreter.run(program, arrays, lambda node, results: seen.extend((node, r) for r in results))
     values = [v for node in program.nodes for v in node.outputs]
-    compiled = Call(Program(program.name, program.inputs, program.nodes, tuple(values)))(arrays)
+    compiled = Call(Program(program.name, program.inputs, program.nodes, tuple(values)), passes.lower)(arrays)
     for (node, interpreted), value, y in zip(seen, values, compiled, strict=True):
         if value.type is not STACK and not same_bits(np.asarray(interpreted), y):
             return f"first in {node.op} at {node.where or '?'}: {interpreted!r} node by node, {y!r} compiled"
