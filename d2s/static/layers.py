@@ -19,7 +19,7 @@ import numpy as np
 from d2s import memory, types, unique_name
 from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
-from d2s.errors import ArgumentError
+from d2s.errors import ArgumentError, brief
 from d2s.nn import functional
 from d2s.nn.initializer import Constant, Initializer, Normal, begin
 from d2s.nn.layer import Layer
@@ -177,6 +177,8 @@ def create_global_var(
     """
     expect("create_global_var", "shape", shape, list | tuple, "a list of ints")
     held = types.dtype(dtype)
+    if not all(isinstance(d, int) and d >= 0 for d in shape):
+        raise ArgumentError("D2S0004", f"create_global_var(): 'shape' is {brief(shape)}, expected extents")
     memory.check("create_global_var", tuple(shape), held.numpy)
     found = Tensor(np.zeros(tuple(shape), held.numpy))
     found.name = name or unique_name.generate("global_var")

@@ -71,4 +71,5 @@ def _area(positive: np.ndarray, negative: np.ndarray) -> float:
 
 def cpu_places(device_count: int | None = None) -> list[Any]:
     """So many places of the CPU."""
+    expect("cpu_places", "device_count", device_count, int | None, "an int")
     return [CPUPlace() for _ in range(1 if device_count is None else device_count)]
