@@ -312,11 +312,13 @@ CODES = {code: page.meaning for code, page in PAGES.items()}
 
 
 class D2SError(Exception):
-    """Base of all coded errors; `code` is a key of PAGES, `where` is `file:line` or empty."""
+    """Base of all coded errors; `code` is a key of PAGES, `where` is `file:line` or empty; `columns` are what is meant."""
 
-    def __init__(self, code: str, message: str, *, where: str = "", hint: str = "") -> None:
+    def __init__(
+        self, code: str, message: str, *, where: str = "", hint: str = "", columns: tuple[int, int] | None = None
+    ) -> None:
         assert code in PAGES, code
-        self.code, self.message, self.where, self.hint = code, message, where, hint
+        self.code, self.message, self.where, self.hint, self.columns = code, message, where, hint, columns
         super().__init__(self._text())
 
     def at(self, where: str) -> "D2SError":
@@ -325,22 +327,33 @@ class D2SError(Exception):
             return self
         return type(self)(self.code, self.message, where=where, hint=self.hint)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """A copy, or what another process gets, is the same error."""
-        return _again, (type(self), self.code, self.message, self.where, self.hint)
+    @property
+    def diagnostic(self) -> dict[str, object]:
+        """What the message says, in parts: for editors, logs and tests.
+
+        >>> CaptureError("D2S1003", "a thing", where="net.py:3", hint="another").diagnostic["line"]
+        3
+        """
+        path, _, line = self.where.rpartition(":")
+        parts: dict[str, object] = {"code": self.code, "meaning": PAGES[self.code].meaning, "message": self.message}
+        parts |= {"file": path, "line": int(line) if line else 0, "column": self.columns[0] + 1 if self.columns else 0}
+        return parts | {"text": self._line().strip(), "way_out": self.hint or PAGES[self.code].way_out}
+
+    def _line(self) -> str:
+        """The user's line."""
+        path, _, line = self.where.rpartition(":")
+        return linecache.getline(path, int(line)).rstrip() if path.endswith(".py") or path in linecache.cache else ""
 
     def _text(self) -> str:
         lines = [f"[{self.code}] {self.message}"]
         if self.where:
-            path, _, line = self.where.rpartition(":")
-            text = linecache.getline(path, int(line)).rstrip() if path.endswith(".py") or path in linecache.cache else ""
+            text = self._line()
             bare = text.lstrip()
-            lines += [f"  at {self.where}", f"    {bare}", "    " + "^" * len(bare)] if bare else [f"  at {self.where}"]
+            first, last = self.columns or (len(text) - len(bare), len(text))
+            marked = " " * (4 + first - len(text) + len(bare)) + "^" * max(1, min(last, len(text)) - first)
+            place = self.where + (f":{first + 1}" if self.columns else "")
+            lines += [f"  at {place}", f"    {bare}", marked] if bare else [f"  at {place}"]
         return "\n".join(lines + ([f"  way out: {self.hint}"] if self.hint else []))
-
-
-def _again(kind: type[D2SError], code: str, message: str, where: str, hint: str) -> D2SError:
-    return kind(code, message, where=where, hint=hint)
 
 
 class ShapeError(D2SError, ValueError):

@@ -24,6 +24,8 @@ def quote(text: str, at: gast.AST, /, **parts: Any) -> list[gast.stmt]:
     for node in gast.walk(module):
         if hasattr(node, "lineno"):
             gast.copy_location(node, at)
+            if node.end_lineno != node.lineno:  # a call of a method is said to be where its name ends
+                node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
     return _Fill(parts).visit(module).body
 
 

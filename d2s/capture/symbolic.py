@@ -10,9 +10,10 @@ value only a run can tell is refused at that line.
 ...     bool(x.sum() > 0)
 Traceback (most recent call last):
 d2s.errors.CaptureError: [D2S1001] bool() of a tensor: Python needs to know a value that only a run will tell
-  way out: an `if` or a plain `while` on it becomes part of the graph; `assert`, `break`, `continue` and `for` do not yet
+  way out: go on with the tensor itself: an `if`, `while` or `for` on it becomes part of the graph; or do this before the call
 """
 
+import itertools
 import linecache
 import math
 import os
@@ -81,11 +82,23 @@ def name_here(value: Any) -> str:
 
 def refuse(code: str, message: str, hint: str = "") -> NoReturn:
     """Ends the capture at the user's line."""
-    raise CaptureError(code, message, where=user_line(), hint=hint)
+    raise CaptureError(code, message, where=user_line(), hint=hint, columns=_columns())
+
+
+def _columns() -> tuple[int, int] | None:
+    """What of the user's line is running: rewritten code has the places of the user's; None where Python does not keep them."""
+    frame = sys._getframe(1)
+    while frame and in_package(frame.f_code.co_filename):
+        frame = frame.f_back  # type: ignore[assignment]
+    if not frame or sys.version_info < (3, 11):
+        return None
+    positions = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    first, last, start, end = positions
+    return (start, end) if first == last == frame.f_lineno and start is not None and end is not None and start < end else None
 
 
 ROWS = 1024  # that Python may take apart one by one: each is a node of its own
-_HINT = "an `if` or a plain `while` on it becomes part of the graph; `assert`, `break`, `continue` and `for` do not yet"
+_HINT = "go on with the tensor itself: an `if`, `while` or `for` on it becomes part of the graph; or do this before the call"
 
 
 def _unknown(asked: str) -> Callable[..., NoReturn]:

@@ -30,6 +30,7 @@ from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
 from d2s.convert.stores import CHANGING
 from d2s.eager.tensor import Tensor, to_tensor
+from d2s.errors import D2SError
 from d2s.ops import Op
 from d2s.ops.operators import Operators
 from d2s.runtime import launch
@@ -72,6 +73,8 @@ def call(function: Any) -> Callable[..., Any]:
         return function  # type: ignore[no-any-return]
     if isinstance(function, OneOf):
         return lambda *args, **kwargs: each(function, lambda one: call(one)(*args, **kwargs))
+    if isinstance(function, type) and issubclass(function, D2SError):
+        return function  # d2s's own complaints, from its functions that are captured
     if isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators):
         return functools.partial(_of_each, function)
     step = step_of(tracer, function)

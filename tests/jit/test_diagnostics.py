@@ -1,0 +1,189 @@
+"""What is said where a function cannot be captured: the line, what of it, why, and the way out; and whose lines are seen."""
+
+import linecache
+import pathlib
+import re
+import sys
+import threading
+import traceback
+
+import pytest
+import refused_functions
+
+import d2s
+from d2s.errors import PAGES, CaptureError
+
+X, K = d2s.to_tensor([1.0, 2.0]), d2s.to_tensor(1)
+
+
+def text_only(x):
+    return x
+
+
+text_only.__code__ = text_only.__code__.replace(co_filename="<nowhere>")
+
+
+def again():
+    static = d2s.to_static(refused_functions.powered)
+    static(X, 2)
+    with d2s.jit.fail_on_recompile():
+        static(X, 3)
+
+
+SAID = {
+    "D2S1001": (
+        lambda: d2s.to_static(refused_functions.keyed)(X, K),
+        """\
+[D2S1001] a dict indexed by an i64[] of run time: which item that is only a run will tell
+  at refused_functions.py:8:16
+    return x * table[k]
+               ^^^^^^^^""",
+    ),
+    "D2S1002": (
+        lambda: d2s.to_static(refused_functions.uneven)(-X),
+        r"""\[D2S1002\] after this, a variable would be one of 17 kinds of values: .*
+  at refused_functions.py:15
+    while x.sum\(\) < 9:
+    \^+
+  way out: at most 16 may meet; give it one dtype and one shape""",
+    ),
+    "D2S1003": (
+        lambda: d2s.to_static(refused_functions.forgetful)(X),
+        """\
+[D2S1003] 'forgetful' holds a `del`: a graph has no way to forget a variable
+  at refused_functions.py:22
+    del x
+    ^^^^^
+  way out: leave the variable alone, or assign None to it""",
+    ),
+    "D2S1004": (
+        lambda: d2s.to_static(refused_functions.opened)(X, threading.Lock()),
+        """\
+[D2S1004] `with` of a lock: it would be entered at capture only, and not at each call
+  at refused_functions.py:27
+    with lock:
+    ^^^^^^^^^^
+  way out: put the `with` around the call of the function""",
+    ),
+    "D2S1005": (
+        lambda: d2s.to_static(text_only)(X),
+        """\
+[D2S1005] the source text of 'text_only' is not available
+  at <nowhere>:LINE
+  way out: put the function in a file, or its text in linecache.cache""",
+    ),
+    "D2S1006": (
+        again,
+        """\
+[D2S1006] 'powered' would be captured again: k: 2 → 3
+  at refused_functions.py:31
+    def powered(x, k):
+    ^^^^^^^^^^^^^^^^^^
+  way out: keep what changed as it is, or make it a tensor or a float""",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", SAID)
+def test_what_is_said(code):
+    run, expected = SAID[code]
+    with pytest.raises(CaptureError) as caught:
+        run()
+    expected = expected.replace("LINE", str(text_only.__code__.co_firstlineno))
+    said = str(caught.value).replace(str(pathlib.Path(refused_functions.__file__).parent) + "/", "")
+    if sys.version_info < (3, 11):  # no columns there
+        said, expected = (re.sub(r"(?m)( at .*?:\d+):\d+$|^ *\^+$", r"\1", text) for text in (said, expected))
+    assert said == expected or re.fullmatch(expected, said), said
+    assert len(said.splitlines()) <= 20
+
+
+def test_every_code_of_refusal_has_its_words():
+    assert set(SAID) == {code for code in PAGES if code.startswith("D2S1")}
+
+
+def test_in_parts():
+    with pytest.raises(CaptureError) as caught:
+        d2s.to_static(refused_functions.keyed)(X, K)
+    parts = caught.value.diagnostic
+    assert pathlib.Path(parts["file"]).name == "refused_functions.py" and parts["text"] == "return x * table[k]"
+    assert parts["code"] == "D2S1001" and parts["line"] == 8 and parts["way_out"]
+    assert parts["column"] == (16 if sys.version_info >= (3, 11) else 0)
+
+
+def raises_deep_inside(x):
+    total = x * 0
+    for part in (x, x * 2):
+        if part.sum() > 0:
+            total = total + unbound(part)
+    return total
+
+
+def unbound(x):
+    y = x * 2
+    if y.max() < 0:
+        return y
+    raise KeyError("deep")
+
+
+def user_lines(error):
+    frames = traceback.extract_tb(error.__traceback__)
+    return [linecache.getline(f.filename, f.lineno).strip() for f in frames if f.filename == __file__]
+
+
+def test_a_traceback_shows_the_users_own_lines():
+    def broken(x):
+        y = x * 2
+        if x.sum() > 0:
+            y = y.no_such_name
+        return y + missing  # noqa: F821
+
+    for run in (broken, d2s.to_static(broken)):
+        with pytest.raises(NameError) as caught:
+            run(-X)
+        assert user_lines(caught.value)[-1] == "return y + missing  # noqa: F821"
+
+
+def test_a_tracer_sees_the_users_lines_while_a_function_is_captured():
+    seen = set()
+
+    def trace(frame, event, arg):
+        if frame.f_code.co_filename == __file__ and event == "line":
+            seen.add(linecache.getline(__file__, frame.f_lineno).strip())
+        return trace
+
+    before = sys.gettrace()
+    static = d2s.to_static(raises_deep_inside)
+    sys.settrace(trace)
+    try:
+        with pytest.raises(KeyError):
+            static(X)
+    finally:
+        sys.settrace(before)
+    wanted = ("total = x * 0", "if part.sum() > 0:", "total = total + unbound(part)", "y = x * 2", 'raise KeyError("deep")')
+    assert not [line for line in wanted if line not in seen]
+
+
+def stepped(x):
+    y = x * 2
+    if x.sum() > 0:
+        breakpoint()
+        y = y + 1
+    return y
+
+
+def test_a_breakpoint_stops_with_the_users_variables(monkeypatch):
+    stopped = []
+
+    def hook():
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename != __file__ or frame.f_code.co_name == "hook":
+            frame = frame.f_back
+        stopped.append((frame.f_lineno, {"x", "y"} <= {*frame.f_locals, *frame.f_back.f_locals, *frame.f_code.co_freevars}))
+
+    monkeypatch.setattr(sys, "breakpointhook", hook)
+    try:
+        d2s.to_static(stepped)(X)
+    except CaptureError as error:
+        assert error.code == "D2S1004" and "breakpoint" in str(error)
+    else:
+        assert stopped and stopped[0][0] == stepped.__code__.co_firstlineno + 4
