@@ -19,8 +19,9 @@ def uneven(x):
 
 def forgetful(x):
     y = x + 1
-    del x
-    return y
+    import math
+
+    return y * math.pi
 
 
 def opened(x, lock):

@@ -50,17 +50,17 @@ SAID = {
     "D2S1003": (
         lambda: d2s.to_static(refused_functions.forgetful)(X),
         """\
-[D2S1003] 'forgetful' holds a `del`: a graph has no way to forget a variable
+[D2S1003] 'forgetful' holds a `import`: it would run at capture only
   at refused_functions.py:22
-    del x
-    ^^^^^
-  way out: leave the variable alone, or assign None to it""",
+    import math
+    ^^^^^^^^^^^
+  way out: move it to the top of the file""",
     ),
     "D2S1004": (
         lambda: d2s.to_static(refused_functions.opened)(X, threading.Lock()),
         """\
 [D2S1004] `with` of a lock: it would be entered at capture only, and not at each call
-  at refused_functions.py:27
+  at refused_functions.py:28
     with lock:
     ^^^^^^^^^^
   way out: put the `with` around the call of the function""",
@@ -76,7 +76,7 @@ SAID = {
         again,
         """\
 [D2S1006] 'powered' would be captured again: k: 2 → 3
-  at refused_functions.py:31
+  at refused_functions.py:32
     def powered(x, k):
     ^^^^^^^^^^^^^^^^^^
   way out: keep what changed as it is, or make it a tensor or a float""",
