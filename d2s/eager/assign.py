@@ -6,6 +6,7 @@
 
 from typing import Any
 
+from d2s.arguments import number
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import DTypeError
 from d2s.ops.compare import cast
@@ -33,7 +34,8 @@ def increment(x: Any, value: float = 1.0) -> Any:
     if not isinstance(x, Tensor) or x.size != 1:
         got = f"{x.dtype.name}{x.shape}" if isinstance(x, Tensor) else type(x).__name__
         raise DTypeError("D2S0001", f"increment(): 'x' expects a Tensor of one element, got {got}")
-    return x._become(x + (int(value) if x.dtype.kind == "i" else value))
+    by = number("increment", "value", value)
+    return x._become(x + (int(by) if x.dtype.kind == "i" and by.is_integer() else by))
 
 
 setattr(Tensor, increment.__name__, increment)

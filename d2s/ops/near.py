@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from d2s.errors import ArgumentError
+from d2s.arguments import number, one_of
 from d2s.ops.compare import cast, equal, less_equal, where
 from d2s.ops.create import full
 from d2s.ops.exponential import log, sigmoid
@@ -49,8 +49,8 @@ def scale(x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = Tr
     >>> d2s.scale(d2s.to_tensor([1.0, 2.0]), 2.0, 1.0).tolist()
     [3.0, 5.0]
     """
-    if act is not None and act not in _ACTIVATIONS:
-        raise ArgumentError("D2S0004", f"scale(): 'act' is {act!r:.60}, expected one of {', '.join(_ACTIVATIONS)}")
+    if act is not None:
+        one_of("scale", "act", act, _ACTIVATIONS)
     whole = tensor_type(x, "scale", "x").dtype.kind == "i"
     by, more = (int(n) if whole and isinstance(n, float) else n for n in (scale, bias))
     found = add(multiply(x, by), more) if bias_after_scale else multiply(add(x, more), by)
@@ -72,7 +72,8 @@ def logit(x: Any, eps: float | None = None) -> Any:
     >>> d2s.logit(d2s.to_tensor([0.5, 1.0])).tolist()
     [0.0, inf]
     """
-    inside = x if eps is None else clip(x, eps, 1.0 - eps)
+    least = 0.0 if eps is None else number("logit", "eps", eps)
+    inside = x if eps is None else clip(x, least, 1.0 - least)
     return subtract(log(inside), log(subtract(1.0, inside)))
 
 

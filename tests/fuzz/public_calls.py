@@ -33,6 +33,7 @@ PARTS = ["", "nn", "jit", "optimizer", "static", "utils", "utils.dlpack", "autog
 PARTS += ["nn.functional", "nn.initializer", "optimizer.lr", "regularizer", "io", "vision", "vision.transforms"]
 PARTS += ["metric", "callbacks"]
 SKIPPED = {  # not called, and why
+    "nn.initializer.begin": "called by layers that have made a parameter",
     "Tensor.__class__": "Python's own",
     "Tensor.__init_subclass__": "Python's own",
     "Tensor.__subclasshook__": "Python's own",
@@ -315,7 +316,8 @@ def _used(result, rng):
         next(result, None)
 
 
-SAID_OF_ARRAYS = ("truth value of an array", "iteration over a 0-d array")  # by NumPy, of its arrays: Python's own words
+# by NumPy, of its arrays: Python's own words
+SAID_OF_ARRAYS = ("truth value of an array", "iteration over a 0-d array", "does not support ufuncs")
 STANDING_IN = ("/d2s/convert/loads.py", "/d2s/convert/calls.py")  # they do what the user's own text says
 CALLED_WRONGLY = re.compile(r"\w+\(\) (missing \d+ required|takes .* argument|got an unexpected keyword|got multiple values)")
 
