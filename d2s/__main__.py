@@ -1,4 +1,4 @@
-"""The command line: `python -m d2s warmup | explain CODE | cache | info`.
+"""The command line: `python -m d2s warmup | explain CODE | cache | info | inspect MODEL | run MODEL`.
 
 >>> main(["explain", "D2S0007"])
 D2S0007 is no code of d2s. Nearest: D2S0001, D2S0002, D2S0003
@@ -8,6 +8,7 @@ D2S0007 is no code of d2s. Nearest: D2S0001, D2S0002, D2S0003
 import argparse
 import difflib
 import itertools
+import json
 import os
 import platform
 import sys
@@ -17,11 +18,14 @@ from importlib import metadata
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
+import numpy as np
 
 import d2s
-from d2s import types
+from d2s import export, types
 from d2s.codegen import cache, emit, host, store
-from d2s.errors import PAGES, D2SError
+from d2s.errors import PAGES, D2SError, FileError
+from d2s.export import summary
+from d2s.jit.save_load import TranslatedLayer
 from d2s.ops import OPS, Op
 from d2s.ops.dispatch import handlers
 from d2s.runtime import executor, native_launcher
@@ -57,7 +61,11 @@ class Job(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status."""
     given = _parser().parse_args(argv)
-    status: int = given.command(given)
+    try:
+        status: int = given.command(given)
+    except D2SError as error:
+        print(error, file=sys.stderr)
+        return 1
     return status
 
 
@@ -74,7 +82,50 @@ def _parser() -> argparse.ArgumentParser:
     kept.add_argument("--clear", action="store_true", help="remove them")
     kept.set_defaults(command=_cache)
     commands.add_parser("info", help="versions, CPU, threads").set_defaults(command=_info)
+    shown = commands.add_parser("inspect", help="what a saved model is: inputs, outputs, ops, control flow, sizes")
+    shown.add_argument("model", help="path of the model, without .pdmodel")
+    shown.add_argument("--json", action="store_true", help="as JSON")
+    shown.set_defaults(command=_inspect)
+    ran = commands.add_parser("run", help="run a saved model on arrays from .npy files")
+    ran.add_argument("model", help="path of the model, without .pdmodel")
+    ran.add_argument("--input", action="append", default=[], metavar="x.npy", help="one for each input, in order")
+    ran.add_argument("--output", metavar="y.npz", help="where results go (default: they are printed)")
+    ran.set_defaults(command=_run)
     return parser
+
+
+def _inspect(given: argparse.Namespace) -> int:
+    facts = summary.summary(export.load(given.model.removesuffix(".pdmodel")))
+    print(json.dumps(facts, indent=1) if given.json else summary.text(facts))
+    return 0
+
+
+def _run(given: argparse.Namespace) -> int:
+    model = export.load(given.model.removesuffix(".pdmodel"))
+    arrays = [_array(name) for name in given.input]
+    found = TranslatedLayer(model, given.model)(*map(d2s.to_tensor, arrays))
+    results = dict(zip(model.fetches, results_of(found), strict=False))
+    if given.output:
+        np.savez(given.output, **results)  # type: ignore[arg-type]
+        return 0
+    for name, array in results.items():
+        print(f"{name} {array.dtype.name}{list(array.shape)}\n{array}")
+    return 0
+
+
+def results_of(found: Any) -> list[np.ndarray]:
+    """The arrays of whatever structure a model returns, in order."""
+    if isinstance(found, dict | list | tuple):
+        return [a for part in (found.values() if isinstance(found, dict) else found) for a in results_of(part)]
+    return [np.asarray(found.numpy() if hasattr(found, "numpy") else found)]
+
+
+def _array(path: str) -> np.ndarray:
+    try:
+        found: np.ndarray = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise FileError("D2S3004", f"{path} cannot be read as an array: {error}") from None
+    return found
 
 
 def _explain(given: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import d2s
+from d2s import __main__ as command
 from d2s.errors import ArgumentError, D2SError, FormatError
 from d2s.static import InputSpec
 
@@ -126,7 +127,7 @@ def test_without_a_spec_it_asks_for_one(tmp_path):
 
 def test_what_a_file_cannot_hold_is_refused_before_it_is_written(tmp_path):
     with pytest.raises(D2SError):
-        d2s.jit.save(lambda x: (x, "text"), str(tmp_path / "f"), [InputSpec([2])])
+        d2s.jit.save(lambda x: (x, json), str(tmp_path / "f"), [InputSpec([2])])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -140,3 +141,44 @@ def test_missing_and_damaged_files(tmp_path, name):
     (tmp_path / name).unlink()
     with pytest.raises((FormatError, FileNotFoundError)):
         d2s.jit.load(str(tmp_path / "net"))
+
+
+def test_a_result_that_depends_on_the_path(tmp_path):
+    def f(x):
+        y = None
+        if x.sum() > 0:
+            y = x * 2
+        return y, x + 1
+
+    d2s.jit.save(f, str(tmp_path / "f"), [InputSpec([None])])
+    loaded = d2s.jit.load(str(tmp_path / "f"))
+    assert loaded(d2s.to_tensor([1.0]))[0].tolist() == [2.0]
+    assert loaded(d2s.to_tensor([-1.0]))[0] is None
+
+
+def test_files_of_two_savings_do_not_go_together(tmp_path):
+    """What a crash between the files would leave."""
+    for name in ("one", "two"):
+        d2s.jit.save(Net(), str(tmp_path / name), SPEC)
+    (tmp_path / "one.pdiparams").write_bytes((tmp_path / "two.pdiparams").read_bytes())
+    with pytest.raises(FormatError, match="interrupted"):
+        d2s.jit.load(str(tmp_path / "one"))
+
+
+def test_the_command_line_shows_and_runs_a_model(tmp_path, capsys):
+    net = Net()
+    d2s.jit.save(net, str(tmp_path / "net"), SPEC)
+    x, n = np.ones((2, 3), "float32"), np.array(2)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "n.npy", n)
+    path, given = str(tmp_path / "net"), [f"--input={tmp_path / name}" for name in ("x.npy", "n.npy")]
+    assert command.main(["inspect", path]) == 0
+    assert "1 if, 1 while" in capsys.readouterr().out
+    assert command.main(["inspect", path + ".pdmodel", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["parameters"]["fc.weight"] == ["float32", [3, 3], True]
+    assert command.main(["run", path, *given, f"--output={tmp_path / 'y.npz'}"]) == 0
+    with np.load(tmp_path / "y.npz") as held:
+        assert held["output_0"].tobytes() == net(d2s.to_tensor(x), d2s.to_tensor(n))[0].numpy().tobytes()
+    assert command.main(["run", path, given[0]]) == 1
+    assert command.main(["inspect", str(tmp_path / "none")]) == 1
+    assert "no file" in capsys.readouterr().err

@@ -10,8 +10,9 @@ True
 """
 
 import builtins
+import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,14 @@ from d2s.errors import D2SError, FormatError, Raised
 from d2s.export import paddle_writer, protobuf
 from d2s.export.model import Model, Parameter
 from d2s.export.protobuf import Message
-from d2s.ir.program import Program
+from d2s.ir.program import Node, Program
 from d2s.ir.text import parse
 from d2s.ir.verify import verify
 from d2s.ops import OPS
+from d2s.types import Type
 
 _LEAST = 8  # bytes an op takes in a file
+_MOST = 1 << 40  # of an attribute
 _NONE = np.zeros(0)
 _DAMAGE = (D2SError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -44,12 +47,19 @@ def own_model(data: bytes, described: Message, info: Mapping[str, tuple[str, boo
         for value in program.inputs[len(feeds) :]:
             model.parameters[value.name] = Parameter(_NONE, value.name, trainable.get(value.name, True))
         written, stored = paddle_writer.describe(model, limit=len(data) // _LEAST)
+        written["notes"] = paddle_writer.notes_of(model, digest(described))
         names = list(stored)
         for name, parameter in zip(names, model.parameters.values(), strict=False):
             parameter.structured_name, parameter.trainable = info.get(name, (name, parameter.trainable))
     except _DAMAGE:
         return None
     return (model, names) if protobuf.encode("ProgramDesc", written) == data else None
+
+
+def digest(described: Message) -> str:
+    """That of the file of the parameters; empty where none is told."""
+    found = _notes(described).get("d2s", {}).get("values", "")
+    return found if isinstance(found, str) else ""
 
 
 def user_notes(described: Message) -> dict[str, Any]:
@@ -73,8 +83,56 @@ def _program(text: str) -> Program:
     for node in program.every_node():
         if node.op == "fail":
             node.attrs["error"] = _raised(node.attrs["error"])
-    verify(program, lambda node: OPS[node.op].infer([v.type for v in node.inputs], node.attrs))
+    verify(program, _typed)
     return program
+
+
+def _typed(node: Node) -> tuple[Type, ...]:
+    """The types of a node's results, if its attributes are what capture would have written: kernels trust them."""
+    op, given = OPS[node.op], [v.type for v in node.inputs]
+    if op.has("canonical") and node.op != "embedding":
+        usual = {name: value for name, value in op.attributes.items() if value is not inspect.Parameter.empty}
+        _rule(op.canonical(given, usual | node.attrs) == node.attrs, node)
+    rank = len(given[0].shape) if given else 0
+    for name, value in node.attrs.items():
+        if name in _RULES:
+            _rule(_RULES[name](value, rank), node)
+    if node.op == "pad_own":
+        widths = [*node.attrs["lows"], *node.attrs["highs"]]
+        _rule(all(isinstance(d, str) or d > w for d, w in zip(given[0].shape * 2, widths, strict=True)), node)
+    return op.infer(given, node.attrs)
+
+
+def _rule(holds: bool, node: Node) -> None:
+    if not holds:
+        raise FormatError("D2S3001", f"attributes of {node.op} that nobody writes", where=node.where)
+
+
+def _is_axis(value: Any, rank: int) -> bool:
+    return value is None or isinstance(value, tuple) or (type(value) is int and 0 <= value <= rank)
+
+
+def _are_axes(value: Any, rank: int) -> bool:
+    return all(type(a) is int and 0 <= a < rank for a in value) and list(value) == sorted(set(value))
+
+
+def _are_widths(value: Any, rank: int) -> bool:
+    return len(value) == rank and all(type(n) is int and 0 <= n < _MOST for n in value)
+
+
+def _is_count(value: Any, rank: int) -> bool:
+    return isinstance(value, str) or (type(value) is int and 0 <= value < 1 << 48)
+
+
+_RULES: dict[str, Callable[[Any, int], bool]] = {
+    "axis": _is_axis, "channel": _is_axis, "axes": _are_axes, "dropped": _are_axes, "lows": _are_widths, "highs": _are_widths,
+    "count": _is_count, "padding_idx": lambda value, rank: type(value) is int and value >= -1,
+    "counts": lambda value, rank: all(_is_count(n, rank) for n in value),
+    "dims": lambda value, rank: type(value) is int and 1 <= value <= rank,
+    "steps": lambda value, rank: all(type(n) is int and 0 < abs(n) < _MOST for n in value),
+    "starts": lambda value, rank: all(type(n) is int and abs(n) < _MOST for n in value),
+    "front": lambda value, rank: type(value) is bool,
+}  # fmt: skip
 
 
 def _raised(text: str) -> Raised:

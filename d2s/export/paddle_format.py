@@ -15,6 +15,7 @@ f32[n,2]
 """
 
 import contextlib
+import hashlib
 import os
 
 import numpy as np
@@ -34,8 +35,10 @@ def save(model: Model, prefix: str | os.PathLike[str]) -> None:
     """Writes the three files, each at once or not at all; nothing is written of a model that is refused."""
     _check(model)
     described, stored = paddle_writer.describe(model)
+    values = tensors.write_parameters({name: p.array for name, p in stored.items()})
+    described["notes"] = paddle_writer.notes_of(model, _digest(values))
     files = {
-        _PARAMETERS: tensors.write_parameters({name: p.array for name, p in stored.items()}),
+        _PARAMETERS: values,
         _INFO: tensors.write_info({name: (p.structured_name, p.trainable) for name, p in stored.items()}),
         _MODEL: protobuf.encode("ProgramDesc", described),
     }
@@ -51,6 +54,10 @@ def _path(prefix: str | os.PathLike[str], ending: str) -> str:
     if not isinstance(found, str) or "\0" in found:
         raise ArgumentError("D2S0004", f"{brief(found)} is no path of a file")
     return f"{found}{ending}"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _check(model: Model) -> None:
@@ -86,7 +93,11 @@ def load(prefix: str | os.PathLike[str]) -> Model:
     data = _bytes(prefix, _MODEL)
     described = protobuf.decode("ProgramDesc", data)
     names = paddle_reader.parameters(described)
-    arrays = tensors.read_parameters(_bytes(prefix, _PARAMETERS, needed=bool(names)), names)
+    values = _bytes(prefix, _PARAMETERS, needed=bool(names))
+    arrays = tensors.read_parameters(values, names)
+    if own_notes.digest(described) not in ("", _digest(values)):
+        message = f"{os.fspath(prefix)}{_PARAMETERS} is not the file that was written with {_MODEL}"
+        raise FormatError("D2S3001", f"{message}: it is damaged, or saving was interrupted", hint="save the model again")
     info = _bytes(prefix, _INFO, needed=False)
     try:
         return model_of(data, described, arrays, tensors.read_info(info) if info else {})

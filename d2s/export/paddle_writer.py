@@ -69,6 +69,12 @@ def _bare(program: Program) -> Program:
     return Program(program.name, program.inputs, tuple(nodes), program.outputs)
 
 
+def notes_of(model: Model, values: str = "") -> str:
+    """What stands beside the ops: the Program, what the user wants kept, and a digest of the parameters' file."""
+    own = {"program": show(_bare(model.program)), "feeds": model.feeds, "fetches": model.fetches, "values": values}
+    return json.dumps({"d2s": own, "notes": model.notes})
+
+
 def _read(program: Program) -> Iterator[Value]:
     """All that nodes and results read."""
     yield from program.outputs
@@ -107,9 +113,7 @@ class _Writer:
         taken = [self.names[v] for v in program.inputs]
         for column, name in enumerate(self.distinct(top, program.outputs, taken, self.model.fetches)):
             self.op(top, "fetch", {"X": [name]}, ["fetch"], {"col": column})
-        own = {"program": show(_bare(program)), "feeds": self.model.feeds, "fetches": self.model.fetches}
-        notes = json.dumps({"d2s": own, "notes": self.model.notes})
-        return {"blocks": self.blocks, "version": {"version": VERSION}, "notes": notes}
+        return {"blocks": self.blocks, "version": {"version": VERSION}, "notes": notes_of(self.model)}
 
     # blocks, variables, ops
 

@@ -17,12 +17,11 @@ import numpy as np
 
 from d2s import export
 from d2s.arguments import expect
-from d2s.capture.result import Made, Recipe, leaves
 from d2s.capture.symbolic import capturing, refuse
-from d2s.capture.tree import Skeleton, flatten, rebuild
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, FormatError
 from d2s.ir.program import Program
+from d2s.jit import returned
 from d2s.jit.to_static import StaticFunction, to_static
 from d2s.jit.variant import Graph, Variant
 from d2s.nn.layer import Layer, Parameter
@@ -79,8 +78,8 @@ def _model(variant: Variant, names: dict[int, str]) -> export.Model:
         )
     fed = dict(zip(captured.arguments, program.inputs, strict=False))
     lifted = {id(t): value for t, value in zip(captured.lifted, program.inputs[len(fed) :], strict=True)}
-    outputs = []
-    for kind, at in leaves(captured.result):
+    outputs, (returns, held) = [], returned.described(captured.result)
+    for kind, at in held:
         if kind == "container" or (kind == "outside" and id(at) not in lifted):
             message = (
                 f"save(): the function returns {at!r}"
@@ -94,30 +93,8 @@ def _model(variant: Variant, names: dict[int, str]) -> export.Model:
         name = lifted[id(tensor)].name
         parameters[name] = export.Parameter(tensor.array, names.get(id(tensor), name), not tensor.stop_gradient)
     whole = Program(program.name, program.inputs, program.nodes, tuple(outputs))
-    notes = {"returns": _plain(captured.result)}
+    notes = {"returns": returns}
     return export.Model(whole, [v.name for v in fed.values()], parameters, [f"output_{n}" for n in range(len(outputs))], notes)
-
-
-def _plain(recipe: Recipe) -> Any:
-    """The structure of a result as JSON."""
-    if not isinstance(recipe, Made):
-        return None
-    kind = "list" if recipe.kind is list else "dict" if recipe.kind is dict else "tuple"
-    return [kind, list(recipe.keys), [_plain(part) for part in recipe.parts]]
-
-
-def _skeleton(plain: Any, depth: int = 0) -> Skeleton:
-    """The skeleton of a file's notes, which may hold anything."""
-    if plain is None:
-        return None
-    try:
-        name, keys, children = plain
-        kind = {"list": list, "dict": dict, "tuple": tuple}[name]
-        if depth > 50 or (kind is dict and len(keys) != len(children)):
-            raise ValueError
-        return kind, tuple((type(k), k) for k in keys), tuple(_skeleton(child, depth + 1) for child in children)
-    except (TypeError, ValueError, KeyError):
-        raise FormatError("D2S3001", "the note on what the function returns is damaged") from None
 
 
 def load(path: str) -> "TranslatedLayer":
@@ -136,9 +113,8 @@ class TranslatedLayer(Layer):
         }
         self._parameters |= dict(self._held.values())
         count = len(model.fetches)
-        skeleton = _skeleton(model.notes.get("returns")) if "returns" in model.notes else None
-        self._returns = skeleton if skeleton or count == 1 else (tuple, (), (None,) * count)
-        if len(flatten(rebuild(self._returns, [0] * count))[0]) != count:
+        self._returns = model.notes["returns"] if "returns" in model.notes else returned.several(count)
+        if returned.count(self._returns) != count:
             raise FormatError("D2S3001", "the note on what the function returns does not fit its outputs")
 
     def model(self) -> export.Model:
@@ -155,7 +131,7 @@ class TranslatedLayer(Layer):
         extents: dict[str, int] = {}
         tensors = [self._fed(name, x, extents) for name, x in zip(self._model.feeds, args, strict=True)]
         outputs = self._graph([*tensors, *(p for _, p in self._held.values())])
-        return rebuild(self._returns, outputs)
+        return returned.result(self._returns, iter(outputs))
 
     def _fed(self, name: str, value: Any, extents: dict[str, int]) -> Tensor:
         """An argument, if it is what the graph was captured for."""

@@ -4,6 +4,7 @@ import os
 import pickle
 import pickletools
 import random
+import re
 import struct
 import tracemalloc
 
@@ -57,7 +58,7 @@ def test_mutated_files(name, tmp_path):
     whole = {ending: (tmp_path / f"net{ending}").read_bytes() for ending in ENDINGS}
     generator = random.Random(name)
     outcomes = {True: 0, False: 0}
-    for round in range(900):
+    for round in range(max(300, int(os.environ.get("D2S_SOAK", "0")) // len(SUBJECTS))):
         ending = ENDINGS[0] if round % 3 else ENDINGS[1 + round // 3 % 2]
         (tmp_path / f"net{ending}").write_bytes(mutated(whole[ending], generator))
         try:
@@ -67,7 +68,7 @@ def test_mutated_files(name, tmp_path):
             assert error.code == "D2S3001"
             outcomes[False] += 1
         (tmp_path / f"net{ending}").write_bytes(whole[ending])
-    assert min(outcomes.values()) > 20
+    assert min(outcomes.values()) > 3
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
@@ -76,7 +77,7 @@ def test_mutated_descriptions(name, tmp_path):
     save(CASES[name].model(), tmp_path / "net")
     path = tmp_path / "net.pdmodel"
     data, generator = path.read_bytes(), random.Random(name)
-    for _ in range(400):
+    for _ in range(max(150, int(os.environ.get("D2S_SOAK", "0")) // len(SUBJECTS))):
         described = protobuf.decode("ProgramDesc", data)
         for _ in range(generator.choice((1, 2, 5))):
             exchange(described, generator)
@@ -349,3 +350,17 @@ def test_the_model_must_fit_the_program(tmp_path):
     model.feeds.reverse()
     with pytest.raises(FormatError, match="feeds"):
         save(model, tmp_path / "net")
+
+
+@pytest.mark.parametrize("changed", ["axes=(9,)", "axes=(-1,)", "counts=(-3,)", "steps=(0,)", "starts=(99,)", "dropped=(0,0,)"])
+def test_attributes_that_nobody_writes_are_not_believed(changed, tmp_path):
+    """Also where ops and notes agree about them: kernels trust attributes."""
+    given = "axes=(0,), counts=(3,), dropped=(), starts=(2,), steps=(1,)"
+    text = f"program f(x: f32[7]) -> (f32[3]) {{ %0: f32[3] = sliced(x, {given}) return %0 }}"
+    save(Case(text, []).model(), tmp_path / "net")
+    path = tmp_path / "net.pdmodel"
+    described = protobuf.decode("ProgramDesc", path.read_bytes())
+    key = changed.partition("=")[0]
+    described["notes"] = re.sub(rf"{key}=\([^)]*\)", changed, described["notes"])
+    path.write_bytes(protobuf.encode("ProgramDesc", described))
+    assert [node.attrs["counts"] for node in load(tmp_path / "net").program.nodes] == [(3,)]

@@ -1,0 +1,53 @@
+"""What a saved model is: its inputs and outputs, ops, control flow and sizes, as a dict or as text.
+
+In: a Model. Out: a dict that JSON takes, or lines for a terminal.
+
+>>> from d2s.ir.text import parse
+>>> model = Model(parse("program f(x: f32[n,2]) -> (f32[n,2]) { %0: f32[n,2] = tanh(x) return %0 }"), ["x"], {}, ["y"])
+>>> summary(model)["ops"]
+{'tanh': 1}
+"""
+
+from collections import Counter
+from typing import Any
+
+from d2s.export.model import Model
+from d2s.ir.program import Program
+
+
+def summary(model: Model) -> dict[str, Any]:
+    """The facts."""
+    program = model.program
+    fed = {value.name: str(value.type) for value in program.inputs[: len(model.feeds)]}
+    ops = Counter(node.op for node in program.every_node())
+    parameters = {p.structured_name: [p.array.dtype.name, list(p.array.shape), p.trainable] for p in model.parameters.values()}
+    arrays = [p.array for p in model.parameters.values()]
+    return {
+        "name": program.name,
+        "inputs": fed,
+        "outputs": {name: str(v.type) for name, v in zip(model.fetches, program.outputs, strict=True)},
+        "ops": dict(sorted(ops.items(), key=lambda pair: (-pair[1], pair[0]))),
+        "control flow": {"if": ops["cond"], "while": ops["while_loop"], "depth": _depth(program)},
+        "parameters": parameters,
+        "numbers": sum(a.size for a in arrays),
+        "bytes": sum(a.nbytes for a in arrays),
+    }
+
+
+def _depth(program: Program) -> int:
+    return max((1 + _depth(region) for node in program.nodes for region in node.regions().values()), default=0)
+
+
+def text(facts: dict[str, Any]) -> str:
+    """The same for people."""
+    flow = facts["control flow"]
+    lines = [f"{facts['name']}: {sum(facts['ops'].values())} ops, {facts['numbers']} numbers in {facts['bytes']} bytes"]
+    lines += [f"input      {name}: {of}" for name, of in facts["inputs"].items()]
+    lines += [f"output     {name}: {of}" for name, of in facts["outputs"].items()]
+    lines += ["ops        " + ", ".join(f"{name} {count}" for name, count in facts["ops"].items())]
+    lines += [f"flow       {flow['if']} if, {flow['while']} while, nested {flow['depth']} deep"]
+    lines += [
+        f"parameter  {name}: {dtype}{shape}{'' if trainable else ', fixed'}"
+        for name, (dtype, shape, trainable) in facts["parameters"].items()
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,73 @@
+"""The structure of what a saved function returns, as JSON in a file's notes.
+
+In: the recipe of a capture. Out: JSON, and the leaves that are outputs of the file; and from JSON and outputs the result.
+
+>>> kept, outputs = described(Made(list, (), [("output", 0), ("outside", None)]))
+>>> kept, outputs
+(['list', [], [None, ['constant', [None], []]]], [('output', 0)])
+>>> result(kept, iter([7]))
+[7, None]
+"""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from d2s.capture.result import Choice, Leaf, Made, Recipe
+from d2s.errors import FormatError
+
+CONSTANTS = (type(None), bool, int, float, str)
+MAX_DEPTH = 50
+_DAMAGED = "the note on what the function returns is damaged"
+
+
+def described(recipe: Recipe) -> tuple[Any, list[Leaf]]:
+    """The JSON of a recipe, and its leaves that a file must hold."""
+    outputs: list[Leaf] = []
+    return _described(recipe, outputs), outputs
+
+
+def _described(recipe: Recipe, outputs: list[Leaf]) -> Any:
+    if isinstance(recipe, Choice):
+        return ["choice", [], [_described(part, outputs) for part in (recipe.tag, *recipe.parts)]]
+    if isinstance(recipe, Made):
+        kind = "list" if recipe.kind is list else "dict" if recipe.kind is dict else "tuple"
+        return [kind, list(recipe.keys), [_described(part, outputs) for part in recipe.parts]]
+    kind, at = recipe
+    if kind == "outside" and type(at) in CONSTANTS:
+        return ["constant", [at], []]
+    outputs.append(recipe)
+    return None
+
+
+def count(plain: Any, depth: int = 0) -> int:
+    """How many outputs a structure takes; FormatError where it is none."""
+    if plain is None:
+        return 1
+    try:
+        kind, keys, parts = plain
+        fits = {"list": True, "tuple": True, "dict": len(set(keys)) == len(parts), "choice": len(parts) > 1}
+        if depth > MAX_DEPTH or not (fits | {"constant": len(keys) == 1 and not parts})[kind]:
+            raise FormatError("D2S3001", _DAMAGED)
+        return sum(count(part, depth + 1) for part in parts)
+    except (TypeError, ValueError, KeyError):
+        raise FormatError("D2S3001", _DAMAGED) from None
+
+
+def result(plain: Any, outputs: Iterator[Any]) -> Any:
+    """What the function returned, of its outputs."""
+    if plain is None:
+        return next(outputs)
+    kind, keys, children = plain
+    if kind == "constant":
+        return keys[0]
+    parts = [result(child, outputs) for child in children]
+    if kind == "choice":
+        tag, *alternatives = parts
+        return alternatives[int(tag)]
+    return dict(zip(keys, parts, strict=True)) if kind == "dict" else parts if kind == "list" else tuple(parts)
+
+
+def several(outputs: int) -> Any:
+    """The structure of so many outputs that no note tells of."""
+    return None if outputs == 1 else ["tuple", [], list(itertools.repeat(None, outputs))]
