@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from d2s import jit, later, nn, ops, optimizer, regularizer, static, utils, version
+from d2s import jit, later, nn, onnx, ops, optimizer, regularizer, static, utils, version
 from d2s.autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from d2s.checkpoint import load, save
 from d2s.codegen.threads import get_num_threads, set_num_threads

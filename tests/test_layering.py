@@ -25,7 +25,7 @@ LAYERS = [  # what stands on one line may import each other and everything above
     "io metric vision dataset",
     "static",
     "jit",
-    "distributed hapi callbacks",
+    "distributed hapi callbacks onnx",
     "compat utils",
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.split()}

@@ -68,7 +68,7 @@ def _field(number: int, kind: str, value: Any) -> bytes:
     if kind in _FIXED:
         code, wire = _FIXED[kind]
         return _tag(number, wire) + struct.pack(code, value)
-    raw = value.encode(errors="replace") if kind == "text" else encode(kind, value)
+    raw = value if isinstance(value, bytes) else value.encode(errors="replace") if kind == "text" else encode(kind, value)
     return _tag(number, _SIZED) + _varint(len(raw)) + raw
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from d2s import export
 from d2s.arguments import expect
 from d2s.capture.symbolic import capturing, refuse
+from d2s.capture.tree import flatten, rebuild
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, FormatError
 from d2s.ir.program import Program
@@ -34,16 +35,20 @@ ANY = 2  # the extent that stands for any while a function is captured for a fil
 
 def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None) -> None:
     """Writes a Layer's forward, or a function, for inference anywhere."""
+    export.save(model_of(layer, input_spec), path)
+
+
+def model_of(layer: Any, input_spec: Sequence[Any] | None = None) -> export.Model:
+    """What a file of a Layer's forward, or of a function, holds."""
     if isinstance(layer, TranslatedLayer):
-        export.save(layer.model(), path)
-        return
+        return layer.model()
     expect("save", "layer", layer, Callable, "a Layer or a function")
     made = layer.forward if isinstance(layer, Layer) else layer
     static = made if isinstance(made, StaticFunction) else to_static(made)
     variant = _variant(static, input_spec)
     named = (*layer.named_parameters(), *layer.named_buffers()) if isinstance(layer, Layer) else ()
     names = {id(tensor): name for name, tensor in named}
-    export.save(_model(variant, names), path)
+    return _model(variant, names)
 
 
 def _variant(static: StaticFunction, input_spec: Sequence[Any] | None) -> Variant:

@@ -1,0 +1,114 @@
+"""ONNX files: what cannot be said is named at once; ONNX Runtime, where there is one, computes what we compute.
+
+Set D2S_ONNX_PYTHON to an interpreter that has onnx and onnxruntime.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import d2s
+from d2s.errors import ArgumentError, FormatError
+from d2s.onnx.schema import encode
+from d2s.onnx.writer import SAID as SPELLED
+from d2s.onnx.writer import model_proto
+from d2s.runtime import interpreter
+from d2s.static import InputSpec
+from tests.export.corpus import CASES
+from tests.export.op_models import SAID, dtypes, op_model
+from tests.export.reference import run_program
+from tests.test_declarations import IN_GRADIENTS
+
+SCRIPT = Path(__file__).parents[2] / "interop" / "run_onnx.py"
+MOST_REFUSED = 30  # cases of ops, of several hundred
+BOOLS = {"integers"}  # a corpus program of dtypes ONNX has no products of
+
+
+class Net(d2s.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = d2s.nn.Conv2D(1, 4, 3, padding=1), d2s.nn.BatchNorm2D(4)
+        self.pool, self.fc = d2s.nn.MaxPool2D(2, 2), d2s.nn.Linear(64, 3)
+
+    def forward(self, x):
+        h = self.pool(d2s.nn.functional.relu(self.norm(self.conv(x)))).flatten(1)
+        y = self.fc(h)
+        if y.sum() > 0:
+            y = y * 2
+        return d2s.nn.functional.softmax(y), h
+
+
+def test_a_layer_becomes_a_file(tmp_path):
+    net = Net()
+    net.eval()
+    d2s.onnx.export(net, str(tmp_path / "net"), [InputSpec([None, 1, 8, 8])])
+    data = (tmp_path / "net.onnx").read_bytes()
+    assert all(word in data for word in (b"Conv", b"BatchNormalization", b"MaxPool", b"If", b"Softmax"))
+
+
+def test_what_onnx_cannot_say_is_named_at_once():
+    def f(x):
+        return d2s.cumprod(x, 0), d2s.logcumsumexp(x)
+
+    with pytest.raises(FormatError, match=r"cumprod.*logcumsumexp") as caught:
+        d2s.onnx.export(f, "/nowhere/f", [InputSpec([3])])
+    assert caught.value.code == "D2S3002"
+
+
+def test_other_opsets_are_refused(tmp_path):
+    with pytest.raises(ArgumentError, match="opset_version"):
+        d2s.onnx.export(lambda x: x, str(tmp_path / "f"), [InputSpec([3])], opset_version=9)
+
+
+def test_no_gradient_is_said():
+    assert set(SPELLED).isdisjoint(IN_GRADIENTS)
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """What ONNX Runtime makes of every op, of the corpus and of a layer; all in one process."""
+    python = os.environ.get("D2S_ONNX_PYTHON")
+    if not python:
+        pytest.skip("D2S_ONNX_PYTHON does not name an interpreter with onnxruntime")
+    folder, wanted, refused = tmp_path_factory.mktemp("onnx"), {}, []
+
+    def add(key, model, runs):
+        try:
+            (folder / f"{key}.onnx").write_bytes(encode("ModelProto", model_proto(model, 18)))
+        except FormatError:
+            refused.append(key)
+            return
+        for k, (arrays, want) in enumerate(runs):
+            np.savez(folder / f"{key}.{k}.in.npz", **{f"f{j}": a for j, a in enumerate(arrays)})
+            wanted[f"{key}.{k}"] = want
+
+    for name in SAID:
+        for of in [d for d in dtypes(name) if d.short in ("f32", "i64", "b1")]:
+            for case in range(3):
+                model, arrays = op_model(name, of, slice(case, case + 1))
+                if model.fetches:
+                    add(f"{name}-{of.short}-{case}", model, [(arrays, interpreter.run(model.program, arrays))])
+    for name in sorted(set(CASES) - BOOLS):
+        case = CASES[name]
+        add(name, case.model(), [(run, run_program(case.program(), run + case.parameters)) for run in case.runs])
+    subprocess.run([python, SCRIPT, folder], check=True, timeout=600, capture_output=True)
+    return folder, wanted, refused, json.loads((folder / "report.json").read_text())
+
+
+def test_onnxruntime_takes_every_file(answers):
+    assert answers[3] == {}
+    assert len({key.split("-")[0] for key in answers[2]}) < MOST_REFUSED
+
+
+def test_onnxruntime_computes_the_same(answers):
+    folder, wanted, _, _ = answers
+    for key, want in wanted.items():
+        with np.load(folder / f"{key}.out.npz") as held:
+            for k, b in enumerate(want):
+                a = held[f"o{k}"]
+                assert (a.dtype, a.shape) == (b.dtype, b.shape), key
+                np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-5, err_msg=key)
