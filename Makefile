@@ -58,7 +58,7 @@ $(VENV)/tests-are-installed: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
-.PHONY: interop soak
+.PHONY: interop soak-files
 # What needs others' programs: real Paddle of two generations and ONNX Runtime, each in an environment of its own.
 interop: $(VENV)/tests-are-installed
 	$(PYTHON) -m venv $(VENV)-paddle26 && $(VENV)-paddle26/bin/python -m pip install --quiet 'numpy<2' paddlepaddle==2.6.2
@@ -68,7 +68,7 @@ interop: $(VENV)/tests-are-installed
 	D2S_ONNX_PYTHON=$(abspath $(VENV))-onnx/bin/python $(VENV)/bin/python -m pytest tests/export tests/onnx
 
 # Damaged files by the ten thousand.
-soak: $(VENV)/tests-are-installed
+soak-files: $(VENV)/tests-are-installed
 	D2S_SOAK=50000 $(VENV)/bin/python -m pytest tests/export/test_paddle_safety.py
 
 clean:
