@@ -182,10 +182,13 @@ def local_response_norm(
     >>> d2s.nn.functional.local_response_norm(d2s.to_tensor([[[2.0]]]), 1, alpha=1.0, beta=1.0, data_format="NCL").tolist()
     [[[0.4000000059604645]]]
     """
+    shape = tensor_type(x, "local_response_norm", "x").shape
+    if len(shape) < 3:
+        raise ShapeError("D2S0002", f"local_response_norm(): 'x' has shape {list(shape)}, expected three axes or more")
     axis = x.ndim - 1 if _channels_last("local_response_norm", data_format) else 1
     expect("local_response_norm", "size", size, int, "an int")
     widths = [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(x.ndim)]
-    channels: Any = tensor_type(x, "local_response_norm", "x").shape[axis]
+    channels: Any = shape[axis]
     squares = pad(square(x), [n for pair in widths for n in pair])
     parts = [slice(squares, [axis], [n], [n + channels]) for n in range(size)]
     total = parts[0]

@@ -480,7 +480,11 @@ def multinomial(x, num_samples=1, replacement=False):
     count = _int("multinomial", "num_samples", num_samples)
     if not isinstance(replacement, (bool, np.bool_)):
         raise DTypeError("D2S0001", f"multinomial(): 'replacement' expects a bool, got {type(replacement).__name__}")
-    _check_weights(x.numpy(), count, bool(replacement))
+    weights = x.numpy()
+    if not isinstance(weights, np.ndarray):
+        message = "multinomial(): only a run knows the likelihoods, which decide what can be drawn"
+        raise ArgumentError("D2S1001", message, hint="draw before the captured function, and hand the indices in")
+    _check_weights(weights, count, bool(replacement))
     rows = math.prod(held.shape[:-1])  # type: ignore[arg-type]
     _sized("multinomial", (rows, count), int64)
     blocks = rows * (count if replacement else int(held.shape[-1]))

@@ -68,7 +68,9 @@ def _each_alike(x: Any, repeats: int, axis: int) -> Any:
 
 
 def _each_its_own(x: Any, repeats: Any, axis: int, extent: Dim) -> Any:
-    counts = whole_numbers(repeats.tolist() if hasattr(repeats, "tolist") else repeats, "repeat_interleave", "repeats")
+    if hasattr(repeats, "tolist") and repeats.size == extent:
+        repeats = repeats.tolist()
+    counts = whole_numbers(repeats, "repeat_interleave", "repeats")
     if len(counts) != extent or any(n < 0 for n in counts):
         message = (
             f"repeat_interleave(): 'repeats' is {brief(list(counts))} for {extent} slices, expected a number from 0 for each"

@@ -9,7 +9,7 @@ In: values and an axis. Out: values and the places they come from. Equal values 
 
 from typing import Any
 
-from d2s.errors import ArgumentError, DTypeError, ShapeError
+from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.ops.along_axis import collect_along, take_along
 from d2s.ops.compare import cast, where
 from d2s.ops.join import stack
@@ -149,7 +149,7 @@ def _among(name: str, argument: str, k: Any, x: Any, axis: Any) -> None:
     if not isinstance(count, int):
         raise ArgumentError("D2S1001", f"{name}(): only a run knows how long the axis is")
     if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= count:
-        raise ArgumentError("D2S0004", f"{name}(): '{argument}' is {k!r:.40}, expected an int from 1 to {count}")
+        raise ArgumentError("D2S0004", f"{name}(): '{argument}' is {brief(k)}, expected an int from 1 to {count}")
 
 
 def kthvalue(x: Any, k: int, axis: Any = None, keepdim: bool = False) -> tuple[Any, Any]:
@@ -183,7 +183,7 @@ def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -
     2.5
     """
     if not isinstance(mode, str) or mode not in ("avg", "min"):
-        raise ArgumentError("D2S0004", f"median(): 'mode' is {mode!r:.60}, expected 'avg' or 'min'")
+        raise ArgumentError("D2S0004", f"median(): 'mode' is {brief(mode)}, expected 'avg' or 'min'")
     rank, whole = len(tensor_type(x, "median", "x").shape), axis is None
     x, axis = in_a_row(x, axis)
     values, places = sorted_(x if x.dtype.kind == "f" or mode == "min" else cast(x, "float32"), axis, False)
@@ -219,9 +219,9 @@ def quantile(x: Any, q: Any, axis: Any = None, keepdim: bool = False, interpolat
     """
     wanted = list(q) if isinstance(q, (list, tuple)) else [q]
     if any(not isinstance(v, (int, float)) or not 0 <= v <= 1 for v in wanted) or not wanted:
-        raise ArgumentError("D2S0004", f"quantile(): 'q' is {q!r:.60}, expected numbers from 0 to 1")
+        raise ArgumentError("D2S0004", f"quantile(): 'q' is {brief(q)}, expected numbers from 0 to 1")
     if not isinstance(interpolation, str) or interpolation not in ("linear", "lower", "higher", "nearest", "midpoint"):
-        raise ArgumentError("D2S0004", f"quantile(): 'interpolation' is {interpolation!r:.60}")
+        raise ArgumentError("D2S0004", f"quantile(): 'interpolation' is {brief(interpolation)}")
     rank, whole = len(tensor_type(x, "quantile", "x").shape), axis is None
     x, axis = in_a_row(x, axis)
     values, _ = sorted_(x if x.dtype.kind == "f" else cast(x, "float32"), axis, False)

@@ -233,6 +233,8 @@ def Print(
     print_phase: str = "both",
 ) -> Any:
     """Prints a tensor in each run, or the first `first_n` of them; returns it."""
+    expect("Print", "input", input, Variable | Tensor, "a tensor")
+    expect("Print", "message", message, str | None, "a str")
     if not isinstance(input, Variable):
         print("" if message is None else message, input)
         return input

@@ -41,6 +41,7 @@ NAMES = {axis: f"n{axis}" for axis in range(7)}  # of open extents in files
 
 def model_of(program: Program, feeds: Sequence[Variable], fetches: Sequence[Any]) -> export.Model:
     """What computes the fetches from the feeds, as a file holds it: no gradients, no updates."""
+    expect("save_inference_model", "program", program, Program, "a Program")
     tested = program.clone(for_test=True)
     recording = tested.recording
     replay = Replay(recording, NAMES)
