@@ -83,7 +83,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     known_now("which number is the largest")
     if x.array.size and int(x.array.min()) < 0:
         raise ArgumentError("D2S0004", f"bincount(): 'x' holds {int(x.array.min())}, expected numbers from 0")
-    memory.check("bincount", [max(least, int(x.array.max(initial=-1)) + 1)], np.dtype("int64"))
+    memory.check("bincount", [max(least, int(x.array.max()) + 1 if x.array.size else 0)], np.dtype("int64"))
     if weights is None:
         return Tensor(np.bincount(x.array.astype(np.int64), minlength=least))
     fitting("bincount", "weights", tensor_type(weights, "bincount", "weights").shape, have.shape)

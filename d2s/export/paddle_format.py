@@ -17,6 +17,7 @@ f32[n,2]
 import contextlib
 import hashlib
 import os
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -99,13 +100,20 @@ def load(prefix: str | os.PathLike[str]) -> Model:
         message = f"{os.fspath(prefix)}{_PARAMETERS} is not the file that was written with {_MODEL}"
         raise FormatError("D2S3001", f"{message}: it is damaged, or saving was interrupted", hint="save the model again")
     info = _bytes(prefix, _INFO, needed=False)
-    try:
+    with damage_named(f"{os.fspath(prefix)}{_MODEL}"):
         return model_of(data, described, arrays, tensors.read_info(info) if info else {})
+
+
+@contextlib.contextmanager
+def damage_named(what: str) -> Iterator[None]:
+    """Whatever goes wrong with a description is said of what it was read from."""
+    try:
+        yield
     except FormatError:
         raise
     except _DAMAGE as error:
         message = error.message if isinstance(error, D2SError) else repr(error)
-        raise FormatError("D2S3001", f"{os.fspath(prefix)}{_MODEL} describes no program of d2s: {message}") from error
+        raise FormatError("D2S3001", f"{what} describes no program of d2s: {message}") from error
 
 
 def model_of(

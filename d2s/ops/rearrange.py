@@ -68,7 +68,7 @@ def _each_alike(x: Any, repeats: int, axis: int) -> Any:
 
 
 def _each_its_own(x: Any, repeats: Any, axis: int, extent: Dim) -> Any:
-    if hasattr(repeats, "tolist") and repeats.size == extent:
+    if isinstance(getattr(repeats, "size", None), int) and repeats.size == extent:
         repeats = repeats.tolist()
     counts = whole_numbers(repeats, "repeat_interleave", "repeats")
     if len(counts) != extent or any(n < 0 for n in counts):

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from d2s import checkpoint, export
+from d2s import checkpoint, export, memory
 from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, FileError, FormatError
@@ -41,7 +41,6 @@ NAMES = {axis: f"n{axis}" for axis in range(7)}  # of open extents in files
 
 def model_of(program: Program, feeds: Sequence[Variable], fetches: Sequence[Any]) -> export.Model:
     """What computes the fetches from the feeds, as a file holds it: no gradients, no updates."""
-    expect("save_inference_model", "program", program, Program, "a Program")
     tested = program.clone(for_test=True)
     recording = tested.recording
     replay = Replay(recording, NAMES)
@@ -93,6 +92,7 @@ def _needed(nodes: Sequence[Any], outputs: Sequence[Value]) -> list[Any]:
 
 def _variables(program: Program, argument: str, given: Any) -> list[Any]:
     """Variables, given as such or by name."""
+    expect("save_inference_model", "program", program, Program, "a Program")
     listed = list(given) if isinstance(given, list | tuple) else [given]
     found = [program.named(one) if isinstance(one, str) else one for one in listed]
     for one in found:
@@ -194,10 +194,19 @@ def _model(feed_vars: Any, fetch_vars: Any, program: Program | None) -> export.M
 def deserialize_program(data: bytes) -> Program:
     """The program of `serialize_program`; its parameters are 0 until `deserialize_persistables`."""
     expect("deserialize_program", "data", data, bytes, "bytes")
+    with paddle_format.damage_named("'data'"):
+        return _program_of(data)
+
+
+def _program_of(data: bytes) -> Program:
     described = protobuf.decode("ProgramDesc", data)
     names = paddle_reader.parameters(described)
     declared = {v["name"]: v["type"]["lod_tensor"]["tensor"] for v in described["blocks"][0]["vars"] if v["name"] in names}
-    arrays = {name: np.zeros(t["dims"], tensors.dtype_of(t["data_type"]).numpy) for name, t in declared.items()}
+    arrays = {}
+    for name, held in declared.items():
+        of = tensors.dtype_of(held["data_type"]).numpy
+        memory.check("deserialize_program", held["dims"], of)
+        arrays[name] = np.zeros(held["dims"], of)
     model = paddle_format.model_of(data, described, arrays, {name: (name, True) for name in names})
     program, feeds, fetches = loaded(model, False)
     program.notes["feeds"], program.notes["fetches"] = feeds, fetches

@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from d2s import memory
 from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError, brief
 from d2s.nn.initializer import Constant, begin
 from d2s.ops.compare import cast, equal
 from d2s.ops.reduce import max, mean
 from d2s.ops.shape import reshape
+from d2s.ops.shapes import whole_number
 from d2s.ops.sort import topk
 from d2s.place import CPUPlace
 from d2s.static.control_flow import host
@@ -43,9 +46,12 @@ def auc(
 
     `input` holds, for each row, the probability of class 0 and of class 1.
     """
-    expect("auc", "num_thresholds", num_thresholds, int, "an int")
+    size = whole_number(num_thresholds, "auc", "num_thresholds") + 1
+    if size < 2:
+        raise ArgumentError("D2S0004", f"auc(): 'num_thresholds' is {brief(num_thresholds)}, expected 1 or more")
+    memory.check("auc", [2 * size], np.dtype(np.int64))
     recording = declaring("auc")
-    counts = [Tensor(np.zeros(num_thresholds + 1, np.int64)) for _ in range(2)]
+    counts = [Tensor(np.zeros(size, np.int64)) for _ in range(2)]
     for count, name in zip(counts, ("positive", "negative"), strict=True):
         count.name = f"auc_{name}_{id(count)}"
         begin(count, Constant(0.0))
