@@ -38,6 +38,15 @@ def allocated(name: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
         raise _no_room(name, shape, dtype) from None
 
 
+def zeros(name: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """A new array of zeros that `name` makes."""
+    check(name, shape, dtype)
+    try:
+        return np.zeros(shape, dtype)
+    except (MemoryError, ValueError):
+        raise _no_room(name, shape, dtype) from None
+
+
 def space(size: int) -> np.ndarray:
     """So many bytes for values that are on their way; a size that left 64 bits is below 0."""
     if 0 <= size <= available():

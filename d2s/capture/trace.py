@@ -77,12 +77,17 @@ def trace(
 def _without_content(captured: Captured, again: Callable[[list[Any]], Captured]) -> Captured:
     """The same for any content of the containers that are only added to, if that is so: another capture tells."""
     added = [target[1][1] for target in captured.stores if target[0] == "more"]
-    try:
-        found = again(added) if added else captured
-    except Exception:  # it did something with what is there
+    if not added:
         return captured
-    parts = [(show(c.program), repr(c.whole), repr([t for t in c.stores if t[0] != "more"])) for c in (captured, found)]
-    return found if parts[0] == parts[1] else captured
+    try:
+        found = again(added)
+        return found if _told(found) == _told(captured) else captured
+    except Exception:  # it did something with what is there, or holds what cannot be told
+        return captured
+
+
+def _told(captured: Captured) -> tuple[str, str, str]:
+    return show(captured.program), repr(captured.whole), repr([t for t in captured.stores if t[0] != "more"])
 
 
 def _traced(

@@ -94,6 +94,7 @@ class WeightedRandomSampler(Sampler):
             raise ArgumentError("D2S0004", message)
 
     def __iter__(self) -> Iterator[int]:
+        memory.check("WeightedRandomSampler", (self.num_samples,), np.dtype(np.int64))
         shares = self.weights / self.weights.sum()
         drawn = draws.generator().choice(len(shares), self.num_samples, replace=self.replacement, p=shares)
         return iter(drawn.tolist())
@@ -134,9 +135,11 @@ def positive(function: str, name: str, value: Any, least: int = 1) -> int:
 
 def _weights(given: Any) -> np.ndarray:
     expect("WeightedRandomSampler", "weights", given, Iterable, "numbers")
+    if isinstance(given, Sized) and not isinstance(given, Tensor):
+        memory.check("WeightedRandomSampler", (len(given),), np.dtype(np.float64))
     try:
         found = np.asarray(given.array if isinstance(given, Tensor) else given, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, MemoryError):
         found = np.zeros([0])
     if found.ndim != 1 or not found.size or not np.isfinite(found).all() or (found < 0).any():
         message = f"WeightedRandomSampler(): 'weights' is {brief(given)}, expected a row of numbers from 0 on"

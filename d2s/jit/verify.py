@@ -80,6 +80,8 @@ def _outcome(function: Callable[..., Any], args: Any, kwargs: Any, watched: Sequ
 def _same(x: Any, y: Any) -> bool:
     if isinstance(x, Tensor) and isinstance(y, Tensor):
         return same_bits(x.array, y.array)
+    if type(x) is int and type(y) is int:
+        return x == y  # one of many digits has no text
     return type(x) is type(y) and (x is y or repr(x) == repr(y))
 
 

@@ -33,6 +33,9 @@ def accuracy(input: Any, label: Any, k: int = 1, correct: Any = None, total: Any
         raise ShapeError("D2S0002", f"accuracy(): 'input' has shape {list(input.shape)}, expected [samples, classes]")
     tensor_type(label, "accuracy", "label")
     found = sum(_found(input, label, k), axis=1)
+    for argument, given in (("correct", correct), ("total", total)):
+        if given is not None:
+            tensor_type(given, "accuracy", argument)
     if correct is not None:
         correct.set_value(cast(reshape(sum(found), correct.shape), correct.dtype))
     if total is not None:

@@ -7,6 +7,7 @@
 import math
 from typing import Any
 
+from d2s.arguments import expect
 from d2s.errors import ArgumentError, brief
 from d2s.nn.conv import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d, conv3d_transpose
 from d2s.nn.initializer import Initializer, Normal
@@ -78,6 +79,7 @@ class _Conv(_Filters):
     ) -> None:
         super().__init__()
         self._set((in_channels, out_channels), kernel_size, stride, padding, dilation, groups, data_format or self.layout)
+        expect(type(self).__name__, "padding_mode", padding_mode, str, "a str")
         if padding_mode not in MODES or (padding_mode != "zeros" and isinstance(padding, str)):
             wanted = f"one of {', '.join(map(repr, MODES))}, and not 'zeros' with a padding in numbers only"
             raise ArgumentError(

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from d2s.arguments import number
+from d2s.arguments import number, one_of
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.nn.layer import Layer
 from d2s.ops.compare import where
@@ -40,8 +40,7 @@ def dropout(
     [1.0, 2.0]
     """
     p = _likelihood("dropout", p)
-    if mode not in MODES:
-        raise ArgumentError("D2S0004", f"dropout(): 'mode' is {brief(mode)}, expected one of {', '.join(map(repr, MODES))}")
+    one_of("dropout", "mode", mode, MODES)
     up = mode == "upscale_in_train"
     if not training:
         return x if up or p == 0 else x * (1 - p)

@@ -128,7 +128,7 @@ def _factor(name: str, argument: str, value: Any, divided: int, what: str) -> in
 
 
 def _channels(name: str, x: Any, data_format: Any) -> int:
-    return _numbers(name, x, 4)[3 if data_format == "NHWC" else 1]
+    return _numbers(name, x, 4)[3 if windows.layout(data_format, 2, name) else 1]
 
 
 def pixel_shuffle(x: Any, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Any:
@@ -156,7 +156,8 @@ def pixel_unshuffle(x: Any, downscale_factor: int, data_format: str = "NCHW", na
     [1, 4, 1, 1]
     """
     r = whole_number(downscale_factor, "pixel_unshuffle", "downscale_factor")
-    height, width = _numbers("pixel_unshuffle", x, 4)[slice(1, 3) if data_format == "NHWC" else slice(2, 4)]
+    last = windows.layout(data_format, 2, "pixel_unshuffle")
+    height, width = _numbers("pixel_unshuffle", x, 4)[slice(1, 3) if last else slice(2, 4)]
     if r < 1 or height % r or width % r:
         raise ArgumentError("D2S0004", f"pixel_unshuffle(): {height} * {width} pixels cannot be divided by {r}")
     return _shuffled(
@@ -270,6 +271,7 @@ class PixelShuffle(_Settings):
     function = staticmethod(pixel_shuffle)
 
     def __init__(self, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> None:
+        windows.layout(data_format, 2, "PixelShuffle")
         more = {"data_format": data_format} if data_format != "NCHW" else {}
         super().__init__({"upscale_factor": upscale_factor} | more, upscale_factor=upscale_factor, data_format=data_format)
 
@@ -284,6 +286,7 @@ class PixelUnshuffle(_Settings):
     function = staticmethod(pixel_unshuffle)
 
     def __init__(self, downscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> None:
+        windows.layout(data_format, 2, "PixelUnshuffle")
         more = {"data_format": data_format} if data_format != "NCHW" else {}
         shown = {"downscale_factor": downscale_factor} | more
         super().__init__(shown, downscale_factor=downscale_factor, data_format=data_format)
@@ -299,5 +302,6 @@ class ChannelShuffle(_Settings):
     function = staticmethod(channel_shuffle)
 
     def __init__(self, groups: int, data_format: str = "NCHW", name: str | None = None) -> None:
+        windows.layout(data_format, 2, "ChannelShuffle")
         more = {"data_format": data_format} if data_format != "NCHW" else {}
         super().__init__({"groups": groups} | more, groups=groups, data_format=data_format)

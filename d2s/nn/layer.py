@@ -224,8 +224,7 @@ class Layer:
         held = types.dtype(dtype) if dtype is not None else self._dtype or default_dtype()
         name = unique_name.generate(f"{self._full_name}.{'b' if is_bias else 'w'}") if wanted.name is None else wanted.name
         extents = _extents(shape)
-        memory.check("create_parameter", extents, held.numpy)
-        found = parameter.made(wanted, np.zeros(extents, held.numpy), name)
+        found = parameter.made(wanted, memory.zeros("create_parameter", extents, held.numpy), name)
         initializer.begin(found, initializer.chosen(wanted.initializer, default_initializer, is_bias))
         return found
 

@@ -73,7 +73,7 @@ def _flat(tensor: Any, extents: list[int]) -> Any:
 
 
 def _channels_last(name: str, data_format: str) -> bool:
-    if data_format not in CHANNELS_LAST + CHANNELS_FIRST:
+    if not isinstance(data_format, str) or data_format not in CHANNELS_LAST + CHANNELS_FIRST:
         listed = ", ".join(CHANNELS_FIRST + CHANNELS_LAST)
         raise ArgumentError("D2S0004", f"{name}(): 'data_format' is {brief(data_format)}, expected one of {listed}")
     return data_format in CHANNELS_LAST

@@ -11,9 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from d2s import unique_name
+from d2s import memory, unique_name
 from d2s.arguments import expect
 from d2s.default_dtype import default_dtype
 from d2s.eager.tensor import Tensor
@@ -119,7 +117,7 @@ class GroupNorm(Layer):
 def _everywhere(layer: Layer, extent: int, number: float) -> Tensor:
     """A buffer that begins as one number; not made by an op, which a program being declared would record."""
     expect(type(layer).__name__, "num_features", extent, int, "an int")
-    found = Tensor(np.zeros(extent, default_dtype().numpy))
+    found = Tensor(memory.zeros(type(layer).__name__, [extent], default_dtype().numpy))
     found.name = unique_name.generate(f"{layer.full_name()}.w")
     begin(found, Constant(number))
     return found

@@ -65,7 +65,7 @@ def gelu(x, approximate: Any = False):
 
 @gelu.rule("canonical")
 def _(x, approximate):
-    if not isinstance(approximate, bool) and approximate not in ("tanh", "none"):
+    if not isinstance(approximate, bool | str) or approximate not in (True, False, "tanh", "none"):
         raise ArgumentError("D2S0004", f"gelu(): 'approximate' is {brief(approximate)}, expected True, False, 'tanh' or 'none'")
     return {"approximate": approximate in (True, "tanh")}
 

@@ -7,6 +7,7 @@
 
 from typing import Any
 
+from d2s.arguments import expect
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.ops.create import number_of
 from d2s.ops.dispatch import current
@@ -36,6 +37,8 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: Any = 0.0, data_format:
     have, given = tensor_type(x, "pad", "x"), whole_numbers(pad, "pad", "pad")
     if any(n < 0 for n in given):
         raise ArgumentError("D2S0004", f"pad(): 'pad' is {list(given)}, expected numbers from 0")
+    expect("pad", "mode", mode, str, "a str")
+    expect("pad", "data_format", data_format, str | None, "a str")
     lows, highs = _widths(len(have.shape), given, data_format)
     if mode == "constant":
         return pad_with(x, number_of(value, have.dtype), lows, highs)

@@ -32,9 +32,9 @@ def each(value: Any, rank: int, name: str, argument: str, least: int) -> Numbers
 def layout(data_format: Any, rank: int, name: str) -> bool:
     """Whether channels are the last axis."""
     first, last = f"NC{AXES[rank]}", f"N{AXES[rank]}C"
-    if data_format not in (first, last):
+    if not isinstance(data_format, str) or data_format not in (first, last):
         raise ArgumentError("D2S0004", f"{name}(): 'data_format' is {brief(data_format)}, expected '{first}' or '{last}'")
-    return bool(data_format == last)
+    return data_format == last
 
 
 def order(rank: int, last: bool) -> tuple[Numbers, Numbers]:

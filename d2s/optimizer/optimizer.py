@@ -144,7 +144,7 @@ class Optimizer:
     def _decay(self, given: Any) -> WeightDecayRegularizer | None:
         """A decay of gradients; a number is that of an L2Decay."""
         if isinstance(given, NUMBERS) and not isinstance(given, bool):
-            return L2Decay(float(given)) if given else None
+            return L2Decay(number(type(self).__name__, "weight_decay", given)) if given else None
         if not isinstance(given, WeightDecayRegularizer | None):
             got = type(given).__name__
             raise DTypeError(

@@ -38,6 +38,9 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
     if len(given) != len(listed):
         raise ArgumentError("D2S0004", f"gradients(): {len(given)} 'target_gradients' for {len(listed)} targets")
     root = listed[0].root
+    for w in wanted:
+        if isinstance(w, Tensor) and id(w) not in root.lifted:
+            raise ArgumentError("D2S0004", "gradients(): 'inputs' holds a tensor that the program does not read")
     found = [root.first(w) if isinstance(w, Tensor) else w for w in wanted]
     return root.backward(listed, found, given)
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from d2s import memory
-from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, brief
 from d2s.nn.initializer import Constant, begin
@@ -24,6 +23,8 @@ from d2s.place import CPUPlace
 from d2s.static.control_flow import host
 from d2s.static.program import declaring
 from d2s.types import Type, float64
+
+_MOST_PLACES = 1 << 16  # more are a mistake
 
 
 def accuracy(input: Any, label: Any, k: int = 1, correct: Any = None, total: Any = None) -> Any:
@@ -77,5 +78,8 @@ def _area(positive: np.ndarray, negative: np.ndarray) -> float:
 
 def cpu_places(device_count: int | None = None) -> list[Any]:
     """So many places of the CPU."""
-    expect("cpu_places", "device_count", device_count, int | None, "an int")
-    return [CPUPlace() for _ in range(1 if device_count is None else device_count)]
+    count = 1 if device_count is None else whole_number(device_count, "cpu_places", "device_count")
+    if not 0 <= count <= _MOST_PLACES:
+        message = f"cpu_places(): 'device_count' is {brief(device_count)}, expected one from 0 to {_MOST_PLACES}"
+        raise ArgumentError("D2S0004", message)
+    return [CPUPlace()] * count

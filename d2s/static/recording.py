@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from d2s import types, unique_name
+from d2s.arguments import expect
 from d2s.autodiff.mode import recording as grad_wanted
 from d2s.capture.symbolic import SymbolicTensor, in_package, refuse, user_line
 from d2s.eager.tensor import Tensor
@@ -314,8 +315,8 @@ class Recording(Recorder, Postpones):
 
     def append_backward(self, loss: Variable, parameters: Any = None, no_grad_set: Any = None) -> list[tuple[Tensor, Variable]]:
         """Gradients of a loss in the parameters it depends on, or in those of them that are listed."""
-        left_out = {p if isinstance(p, str) else p.name for p in no_grad_set or ()}
-        listed = None if parameters is None else {p if isinstance(p, str) else p.name for p in parameters}
+        left_out = _named("no_grad_set", no_grad_set) or set()
+        listed = _named("parameter_list", parameters)
         learnt = [t for t, _ in self.lifted.values() if not t.stop_gradient and t.dtype.kind == "f"]
         chosen = [t for t in learnt if t.name not in left_out and (listed is None or t.name in listed)]
         found = self.backward([loss], [self.first(t) for t in chosen])
@@ -359,6 +360,14 @@ class Recording(Recorder, Postpones):
         for old in [n for n, v in self.names.items() if v.value is variable.value]:
             del self.names[old]
         self.names[name] = variable
+
+
+def _named(argument: str, given: Any) -> set[str] | None:
+    """The names of tensors and variables that are listed, some by name."""
+    expect("append_backward", argument, given, list | tuple | set | frozenset | None, "a list")
+    for one in given or ():
+        expect("append_backward", argument, one, str | Tensor | SymbolicTensor, "Tensors or their names")
+    return None if given is None else {one if isinstance(one, str) else one.name for one in given}
 
 
 def _reached(nodes: Sequence[Node], targets: set[Value], stopped: Collection[Value]) -> set[Value]:

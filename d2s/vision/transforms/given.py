@@ -53,14 +53,18 @@ def borders(function: str, given: Any) -> tuple[int, int, int, int]:
     return left, above, right, below
 
 
+def _row(given: Any) -> bool:
+    return given.ndim > 0 if isinstance(given, np.ndarray) else isinstance(given, Sequence)
+
+
 def point(function: str, name: str, given: Any) -> tuple[float, float]:
-    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != 2:
+    if not _row(given) or isinstance(given, str) or len(given) != 2:
         raise ArgumentError("D2S0004", f"{function}(): '{name}' is {brief(given)}, expected two numbers")
     return number(function, name, given[0]), number(function, name, given[1])
 
 
 def points(name: str, given: Any) -> list[tuple[float, float]]:
-    if not isinstance(given, Sequence | np.ndarray) or len(given) != 4:
+    if not _row(given) or len(given) != 4:
         raise ArgumentError("D2S0004", f"perspective(): '{name}' is {brief(given)}, expected four points (x, y)")
     return [point("perspective", name, one) for one in given]
 
