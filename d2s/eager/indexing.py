@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from d2s.autodiff.mode import recording
+from d2s.autodiff.writes import noted
 from d2s.eager.history import acts
 from d2s.errors import ArgumentError, CaptureError, DTypeError, IndexRangeError, brief
 from d2s.ops.compare import where
 from d2s.ops.dispatch import current, handlers
-from d2s.ops.item import get_item, set_item
+from d2s.ops.item import filling, get_item, set_item
 from d2s.types import NUMBERS
 
 
@@ -30,7 +32,9 @@ class Indexing:
     __slots__ = ()
     array: np.ndarray
     _new: Callable[[np.ndarray], Any]
+    stop_gradient: Any
     _become: Callable[[Any], Any]
+    _check_values: Callable[[np.ndarray], None]
 
     def __getitem__(self, index: Any) -> Any:
         return get_item(self, self._plain(index))
@@ -44,8 +48,20 @@ class Indexing:
             value = value if isinstance(value, Indexing) else self._new(_as_array(value))
             new = where(self._new(mask), value.astype(self.dtype), self)  # type: ignore[attr-defined]
         else:
-            new = set_item(self, self._plain(index), value)
+            index = self._plain(index)
+            if self._forgets(value) and (part := filling(self, index, value)) is not None:
+                self._check_values(self.array)
+                self.array[index] = part.array  # only what changes is touched
+                noted(self.array)
+                return
+            new = set_item(self, index, value)
         self._become(new)
+
+    def _forgets(self, value: Any) -> bool:
+        """Whether no tape is to know of a change by this value."""
+        if handlers.stack:
+            return False
+        return not recording() or (self.stop_gradient and getattr(value, "stop_gradient", True))
 
     def __iter__(self) -> Iterator[Any]:
         if not self.array.ndim:

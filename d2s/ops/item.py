@@ -199,6 +199,15 @@ def set_item(x: Any, index: Any, value: Any) -> Any:
     return new if item.tensors and item.whole else set_slice(x, new, *item.basic)
 
 
+def filling(x: Any, index: Any, value: Any) -> Any:
+    """What an assignment writes where ints, slices, None and ... point, perhaps to be repeated; None for other indices."""
+    held = current().type_of(x)
+    item = understood(held.shape, index)  # type: ignore[union-attr]
+    if item.tensors:
+        return None
+    return _filling(_converted(value, held), _added(item.left, item.added), x)  # type: ignore[arg-type]
+
+
 def _added(shape: Shape, added: Sequence[int]) -> Shape:
     old = iter(shape)
     return tuple(1 if k in added else next(old) for k in range(len(shape) + len(added)))

@@ -1,5 +1,7 @@
 """`x[...]`, assignment and iteration against NumPy, over random shapes and indices; their gradients; what is refused."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -286,3 +288,28 @@ def test_nonzero_and_masked_select_with_gradient():
     assert chosen.tolist() == [1.0, 2.0]
     (chosen * chosen).sum().backward()
     assert x.grad.tolist() == [[2.0, 0.0], [4.0, 0.0]]
+
+
+def test_an_assignment_touches_only_what_changes():
+    """What no tape knows of makes no second tensor of the size of the first."""
+    x = d2s.zeros([1000, 1000])
+    row = d2s.ones([1000])
+    for index, value in ((3, row), ((slice(None), 5), 2.0), ((slice(2, 9, 3), None, -1), 7), (..., 1.0)):
+        x[3] = row  # what is made once is made
+        tracemalloc.start()
+        try:
+            x[index] = value
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert most < x.array.nbytes // 4, index
+    expected = np.full((1000, 1000), 1.0, "float32")
+    assert np.array_equal(x.numpy(), expected)
+
+
+def test_a_read_only_memory_is_not_assigned_to():
+    array = np.zeros(3, "float32")
+    array.flags.writeable = False
+    x = d2s.Tensor(array)
+    with pytest.raises(d2s.errors.ArgumentError, match="read-only"):
+        x[0] = 1.0
