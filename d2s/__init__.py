@@ -137,11 +137,28 @@ from d2s.utils.dlpack import from_dlpack
 from d2s.version import full_version as __version__
 
 if TYPE_CHECKING:
-    from d2s import callbacks, dataset, hapi, io, metric, vision
+    from d2s import callbacks, dataset, hapi, io, linalg, metric, vision
     from d2s.dataset.batch import batch
     from d2s.hapi import Model, flops
     from d2s.hapi.summary import summary as summary
+    from d2s.linalg import (
+        cholesky,
+        cholesky_solve,
+        det,
+        eigh,
+        eigvalsh,
+        inv,
+        matrix_power,
+        pinv,
+        qr,
+        slogdet,
+        solve,
+        svd,
+        triangular_solve,
+    )
 
-_LATER = {name: f"d2s.{name}" for name in ("callbacks", "dataset", "hapi", "io", "metric", "vision")}
+_LATER = {name: f"d2s.{name}" for name in ("callbacks", "dataset", "hapi", "io", "linalg", "metric", "vision")}
 _LATER |= {"batch": "d2s.dataset.batch", "Model": "d2s.hapi", "flops": "d2s.hapi", "summary": "d2s.hapi"}
+_LATER |= dict.fromkeys(("cholesky", "cholesky_solve", "eigh", "eigvalsh", "matrix_power"), "d2s.linalg")
+_LATER |= dict.fromkeys(("inv", "det", "pinv", "qr", "slogdet", "solve", "svd", "triangular_solve"), "d2s.linalg")
 __getattr__, __dir__ = later.names(__name__, _LATER)

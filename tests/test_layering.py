@@ -22,7 +22,7 @@ LAYERS = [  # what stands on one line may import each other and everything above
     "passes",
     "nn optimizer",
     "export checkpoint",
-    "io metric vision dataset",
+    "io linalg metric vision dataset",
     "static",
     "jit",
     "distributed hapi callbacks onnx",
