@@ -15,11 +15,12 @@ from d2s import unique_name
 from d2s.autodiff.mode import mode
 from d2s.eager.tensor import Tensor
 from d2s.nn import functional, layer
+from d2s.nn.activation import activated
 from d2s.nn.initializer import Constant, Normal
 from d2s.nn.norm import batch_norm
 from d2s.ops.shape import reshape
 from d2s.runtime.random_state import seed
-from d2s.static.layers import activated, create_global_var, known
+from d2s.static.layers import create_global_var, known
 from d2s.static.program import default_startup_program, in_dynamic_mode
 
 learnt: "weakref.WeakValueDictionary[int, Tensor]" = weakref.WeakValueDictionary()  # all parameters of layers of 1.x

@@ -18,9 +18,9 @@ from d2s import metric, static, unique_name
 from d2s.autodiff.mode import mode
 from d2s.eager.tensor import to_tensor
 from d2s.nn import functional
+from d2s.nn.activation import activated
 from d2s.ops import arrange, compare, create, join, linalg, math, reduce, shape
 from d2s.place import CPUPlace
-from d2s.static.layers import activated
 from d2s.static.program import Program, disable_static, eagerly, program_guard
 
 # --- functions of layers -----------------------------------------------------------------------------------------------------

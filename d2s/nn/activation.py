@@ -10,10 +10,20 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from d2s.errors import DTypeError
+from d2s.errors import ArgumentError, DTypeError
 from d2s.nn import functional
 from d2s.nn.layer import Layer
 from d2s.ops.softmax import log_softmax, softmax
+
+
+def activated(x: Any, act: str | None) -> Any:
+    """A value behind the activation of that name."""
+    if act is None:
+        return x
+    found = getattr(functional, act, None) if isinstance(act, str) else None
+    if not callable(found):
+        raise ArgumentError("D2S0004", f"'{act}' is no activation", hint="relu, softmax, sigmoid, tanh, ...")
+    return found(x)
 
 
 class _Activation(Layer):

@@ -150,8 +150,8 @@ class _Transpose(_Filters):
         stride: Any = 1,
         padding: Any = 0,
         output_padding: Any = 0,
-        groups: int = 1,
         dilation: Any = 1,
+        groups: int = 1,
         weight_attr: Any = None,
         bias_attr: Any = None,
         data_format: str = "",
@@ -189,6 +189,23 @@ class Conv1DTranspose(_Transpose):
     """
 
     axes, layout, function = 1, "NCL", staticmethod(conv1d_transpose)
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,  # before `dilation`, which is the other way round in two and three axes
+        dilation: Any = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCL",
+    ) -> None:
+        numbers = (in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups)
+        super().__init__(*numbers, weight_attr, bias_attr, data_format)
 
 
 class Conv2DTranspose(_Transpose):

@@ -237,6 +237,9 @@ class Unfold(_Settings):
         settings = {"kernel_sizes": kernel_sizes, "strides": strides, "paddings": paddings, "dilations": dilations}
         super().__init__(shown, **settings)
 
+    def forward(self, input: Any) -> Any:
+        return super().forward(input)
+
 
 class Fold(_Settings):
     """`functional.fold` as a layer.
@@ -259,6 +262,9 @@ class Fold(_Settings):
         shown = {"kernel_size": kernel_sizes, "dilation": dilations, "padding": paddings, "stride": strides}
         settings = {"kernel_sizes": kernel_sizes, "strides": strides, "paddings": paddings, "dilations": dilations}
         super().__init__(shown, output_sizes=output_sizes, **settings)
+
+    def forward(self, input: Any) -> Any:
+        return super().forward(input)
 
 
 class PixelShuffle(_Settings):

@@ -439,7 +439,7 @@ def _joined(prefix: str, name: str) -> str:
 
 def _snake_case(name: str) -> str:
     """`Conv2D` as the names of layers have it: conv2d; `MyNet`: my_net."""
-    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
 
 
 def _extents(shape: Any) -> list[int]:

@@ -11,7 +11,7 @@ from d2s.ops import linalg
 from d2s.ops.operators import Operators
 
 
-def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> Any:
     """`x @ weight + bias`; one kernel where the bias is a vector of the weight's columns.
 
     >>> d2s.nn.functional.linear(d2s.to_tensor([1.0, 2.0]), d2s.to_tensor([[3.0], [4.0]]), d2s.to_tensor([0.5])).tolist()
@@ -40,8 +40,8 @@ class Linear(Layer):
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
         self.name = name
 
-    def forward(self, x: Any) -> Any:
-        return linear(x, self.weight, self.bias)
+    def forward(self, input: Any) -> Any:
+        return linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         named = f", name={self.name}" if self.name else ""

@@ -31,8 +31,8 @@ class _Loss(Layer):
         self._settings = dict(bound.arguments)
         self._settings.pop("name", None)
 
-    def forward(self, *inputs: Any) -> Any:
-        return self.function(*inputs, **self._settings)
+    def forward(self, *inputs: Any, **named: Any) -> Any:
+        return self.function(*inputs, **named, **self._settings)
 
     def extra_repr(self) -> str:
         return ", ".join(f"{key}={value}" for key, value in self._settings.items() if isinstance(value, int | float | str))

@@ -11,11 +11,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from d2s import memory, unique_name
+from d2s import memory, types, unique_name
 from d2s.arguments import expect
 from d2s.default_dtype import default_dtype
 from d2s.eager.tensor import Tensor
 from d2s.errors import ShapeError
+from d2s.nn.activation import activated
 from d2s.nn.initializer import Constant, begin
 from d2s.nn.layer import Layer
 from d2s.nn.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
@@ -147,12 +148,16 @@ class _BatchNorm(Layer):
         self.register_buffer("_mean", _everywhere(self, num_features, 0.0))
         self.register_buffer("_variance", _everywhere(self, num_features, 1.0))
 
+    def _taught(self) -> bool:
+        """Whether mean and variance are those of the batch."""
+        return self.training
+
     def forward(self, input: Any) -> Any:
         if self.ranks and input.ndim not in self.ranks:
             listed = " or ".join(map(str, self.ranks))
             raise ShapeError("D2S0002", f"{type(self).__name__}: 'input' has {input.ndim} axes, expected {listed}")
         tensors = (self._mean, self._variance, self.weight, self.bias)
-        settings: tuple[Any, ...] = (self.training, self._momentum, self._epsilon, self._data_format, self._use_global_stats)
+        settings: tuple[Any, ...] = (self._taught(), self._momentum, self._epsilon, self._data_format, self._use_global_stats)
         return batch_norm(input, *tensors, *settings)
 
     def extra_repr(self) -> str:
@@ -160,11 +165,43 @@ class _BatchNorm(Layer):
 
 
 class BatchNorm(_BatchNorm):
-    """`batch_norm` of values of any rank from 2 on.
+    """`batch_norm` of values of any rank from 2 on, with an activation behind it and arguments named as in Paddle 1.x.
 
-    >>> d2s.nn.BatchNorm(1, epsilon=0.0)(d2s.to_tensor([[1.0], [3.0]])).tolist()
-    [[-1.0], [1.0]]
+    With `is_test` it begins in evaluation; with `trainable_statistics` the batch's mean and variance are taken there too.
+
+    >>> d2s.nn.BatchNorm(1, "relu", epsilon=0.0)(d2s.to_tensor([[1.0], [3.0]])).tolist()
+    [[0.0], [1.0]]
     """
+
+    def __init__(
+        self,
+        num_channels: int,
+        act: str | None = None,
+        is_test: bool = False,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: Any = "float32",
+        data_layout: str = "NCHW",
+        in_place: bool = False,
+        moving_mean_name: str | None = None,
+        moving_variance_name: str | None = None,
+        do_model_average_for_mean_and_var: bool = True,
+        use_global_stats: bool = False,
+        trainable_statistics: bool = False,
+    ) -> None:
+        super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None)
+        if types.dtype(dtype) is not default_dtype():
+            self.to(dtype=dtype)
+        self._mean.name, self._variance.name = moving_mean_name or self._mean.name, moving_variance_name or self._variance.name
+        self._act, self._trainable_statistics, self.training = act, trainable_statistics, not is_test
+
+    def _taught(self) -> bool:
+        return self.training or self._trainable_statistics
+
+    def forward(self, input: Any) -> Any:
+        return activated(super().forward(input), self._act)
 
 
 class BatchNorm1D(_BatchNorm):
@@ -219,10 +256,10 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
-        """The layer, in which every batch norm is one over all processes, with the same parameters and averages."""
+        """The layer, in which every BatchNorm1D, 2D and 3D is one over all processes, with the same parameters and averages."""
         expect("convert_sync_batchnorm", "layer", layer, Layer, "a Layer")
         found = layer
-        if isinstance(layer, _BatchNorm) and not isinstance(layer, cls):
+        if isinstance(layer, _BatchNorm) and not isinstance(layer, cls | BatchNorm):
             settings = (layer._num_features, layer._momentum, layer._epsilon, False, False, layer._data_format)
             found = cls(*settings)
             for name in ("weight", "bias"):

@@ -47,14 +47,15 @@ def taken(layer: Any, state: Any, use_structured_name: bool) -> tuple[list[str],
     if not isinstance(state, dict):
         raise DTypeError("D2S0001", f"set_state_dict(): 'state_dict' expects a dict, got {type(state).__name__}")
     own = {name if use_structured_name else t.name: (name, t) for name, t in gathered(layer, use_hook=False).items()}
-    missing = []
+    missing, taken = [], set()
     for key, (name, tensor) in own.items():
         why = _given(tensor, state[key]) if key in state else "is not found in the provided dict."
         if why:
             warnings.warn(f"Skip loading for {name}. {name} {why}", stacklevel=3)
-        if key not in state:
             missing.append(name)
-    return missing, [key for key in state if key not in own]
+        else:
+            taken.add(key)
+    return missing, [key for key in state if key not in taken]
 
 
 def _given(tensor: Tensor, value: Any) -> str:

@@ -84,8 +84,15 @@ class Op:
         arrays = len(self.arrays)
         return apply(self, inputs[:arrays], dict(zip(self.attributes, inputs[arrays:], strict=False)))
 
+    def _known(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments given by name, but for `name`: Paddle's ops take it, and say themselves that nothing comes of it."""
+        if "name" not in attrs or "name" in self.order:
+            return attrs
+        return {name: value for name, value in attrs.items() if name != "name"}
+
     def _bound(self, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments in the order of `arrays` and `attributes`, defaults filled in."""
+        attrs = self._known(attrs)
         behind = self.order[len(inputs) :]
         found = tuple(attrs[name] if name in attrs else self.attributes.get(name, _missing) for name in behind)
         if self.count == len(inputs) + len(behind) and not any(x is _missing for x in found) and attrs.keys() <= set(behind):
@@ -99,6 +106,7 @@ class Op:
 
     def _divided(self, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The inputs and all attributes of an op that takes any number of inputs: attributes are given by name."""
+        attrs = self._known(attrs)
         found = {name: attrs.get(name, default) for name, default in self.attributes.items()}
         if (
             len(inputs) >= len(self.arrays) - 1

@@ -56,7 +56,10 @@ class Slot:
 
 
 class Group:
-    """Parameters that are trained alike: `settings` are the optimizer's, but for those the group has of its own."""
+    """Parameters that are trained alike: `settings` are the optimizer's, but for those the group has of its own.
+
+    A `rate`, which any group written down has, takes the place of what the parameters' attributes say of rate and decay.
+    """
 
     def __init__(self, parameters: Sequence[Any], settings: dict[str, Any], decay: Any, clip: Any, rate: float | None) -> None:
         self.slots = [Slot(p) for p in parameters]
@@ -103,10 +106,10 @@ class Optimizer:
             raise DTypeError("D2S0001", message)
         given = list(parameters)
         if given and isinstance(given[0], dict):
-            return [self._group(group) for group in given]
+            return [self._group(group, 1.0) for group in given]
         return [self._group({"params": given})]
 
-    def _group(self, given: Any) -> Group:
+    def _group(self, given: Any, rate: float | None = None) -> Group:
         if not isinstance(given, dict) or "params" not in given:
             raise ArgumentError("D2S0004", "a group of parameters is a dict with 'params'; all groups are, or none")
         own = {key: value for key, value in given.items() if key in self.settings or key not in _OF_GROUPS}
@@ -121,8 +124,7 @@ class Optimizer:
         clip = _checked_clip(given["grad_clip"]) if "grad_clip" in given else self._grad_clip
         decays = "weight_decay" in given and "weight_decay" not in self.settings
         decay = self._decay(given["weight_decay"]) if decays else self.regularization
-        rate = float(given["learning_rate"]) if "learning_rate" in given else None
-        return Group(parameters, self.settings | own, decay, clip, rate)
+        return Group(parameters, self.settings | own, decay, clip, float(given.get("learning_rate", rate)) if rate else None)
 
     def _check_parameter(self, parameter: Any) -> None:
         if not isinstance(parameter, Tensor):
@@ -192,7 +194,7 @@ class Optimizer:
     def _change(self, slot: Slot, group: Group, gradient: np.ndarray, rate: float, limit: Any) -> None:
         """A step of one parameter."""
         self._begin(slot, group)
-        decay = getattr(slot.parameter, "regularizer", None) or group.decay
+        decay = (getattr(slot.parameter, "regularizer", None) if group.rate is None else None) or group.decay
         rule = _composed(self.rule_of(slot.parameter, group), decay.__class__, None if limit is None else group.clip.__class__)
         numbers = self.numbers(slot, group, self._rate_of(slot, group, rate))
         slot.update(rule).run(gradient, [*numbers, *([decay.coeff] if decay else ()), *(limit or ())])

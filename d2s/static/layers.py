@@ -21,22 +21,13 @@ from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, brief
 from d2s.nn import functional
+from d2s.nn.activation import activated
 from d2s.nn.initializer import Constant, Initializer, Normal, begin
 from d2s.nn.layer import Layer
 from d2s.nn.norm import batch_norm as normalised
 from d2s.ops.shape import reshape
 from d2s.static.extents import is_open
 from d2s.static.program import declaring
-
-
-def activated(x: Any, act: str | None) -> Any:
-    """A value behind the activation of that name."""
-    if act is None:
-        return x
-    found = getattr(functional, act, None) if isinstance(act, str) else None
-    if found is None:
-        raise ArgumentError("D2S0004", f"'{act}' is no activation", hint="relu, softmax, sigmoid, tanh, ...")
-    return found(x)
 
 
 def known(function: str, extents: Sequence[int]) -> int:

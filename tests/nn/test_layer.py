@@ -155,6 +155,25 @@ def as_paddle_orders(names):
     return ["w", "a.kept", *[name for name in names if name != "w"]]
 
 
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("Conv2D", "conv2d"),
+        ("BatchNorm1D", "batch_norm1d"),
+        ("Conv2DTranspose", "conv2d_transpose"),
+        ("PReLU", "p_re_lu"),
+        ("LSTMCell", "lstm_cell"),
+        ("ResNet50V2", "res_net50v2"),
+        ("Conv2DBN", "conv2dbn"),
+    ],
+)
+def test_classes_name_their_parameters_as_paddle_does(name, named):
+    """`.pdopt` files name state by them."""
+    with unique_name.guard():
+        layer = type(name, (nn.Layer,), {})()
+        assert layer.create_parameter([1]).name == f"{named}_0.w_0"
+
+
 def test_a_state_is_given_back(net):
     other = MyBigNet()
     assert net.set_state_dict(other.state_dict()) == ([], [])
@@ -171,7 +190,9 @@ def test_what_does_not_fit_is_named_and_left(net):
     state |= {"unknown": np.ones(1), "a.fc.bias": np.ones(7), "a.kept": "text"}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        assert net.set_state_dict(state) == (["w"], ["unknown"])
+        missing, unknown = net.set_state_dict(state)
+    assert sorted(missing) == ["a.fc.bias", "a.kept", "w"]  # what does not fit is in both, as Paddle says it
+    assert sorted(unknown) == ["a.fc.bias", "a.kept", "unknown"]
     words = " ".join(str(w.message) for w in said)
     assert "w is not found in the provided dict" in words
     assert "a.fc.bias receives a shape [7], but the expected shape is [3]" in words

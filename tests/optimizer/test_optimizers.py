@@ -190,6 +190,17 @@ def test_the_ratio_of_a_parameter_multiplies_its_rate():
     assert moved(lr_ratio=lambda p: 0.5 if p.name == "p" else 1.0) == pytest.approx(moved() / 2, rel=1e-5)
 
 
+def test_a_group_stands_in_place_of_the_parameters_attributes():
+    """As in Paddle: a group that says no rate or decay has the optimizer's, whatever the ParamAttr says."""
+    attr = d2s.ParamAttr(learning_rate=0.5, regularizer=d2s.regularizer.L2Decay(0.5))
+    for parameters, wanted in ((lambda p: [p], 0.9375), (lambda p: [{"params": p}], 0.95)):
+        p = d2s.nn.Layer().create_parameter([1], attr, default_initializer=d2s.nn.initializer.Constant(1.0))
+        optimizer = d2s.optimizer.SGD(0.05, parameters(p))
+        (p * (2.0 if wanted == 0.9375 else 1.0)).sum().backward()
+        optimizer.step()
+        assert p.item() == pytest.approx(wanted)
+
+
 def test_rescaled_gradients():
     p, q = with_gradient(parameter([1.0]), [2.0]), with_gradient(parameter([1.0]), [1.0])
     o.Momentum(0.5, 0.9, [p], rescale_grad=0.5).step()
