@@ -100,7 +100,7 @@ class InPlace:
         >>> d2s.to_tensor([0.0, 0.0]).copy_(d2s.to_tensor([1.0, 2.0])).tolist()
         [1.0, 2.0]
         """
-        if not hasattr(other, "array"):
+        if isinstance(other, type) or not hasattr(other, "array"):
             raise DTypeError("D2S0001", f"copy_(): 'other' expects a Tensor, got {type(other).__name__}")
         self._check_values(other.array)
         return self._become(self._replaced(other))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from d2s.arguments import expect
-from d2s.errors import ArgumentError
+from d2s.errors import ArgumentError, brief
 from d2s.io.dataset import IterableDataset
 from d2s.io.sampler import RandomSampler, Sampler, SequenceSampler, positive
 
@@ -70,7 +70,7 @@ class DistributedBatchSampler(BatchSampler):
         self.nranks = positive("DistributedBatchSampler", "num_replicas", num_replicas)
         self.local_rank = positive("DistributedBatchSampler", "rank", rank, 0)
         if self.local_rank >= self.nranks:
-            raise ArgumentError("D2S0004", f"DistributedBatchSampler(): rank {rank} of {num_replicas} processes")
+            raise ArgumentError("D2S0004", f"DistributedBatchSampler(): rank {brief(rank)} of {brief(num_replicas)} processes")
         self.shuffle, self.drop_last, self.epoch = bool(shuffle), bool(drop_last), 0
         self.num_samples = -(-len(dataset) // self.nranks)
         self.total_size = self.num_samples * self.nranks

@@ -402,7 +402,11 @@ def not_to_static(func: Any = None) -> Any:
     if func is None:
         return not_to_static
     expect("not_to_static", "func", func, Callable, "a function")
-    func.d2s_not_to_static = True
+    try:
+        func.d2s_not_to_static = True
+    except (AttributeError, TypeError):
+        got = type(func).__name__
+        raise DTypeError("D2S0001", f"not_to_static(): 'func' expects a function written in Python, got {got}") from None
     return func
 
 

@@ -10,7 +10,7 @@ In: queries [batch, length, numbers], keys and values, a mask, what was kept of 
 from typing import Any, NamedTuple
 
 from d2s.arguments import number
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.nn.attention import scaled_dot_product_attention
 from d2s.nn.dropout import dropout
 from d2s.nn.layer import Layer
@@ -68,7 +68,8 @@ class MultiHeadAttention(Layer):
         self.num_heads = whole_number(num_heads, "MultiHeadAttention", "num_heads")
         if self.num_heads < 1 or self.embed_dim < 1 or self.embed_dim % self.num_heads:
             message = (
-                f"MultiHeadAttention(): 'embed_dim' is {embed_dim}, expected a multiple of 'num_heads', which is {num_heads}"
+                f"MultiHeadAttention(): 'embed_dim' is {brief(embed_dim)}, "
+                f"expected a multiple of 'num_heads', which is {brief(num_heads)}"
             )
             raise ArgumentError("D2S0004", message)
         self.dropout, self.need_weights = number("MultiHeadAttention", "dropout", dropout), need_weights

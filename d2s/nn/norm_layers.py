@@ -118,7 +118,7 @@ class GroupNorm(Layer):
 def _everywhere(layer: Layer, extent: int, number: float) -> Tensor:
     """A buffer that begins as one number; not made by an op, which a program being declared would record."""
     expect(type(layer).__name__, "num_features", extent, int, "an int")
-    found = Tensor(memory.zeros(type(layer).__name__, [extent], default_dtype().numpy))
+    found = Tensor(memory.zeros(type(layer).__name__, [int(extent)], default_dtype().numpy))
     found.name = unique_name.generate(f"{layer.full_name()}.w")
     begin(found, Constant(number))
     return found

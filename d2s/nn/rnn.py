@@ -10,7 +10,7 @@ In: sequences [batch, steps, numbers] (or steps first), first states. Out: what 
 from typing import Any
 
 from d2s.arguments import number, one_of
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.nn.containers import LayerList
 from d2s.nn.dropout import dropout
 from d2s.nn.layer import Layer
@@ -126,7 +126,7 @@ class _Network(LayerList):
         one_of(name, "direction", direction, DIRECTIONS)
         self.num_directions, self.num_layers = DIRECTIONS[direction], whole_number(num_layers, name, "num_layers")
         if self.num_layers < 1:
-            raise ArgumentError("D2S0004", f"{name}(): 'num_layers' is {num_layers}, expected 1 or more")
+            raise ArgumentError("D2S0004", f"{name}(): 'num_layers' is {brief(num_layers)}, expected 1 or more")
         self.input_size, self.hidden_size = input_size, hidden_size
         self.time_major, self.dropout = time_major, number(name, "dropout", dropout)
         self.state_components = 2 if self.cell is LSTMCell else 1

@@ -178,7 +178,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) ->
         begin, stop, by = int(begin), int(stop), int(by)
     if not by or not all(map(math.isfinite, (begin, stop, by))):
         raise ArgumentError("D2S0004", f"arange(): no numbers from {begin} to {stop} in steps of {by}")
-    count = len(range(begin, stop, by)) if of.kind == "i" else max(0, math.ceil((stop - begin) / by))
+    count = max(0, -((begin - stop) // by)) if of.kind == "i" else max(0, math.ceil((stop - begin) / by))
     return _stepped(begin, by, count, of)
 
 

@@ -150,7 +150,8 @@ def _paired(axes: Any, rank_x: int, rank_y: int) -> tuple[list[int], list[int]]:
         if not 0 <= count <= min(rank_x, rank_y):
             raise ArgumentError("D2S0004", f"tensordot(): 'axes' is {count}, the tensors have {rank_x} and {rank_y}")
         return list(range(rank_x - count, rank_x)), list(range(count))
-    few = isinstance(getattr(axes, "size", None), int) and axes.size <= 2 * (rank_x + rank_y)
+    held = isinstance(getattr(axes, "size", None), int) and hasattr(axes, "tolist")
+    few = held and axes.size <= 2 * (rank_x + rank_y)
     listed = axes.tolist() if few else axes
     if not isinstance(listed, (list, tuple)) or not listed:
         raise ArgumentError("D2S0004", f"tensordot(): 'axes' is {brief(axes)}, expected a number or lists of axes")

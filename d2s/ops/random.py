@@ -396,7 +396,7 @@ def randperm(n, dtype="int64"):
         raise DTypeError("D2S0003", "randperm() does not draw bool")
     largest = 1 << {"float32": 24, "float64": 53}.get(held.name, 0) if held.kind == "f" else np.iinfo(held.numpy).max
     if not 0 <= count <= min(largest + 1, 1 << 31):
-        raise ArgumentError("D2S0004", f"randperm(): there are no {count} different numbers of {held.name} to mix")
+        raise ArgumentError("D2S0004", f"randperm(): there are no {brief(count)} different numbers of {held.name} to mix")
     _sized("randperm", (count,), held)
     return randperm.draw(count, (), n=count, dtype=held)
 

@@ -74,9 +74,10 @@ class Recorder:
         return value.value.type if isinstance(value, Symbolic) else None
 
     def constant(self, number: bool | int | float, type: Type) -> Any:
+        held = _of_dtype(number, type)  # before its text: an int may have too many digits for one
         key = (repr(number), type)
         if key not in self.constants:
-            attrs = {"value": _of_dtype(number, type), "dtype": type.dtype, "python": type.python}
+            attrs = {"value": held, "dtype": type.dtype, "python": type.python}
             self.constants[key] = self.add("constant", [], [type], attrs)[0]
         return self.constants[key]
 

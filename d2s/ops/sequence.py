@@ -33,6 +33,10 @@ def first_state(x: Any, size: int, value: float = 0.0, batch_axis: int = 0) -> A
     [[0.0], [0.0]]
     """
     held = tensor_type(x, "first_state", "x")
+    if len(held.shape) <= batch_axis:
+        raise ShapeError(
+            "D2S0002", f"a state for 'x' of {len(held.shape)} axes: expected its sequences along axis {batch_axis}"
+        )
     batch = held.shape[batch_axis]
     if isinstance(batch, int):
         return full([batch, size], value, held.dtype)

@@ -103,7 +103,7 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False) -> Any:
     >>> d2s.norm(d2s.to_tensor([3.0, -4.0])).item(), d2s.norm(d2s.to_tensor([3.0, -4.0]), p=1).item()
     (5.0, 7.0)
     """
-    if p is None or p == "fro":
+    if p is None or (isinstance(p, str) and p == "fro"):
         return sqrt(sum(square(x), axis, None, keepdim))
     p = number("norm", "p", p) if not isinstance(p, str) else p
     if isinstance(axis, (list, tuple)) and len(axis) == 2:

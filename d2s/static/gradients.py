@@ -34,6 +34,8 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
     """The gradients of the sum of targets, weighted by `target_gradients`, in inputs; None where there is none."""
     listed = _listed("targets", targets)
     wanted = _listed("inputs", inputs)
+    if not listed:
+        raise ArgumentError("D2S0004", "gradients(): 'targets' is empty")
     given = [None] * len(listed) if target_gradients is None else _weights(target_gradients)
     if len(given) != len(listed):
         raise ArgumentError("D2S0004", f"gradients(): {len(given)} 'target_gradients' for {len(listed)} targets")

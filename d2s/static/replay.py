@@ -57,6 +57,8 @@ class Replay:
         """What stands for a declared value."""
         if declared in self.unfed:
             raise ArgumentError("D2S0004", f"Executor.run(): 'feed' has no value for '{self.unfed[declared]}'")
+        if declared not in self.values:
+            raise ArgumentError("D2S0004", f"a variable {declared.name} of another program is asked for")
         return self.values[declared]
 
     def type(self, of: Type) -> Type:

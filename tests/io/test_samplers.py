@@ -95,6 +95,9 @@ WRONG = {
     "no length": lambda: RandomSampler(iter([])),
     "negative weight": lambda: WeightedRandomSampler([-1.0], 1),
     "too few weights": lambda: WeightedRandomSampler([1.0, 0.0], 2, replacement=False),
+    "weights without end": lambda: WeightedRandomSampler(range(10**15), 1),
+    "a weight that is no float": lambda: WeightedRandomSampler([10**400], 1),
+    "a rank of many digits": lambda: DistributedBatchSampler(range(3), 1, 2, 10**5000),
     "no indices": lambda: SubsetRandomSampler([]),
 }
 

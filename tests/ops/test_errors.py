@@ -71,6 +71,13 @@ REFUSED = [  # (what is called, its class, its code, words the message must hold
     (lambda: range(3)[d2s.to_tensor(1.0)], DTypeError, "D2S0003", ["float32", "index"]),
     (lambda: d2s.to_tensor([1.0], stop_gradient=False).backward("g"), DTypeError, "D2S0001", ["grad_tensor"]),
     (lambda: d2s.ops.reduce.spread(F, M, (1,), False), ShapeError, "D2S0002", ["spread()"]),
+    (lambda: d2s.norm(F, np.zeros(2, [("a", "f4")])), DTypeError, "D2S0001", ["norm()", "'p'"]),
+    (lambda: d2s.randperm(10**5000), ArgumentError, "D2S0004", ["randperm()", "bits"]),
+    (lambda: d2s.arange(2**70), ArgumentError, "D2S0004", [str(2**70), "memory"]),
+    (lambda: F.copy_(d2s.Tensor), DTypeError, "D2S0001", ["copy_()", "'other'"]),
+    (lambda: d2s.tensordot(F, F, d2s.float32), ArgumentError, "D2S0004", ["tensordot()", "'axes'"]),
+    (lambda: d2s.nn.functional.gelu(F, np.ones(3)), ArgumentError, "D2S0004", ["gelu()", "'approximate'"]),
+    (lambda: d2s.jit.not_to_static(callable), DTypeError, "D2S0001", ["not_to_static()", "builtin"]),
     (lambda: d2s.config(NOPE=1).__enter__(), ArgumentError, "D2S0004", ["NOPE", "CHECK"]),
 ]
 

@@ -304,6 +304,7 @@ REFUSED = {
     "a dict of parameters": (lambda: o.Adam(0.1, parameters={"a": P[0]}), DTypeError, "'parameters'"),
     "numbers for parameters": (lambda: o.Adam(0.1, parameters=[1.0]), DTypeError, "'parameters'"),
     "ints to be learnt": (lambda: o.SGD(0.1, [d2s.to_tensor([1])]), DTypeError, "int64"),
+    "a decay that is no float": (lambda: o.SGD(0.1, P, weight_decay=10**400), ArgumentError, "'weight_decay'"),
     "a parameter twice": (lambda: o.SGD(0.1, [*P, *P]), ArgumentError, "'p' is listed twice"),
     "a parameter in two groups": (lambda: o.SGD(0.1, [{"params": P}, {"params": P}]), ArgumentError, "listed twice"),
     "two parameters of one name": (lambda: o.SGD(0.1, [*P, parameter([2.0], "p")]), ArgumentError, "the name of a parameter"),

@@ -285,3 +285,17 @@ def test_what_a_static_function_leaves_each_run_leaves(declared):
     other = Drawing()
     assert all(np.array_equal(a, other(d2s.to_tensor(np.eye(3, dtype="float32"))).numpy()) for a in declared_runs)
     assert np.array_equal(mean, other.norm._mean.numpy())
+
+
+def test_gradients_of_what_a_program_does_not_hold_are_refused(declared):
+    x = static.data("x", [2])
+    x.stop_gradient = False
+    for wrong in ([], [x, 3]):
+        with pytest.raises(d2s.errors.D2SError, match="'targets'"):
+            static.gradients(wrong, x)
+    with pytest.raises(d2s.errors.ArgumentError, match="'inputs' holds a tensor that the program does not read"):
+        static.gradients(x * x, d2s.nn.Parameter(np.ones(2, "float32")))
+    with pytest.raises(d2s.errors.DTypeError, match="'no_grad_set'"):
+        static.append_backward(x.sum(), no_grad_set=[3])
+    with pytest.raises(d2s.errors.ArgumentError, match="'device_count'"):
+        static.cpu_places(2**31)

@@ -164,10 +164,11 @@ class CyclicLR(LRScheduler):
         down = up if step_size_down is None else count("CyclicLR", "step_size_down", step_size_down)
         self.cycle_size, self.step_up_pct = float(up + down), up / float(up + down)
         self.max_lr = inside("CyclicLR", "max_learning_rate", max_learning_rate, 0, math.inf, "[)")
-        if self.max_lr < base_learning_rate:
+        low = number("CyclicLR", "base_learning_rate", base_learning_rate)
+        if self.max_lr < low:
             raise ArgumentError("D2S0004", "CyclicLR(): 'max_learning_rate' is below 'base_learning_rate'")
         self.scale_mode = one_of("CyclicLR", "scale_mode", scale_mode, ("cycle", "iterations"))
-        self.amplitude, self.exp_gamma = self.max_lr - base_learning_rate, number("CyclicLR", "exp_gamma", exp_gamma)
+        self.amplitude, self.exp_gamma = self.max_lr - low, number("CyclicLR", "exp_gamma", exp_gamma)
         self._scale: Any = None if scale_fn is None else function_of("CyclicLR", "scale_fn", scale_fn)
         self.mode = mode if self._scale else one_of("CyclicLR", "mode", mode, ("triangular", "triangular2", "exp_range"))
         super().__init__(base_learning_rate, last_epoch, verbose)

@@ -25,10 +25,8 @@ class NoamDecay(LRScheduler):
     def __init__(
         self, d_model: int, warmup_steps: int, learning_rate: float = 1.0, last_epoch: int = -1, verbose: bool = False
     ) -> None:
-        self.d_model, self.warmup_steps = (
-            count("NoamDecay", "d_model", d_model),
-            number("NoamDecay", "warmup_steps", warmup_steps),
-        )
+        self.d_model = count("NoamDecay", "d_model", d_model)
+        self.warmup_steps = inside("NoamDecay", "warmup_steps", warmup_steps, 0, math.inf)
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
@@ -49,7 +47,8 @@ class PiecewiseDecay(LRScheduler):
         if len(values) != len(boundaries) + 1:
             message = f"PiecewiseDecay(): {len(boundaries)} boundaries need {len(boundaries) + 1} values, not {len(values)}"
             raise ArgumentError("D2S0004", message)
-        self.boundaries, self.values = boundaries, values
+        self.boundaries = [number("PiecewiseDecay", "boundaries", border) for border in boundaries]
+        self.values = [number("PiecewiseDecay", "values", value) for value in values]
         super().__init__(last_epoch=last_epoch, verbose=verbose)
 
     def get_lr(self) -> float:
@@ -104,7 +103,8 @@ class PolynomialDecay(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
-        self.decay_steps, self.end_lr = count("PolynomialDecay", "decay_steps", decay_steps), end_lr
+        self.decay_steps = count("PolynomialDecay", "decay_steps", decay_steps)
+        self.end_lr = number("PolynomialDecay", "end_lr", end_lr)
         self.power, self.cycle = inside("PolynomialDecay", "power", power, 0, math.inf), cycle
         super().__init__(learning_rate, last_epoch, verbose)
 

@@ -27,7 +27,10 @@ class LRScheduler:
         rate = number(function, "learning_rate", learning_rate)
         if rate < 0:
             raise ArgumentError("D2S0004", f"{function}(): 'learning_rate' is {learning_rate}, below 0")
-        expect(type(self).__name__, "last_epoch", last_epoch, int, "an int")
+        expect(function, "last_epoch", last_epoch, int, "an int")
+        if not -1 <= last_epoch < 1 << 31:
+            message = f"{function}(): 'last_epoch' is {brief(last_epoch)}, expected one from -1 on, below 2**31"
+            raise ArgumentError("D2S0004", message)
         self.base_lr = self.last_lr = rate
         self.last_epoch, self.verbose = last_epoch, verbose
         self.step()
@@ -92,8 +95,8 @@ def count(function: str, name: str, value: Any) -> int:
         found = operator.index(value)
     except TypeError:
         raise DTypeError("D2S0001", f"{function}(): '{name}' expects an int, got {type(value).__name__}") from None
-    if found < 1 or isinstance(value, bool):
-        raise ArgumentError("D2S0004", f"{function}(): '{name}' is {value}, expected an int of 1 or more")
+    if not 1 <= found < 1 << 63 or isinstance(value, bool):
+        raise ArgumentError("D2S0004", f"{function}(): '{name}' is {brief(value)}, expected an int of 1 or more, of 64 bits")
     return found
 
 

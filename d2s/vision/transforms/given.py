@@ -84,8 +84,10 @@ def factor(function: str, name: str, given: Any) -> float:
 def per_colour(name: str, given: Any, array: np.ndarray, axis: int) -> np.ndarray:
     """Numbers, one for all colours or one for each, along the axis of the colours."""
     try:
+        if isinstance(given, range):
+            raise TypeError  # an array of it may be larger than memory
         found = np.asarray(given.array if isinstance(given, Tensor) else given, np.float32).reshape(-1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DTypeError("D2S0001", f"normalize(): '{name}' expects numbers, got {brief(given)}") from None
     if array.ndim != 3 or found.size not in (1, array.shape[axis]):
         message = f"normalize(): '{name}' has {found.size} numbers, the image has shape {list(array.shape)}"
