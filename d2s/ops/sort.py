@@ -199,6 +199,8 @@ def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -
 
 def _count(name: str, x: Any, axis: int) -> int:
     """The number of elements along an axis, which is to be one at least."""
+    if not x.shape:
+        raise ArgumentError("D2S0004", f"{name}(): axis {brief(axis)} is not one of 0 axes")
     count = x.shape[one_axis(axis, len(x.shape), name)]
     if isinstance(count, int) and count == 0:
         raise ArgumentError("D2S0004", f"{name}(): 'x' has shape {list(x.shape)}: there is nothing along axis {axis}")

@@ -78,6 +78,7 @@ REFUSED = [  # (what is called, its class, its code, words the message must hold
     (lambda: d2s.tensordot(F, F, d2s.float32), ArgumentError, "D2S0004", ["tensordot()", "'axes'"]),
     (lambda: d2s.nn.functional.gelu(F, np.ones(3)), ArgumentError, "D2S0004", ["gelu()", "'approximate'"]),
     (lambda: d2s.jit.not_to_static(callable), DTypeError, "D2S0001", ["not_to_static()", "builtin"]),
+    (lambda: d2s.median(d2s.to_tensor(1.0), 0), ArgumentError, "D2S0004", ["median()", "axis 0", "0 axes"]),
     (lambda: d2s.config(NOPE=1).__enter__(), ArgumentError, "D2S0004", ["NOPE", "CHECK"]),
 ]
 
