@@ -177,7 +177,11 @@ def _path(path: Any, function: str) -> str:
 
 @contextlib.contextmanager
 def _replaced(path: str) -> Iterator[BinaryIO]:
-    """A file to write, which takes its place when it is whole: who is stopped before leaves what was there."""
+    """A file to write, which takes its place when it is whole: who is stopped before leaves what was there.
+
+    Behind a symbolic link it is the file linked to that is replaced.
+    """
+    path = os.path.realpath(path)
     draft = f"{path}.{os.getpid()}-{next(_drafts)}.part"
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)

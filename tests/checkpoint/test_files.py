@@ -238,6 +238,13 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
     assert os.listdir(tmp_path) == ["m.pdparams"]
 
 
+def test_a_link_stays_a_link(tmp_path):
+    os.symlink(tmp_path / "there", tmp_path / "link")
+    d2s.save({"a": 1}, str(tmp_path / "link"))
+    assert (tmp_path / "link").is_symlink()
+    assert d2s.load(str(tmp_path / "there")) == {"a": 1}
+
+
 def test_readers_see_the_old_file_or_the_new_one(tmp_path):
     path = tmp_path / "m.pdparams"
     d2s.save({"x": t([0.0])}, path)
