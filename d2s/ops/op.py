@@ -64,6 +64,7 @@ class Op:
         self.arrays = tuple(p for p in signature.parameters if p not in attributes)
         self.attributes = {name: p.default for name, p in attributes.items()}
         self.signature, self.__doc__, self.__name__ = signature, self.declaration.__doc__, self.name
+        self.__signature__ = signature  # what help() and editors show
         self.__module__ = self.declaration.__module__
         self.order = (*self.arrays, *self.attributes)
         plain = self.order == tuple(signature.parameters) and not self.variadic
@@ -73,6 +74,8 @@ class Op:
         OPS[self.name] = self
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:
+        if "name" in attrs:
+            attrs = _unlabelled(attrs)
         if self.variadic:
             return apply(self, *self._divided(inputs, attrs))
         if attrs or len(inputs) != self.count:
@@ -166,6 +169,13 @@ class Op:
         """Cotangents of the inputs, in ops; a callable is one that is computed only if wanted, None is none."""
         found = self.rules["vjp"](g, out, *inputs, **attrs)
         return found if isinstance(found, tuple) else (found,)
+
+
+def _unlabelled(attrs: dict[str, Any]) -> dict[str, Any]:
+    """Arguments without Paddle's `name`, a label that changes no result."""
+    if not isinstance(attrs["name"], str | None):
+        raise ArgumentError("D2S0004", f"'name' is {brief(attrs['name'])}, expected a string or None")
+    return {key: value for key, value in attrs.items() if key != "name"}
 
 
 def op(*, paddle: str | None, **options: Any) -> Callable[[Rule], Op]:

@@ -86,6 +86,9 @@ class Operators(ShapeMethods):
     def __neg__(self) -> Any:
         return math.neg(self)
 
+    def __pos__(self) -> Any:
+        return self
+
     def __abs__(self) -> Any:
         return math.abs(self)
 

@@ -1,5 +1,7 @@
 """Calls that went well before are not looked at twice; they come to the same, and to the same errors."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,10 @@ def test_a_changed_input_is_noticed():
         y.add_(y.detach())
         with pytest.raises(GradientError, match=r"test_known_calls\.py:\d+"):
             z.sum().backward()
+
+
+def test_ops_show_their_signature_and_take_a_name_that_changes_nothing():
+    x = d2s.to_tensor([1.0, 2.0])
+    assert list(inspect.signature(d2s.sum).parameters) == ["x", "axis", "dtype", "keepdim"]
+    assert d2s.add(x, x, name="twice").tolist() == x.add(x, name=None).tolist() == (+x + x).tolist() == [2.0, 4.0]
+    assert d2s.to_static(lambda x: d2s.sum(x, axis=0, name="all"))(x).item() == 3.0

@@ -25,6 +25,7 @@ REFUSED = [  # (what is called, its class, its code, words the message must hold
     (lambda: d2s.add([1.0], F), DTypeError, "D2S0001", ["add()", "'x'", "list"]),
     (lambda: d2s.add(np.ones(2, "float32"), F), DTypeError, "D2S0001", ["add()", "'x'", "ndarray"]),
     (lambda: d2s.add(1j, F), DTypeError, "D2S0001", ["'x'", "complex"]),
+    (lambda: d2s.add(F, F, name=3), ArgumentError, "D2S0004", ["'name'", "string", "3"]),
     (lambda: d2s.add(F), DTypeError, "D2S0001", ["add", "'y'"]),
     (lambda: d2s.add(F, F, F), DTypeError, "D2S0001", ["add", "too many"]),
     (lambda: d2s.sum(F, nope=1), DTypeError, "D2S0001", ["sum", "'nope'"]),
