@@ -104,7 +104,7 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False) -> Any:
     (5.0, 7.0)
     """
     if p is None or (isinstance(p, str) and p == "fro"):
-        return sqrt(sum(square(x), axis, None, keepdim))
+        return _root(sum(square(x), axis, None, keepdim), 2)
     p = number("norm", "p", p) if not isinstance(p, str) else p
     if isinstance(axis, (list, tuple)) and len(axis) == 2:
         return _of_matrices(x, p, axis, keepdim)
@@ -120,7 +120,14 @@ def _of_vectors(x: Any, p: float, axis: Any, keepdim: bool) -> Any:
         return cast(count_nonzero(x, axis, keepdim), x.dtype)
     if p == 1:
         return sum(abs(x), axis, None, keepdim)
-    return sqrt(sum(square(x), axis, None, keepdim)) if p == 2 else pow(sum(pow(abs(x), p), axis, None, keepdim), 1 / p)
+    return _root(sum(square(x) if p == 2 else pow(abs(x), p), axis, None, keepdim), p)
+
+
+def _root(total: Any, p: float) -> Any:
+    """The p-th root, at 0 without a gradient: that of a norm is 0 there, but the root's own is infinite, and 0 * inf is nan."""
+    nothing = equal(total, 0)
+    safe = where(nothing, 1, total)
+    return where(nothing, total, sqrt(safe) if p == 2 else pow(safe, 1 / p)) if p > 0 else pow(total, 1 / p)
 
 
 def _of_matrices(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:

@@ -220,3 +220,12 @@ def test_a_long_chain_needs_no_python_stack():
     y.backward()
     assert x.grad.numpy().tolist() == [1.0]
     del y
+
+
+@pytest.mark.parametrize("p", [None, 2, 3])
+def test_the_gradient_of_a_norm_is_0_where_all_is_0(p):
+    x = d2s.to_tensor([[0.0, 0.0], [3.0, 0.0]], stop_gradient=False)
+    length = d2s.norm(x, p, 1)
+    length.sum().backward()
+    assert length.tolist() == [0.0, pytest.approx(3.0)]
+    np.testing.assert_allclose(x.grad.numpy(), [[0.0, 0.0], [1.0, 0.0]], rtol=1e-6)
