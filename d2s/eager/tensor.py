@@ -139,7 +139,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         raise ArgumentError("D2S0004", f"to_tensor(): {error}") from None
     if held is not None:
         return Tensor(held, stop_gradient)
-    return Tensor(cast(Tensor(np.ascontiguousarray(found)), wanted).array, stop_gradient)  # what is out of range saturates
+    return Tensor(cast(Tensor(np.array(found, order="C")), wanted).array, stop_gradient)  # what is out of range saturates
 
 
 def is_tensor(x: Any) -> bool:

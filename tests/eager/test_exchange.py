@@ -736,3 +736,8 @@ def test_flags():
 def test_an_installation_checks_itself(capsys):
     d2s.utils.run_check()
     assert f"d2s {d2s.__version__} works" in capsys.readouterr().out
+
+
+def test_one_float_made_an_int_stays_0_d():
+    assert d2s.to_tensor(1.5, "int64").shape == []
+    assert d2s.to_tensor(np.float64(-1.5), "int32").tolist() == -1
