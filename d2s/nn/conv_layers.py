@@ -28,6 +28,8 @@ class _Filters(Layer):
     def _set(self, channels: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: Any, layout: Any) -> None:
         name, rank = type(self).__name__, self.axes
         self._in_channels, self._out_channels = (whole_number(n, name, "channels") for n in channels)
+        if min(self._in_channels, self._out_channels) < 0:
+            raise ArgumentError("D2S0004", f"{name}(): {brief(list(channels))} channels, expected none below 0")
         self._kernel_size = windows.each(kernel, rank, name, "kernel_size", 1)
         self._stride = windows.each(stride, rank, name, "stride", 1)
         self._dilation = windows.each(dilation, rank, name, "dilation", 1)

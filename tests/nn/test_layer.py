@@ -454,6 +454,7 @@ REFUSED = {
     "a sublayer before super().__init__()": (before_init, ArgumentError, "before super().__init__()"),
     "a layout that is a number": (lambda: d2s.nn.PixelShuffle(2, 3), ArgumentError, "'data_format' is 3"),
     "a way of padding that is a number": (lambda: d2s.nn.Conv1D(1, 1, 1, padding_mode=3), DTypeError, "'padding_mode'"),
+    "channels below 0": (lambda: d2s.nn.Conv1D(-1, 1, 1), ArgumentError, "[-1, 1] channels"),
     "names counted by a number": (lambda: unique_name.guard(3).__enter__(), DTypeError, "'new_generator'"),
 }
 
