@@ -28,6 +28,7 @@ STAGES = (  # the kinds of stages there are, in the order of the work; tests/tes
         "asserts",
         "match",
         "walrus",
+        "deletes",
         "exits",
         "stores",
         "returns",

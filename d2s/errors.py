@@ -327,6 +327,10 @@ class D2SError(Exception):
             return self
         return type(self)(self.code, self.message, where=where, hint=self.hint)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """A copy, or what another process gets, is the same error."""
+        return _again, (type(self), self.code, self.message, self.where, self.hint, self.columns)
+
     @property
     def diagnostic(self) -> dict[str, object]:
         """What the message says, in parts: for editors, logs and tests.
@@ -354,6 +358,10 @@ class D2SError(Exception):
             place = self.where + (f":{first + 1}" if self.columns else "")
             lines += [f"  at {place}", f"    {bare}", marked] if bare else [f"  at {place}"]
         return "\n".join(lines + ([f"  way out: {self.hint}"] if self.hint else []))
+
+
+def _again(kind: type[D2SError], code: str, message: str, where: str, hint: str, columns: tuple[int, int] | None) -> D2SError:
+    return kind(code, message, where=where, hint=hint, columns=columns)
 
 
 class ShapeError(D2SError, ValueError):

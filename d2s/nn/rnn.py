@@ -24,6 +24,7 @@ from d2s.ops.slicing import unbind
 from d2s.types import int64
 
 OWN = (SimpleRNNCell, LSTMCell, GRUCell)  # cells that read all steps at once
+MOST_LAYERS = 1024
 DIRECTIONS = {"forward": 1, "bidirect": 2, "bidirectional": 2}
 
 
@@ -125,8 +126,8 @@ class _Network(LayerList):
         name = type(self).__name__
         one_of(name, "direction", direction, DIRECTIONS)
         self.num_directions, self.num_layers = DIRECTIONS[direction], whole_number(num_layers, name, "num_layers")
-        if self.num_layers < 1:
-            raise ArgumentError("D2S0004", f"{name}(): 'num_layers' is {brief(num_layers)}, expected 1 or more")
+        if not 1 <= self.num_layers <= MOST_LAYERS:
+            raise ArgumentError("D2S0004", f"{name}(): 'num_layers' is {brief(num_layers)}, expected 1 to {MOST_LAYERS}")
         self.input_size, self.hidden_size = input_size, hidden_size
         self.time_major, self.dropout = time_major, number(name, "dropout", dropout)
         self.state_components = 2 if self.cell is LSTMCell else 1

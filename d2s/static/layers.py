@@ -152,6 +152,7 @@ def create_parameter(
     >>> d2s.static.create_parameter([2], is_bias=True).tolist()
     [0.0, 0.0]
     """
+    expect("create_parameter", "name", name, str | None, "a str")
     found = Layer("create_parameter").create_parameter(shape, attr, dtype, is_bias, default_initializer)
     if found is not None and name is not None:
         found.name = name

@@ -80,6 +80,9 @@ def test_structural_ops_mean_what_their_sample_says(name):
     sample = STRUCTURAL[name]
     from_text = d2s.ir.text.parse(sample.text)
     d2s.passes.verify(from_text, d2s.passes.infer)
+    for node in from_text.nodes:
+        if node.op == "host":
+            node.attrs["call"] = lambda run, wanting, *arrays: np.array(0)  # a text holds no function of Python's
     for run in (Call(from_text), lambda arrays: interpreter.run(from_text, arrays)):
         for actual, expected in zip(run([np.asarray(a) for a in sample.inputs]), sample.outputs, strict=True):
             np.testing.assert_array_equal(actual, np.array(expected, actual.dtype))

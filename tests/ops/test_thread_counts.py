@@ -40,6 +40,12 @@ def recurrent(x):
     return d2s.nn.LSTM(20, 64)(x)[0]
 
 
+def ctc(x):
+    labels = d2s.to_tensor(np.random.default_rng(0).integers(1, 20, (16, 9)).astype("int32"))
+    long, short = (d2s.full([16], n, "int64") for n in (40, 9))
+    return F.ctc_loss(x, labels, long, short)
+
+
 def with_new_rows(x):
     y = x * 1.0
     y[5:, 1:] = x[:-5, 1:]
@@ -81,6 +87,8 @@ CASES = {
     "layer norm, bare": matrix(lambda x: F.layer_norm(x, 200)),
     "slope of a pool": images(slope_of_pool),
     "recurrent": (recurrent, [(64, 12, 20)]),
+    "ctc": (ctc, [(40, 16, 20)]),
+    "resized": images(lambda x: F.interpolate(x, scale_factor=2, mode="bilinear")),
     "likelihood": matrix(lambda x: F.nll_loss(x, PLACES[:, 0])),
     "smoothed labels": matrix(lambda x: F.cross_entropy(x, PLACES[:, 0], label_smoothing=0.1)),
     "softmax": matrix(F.softmax),
@@ -128,6 +136,7 @@ CASES = {
     "scatter": matrix(lambda x: d2s.scatter(x, d2s.arange(0, 600), x * 2.0)),
     "index_add": matrix(lambda x: d2s.index_add(x, ROWS, 0, x[:300])),
     "assignment": matrix(with_new_rows),
+    "unlearnt": matrix(lambda x: x * OPS["unlearnt"](x)),
     "where": matrix(lambda x: d2s.where(MASK, x, x * 2.0)),
     "masked": matrix(lambda x: x[MASK]),
     "one_hot": matrix(lambda x: one_hot(PLACES[:, 0], 200) * x.astype("float32")),
