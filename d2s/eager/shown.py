@@ -71,7 +71,7 @@ def _count(name: str, value: Any) -> int:
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise DTypeError("D2S0001", f"set_printoptions(): '{name}' expects an int, got {type(value).__name__}")
     if not _LEAST[name] <= value <= _MOST.get(name, value):
-        raise ArgumentError("D2S0004", f"set_printoptions(): '{name}' is {value:.20g}, out of range")
+        raise ArgumentError("D2S0004", f"set_printoptions(): '{name}' is {brief(value)}, out of range")
     return int(value)
 
 

@@ -34,6 +34,9 @@ class Stretch(NamedTuple):
     step: int = 1
 
 
+MOST_EMPTY = 1 << 16  # parts of an axis that has no values
+
+
 def stretch(name: str, dim: Dim, start: int | None, stop: int | None, step: int | None) -> Stretch:
     """What Python's slice means on an axis."""
     if step == 0:
@@ -307,8 +310,8 @@ def split(x: Any, num_or_sections: Any, axis: Any = 0) -> list[Any]:
 def _sizes(dim: int, wanted: Any) -> Sequence[int]:
     if not isinstance(wanted, list | tuple):
         count = whole_number(wanted, "split", "num_or_sections")
-        if count < 1 or dim % count:
-            raise ArgumentError("D2S0004", f"split(): an axis of {dim} values has no {count} equal parts")
+        if not 1 <= count <= max(dim, MOST_EMPTY) or dim % count:
+            raise ArgumentError("D2S0004", f"split(): an axis of {dim} values has no {brief(count)} equal parts")
         return [dim // count] * count
     sizes = list(whole_numbers(wanted, "split", "num_or_sections"))
     if sizes.count(-1) == 1:

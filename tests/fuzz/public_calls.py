@@ -379,14 +379,17 @@ def limit():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def main(seed, first, seconds, notes, calls, patience=PATIENCE):
-    """Cases from `first` on, for so many seconds; longer where kernels are compiled first, until half the calls were made."""
+def main(seed, first, seconds, notes, calls, most=10**12, patience=PATIENCE):
+    """Cases from `first` on, for so many seconds, at most so many; longer where kernels are compiled first.
+
+    At least half the calls are made.
+    """
     faulthandler.enable()
     d2s.add(d2s.to_tensor([1.0]), 1)
     limit()
     until, number, least = time.monotonic() + seconds, first, first + len(calls) // 2
     with open(notes, "w", buffering=1) as file:
-        while (now := time.monotonic()) < until or (number <= least and now < until + 3 * seconds):
+        while number < first + most and ((now := time.monotonic()) < until or (number <= least and now < until + 3 * seconds)):
             faulthandler.dump_traceback_later(patience, exit=True)
             found = attempt(seed, number, calls, lambda text: file.write(text + "\n"))
             faulthandler.cancel_dump_traceback_later()
@@ -401,7 +404,7 @@ if __name__ == "__main__":
         notes = pathlib.Path(sys.argv[4]).resolve() if len(sys.argv) > 4 else None
         os.chdir(folder)
         if notes:
-            main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), notes, public())
+            main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), notes, public(), *map(int, sys.argv[5:]))
         else:
             limit()
             found = attempt(sys.argv[1], int(sys.argv[2]), public(), print)
