@@ -79,7 +79,7 @@ def run(seeds: Any, folder: pathlib.Path, until: float) -> tuple[int, list[tuple
 
 
 def test_random_programs(tmp_path):
-    seeds = range(FIRST, FIRST + PROGRAMS) if PROGRAMS else range(10**9)
+    seeds = range(FIRST, FIRST + PROGRAMS) if PROGRAMS else range(150)  # the same on every machine; `make soak` goes on
     until = time.monotonic() + (10**9 if PROGRAMS else SECONDS)
     count, refused, failures = run(seeds, tmp_path, until)
     for seed, found in failures:
