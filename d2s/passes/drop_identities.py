@@ -17,8 +17,9 @@ def apply(program: Program) -> Program:
     numbers: Numbers = {}
     kept = []
     returned = set(program.outputs) | {v for node in program.nodes if not is_plain(node) for v in node.inputs}
-    for node in program.nodes:
-        found = _RULES.get(node.op, _none)(node, [instead.get(v, v) for v in node.inputs], numbers, made)
+    for old in program.nodes:
+        node = Node(old.op, tuple(instead.get(v, v) for v in old.inputs), old.outputs, old.attrs, old.where)
+        found = _RULES.get(node.op, _none)(node, list(node.inputs), numbers, made)
         if found and found.type == node.outputs[0].type and node.outputs[0] not in returned:
             instead[node.outputs[0]] = found
             continue

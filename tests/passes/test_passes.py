@@ -232,3 +232,10 @@ def test_what_is_lowered_parses_back():
     text = "program f(x: f32[2]) -> (f32[2]) { %0: f32[2] = exp(x) %1: f32[2] = neg(%0) return %1 }"
     shown = show(passes.lower(parse(text)))
     assert show(parse(shown)) == shown
+
+
+def test_an_identity_of_an_identity_leads_to_what_is_left():
+    text = """program f(x: f32[2]) -> (f32[2]) {
+      %0: f32[2] = reshape(x, shape=(2,)) %1: f32[2] = neg(%0) %2: f32[2] = neg(%1) %3: f32[2] = tanh(%2) return %3 }"""
+    found = changed(drop_identities, text)
+    assert found.nodes[-1].inputs == found.inputs
