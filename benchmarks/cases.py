@@ -28,7 +28,7 @@ CASES = {
     "tiny_call_eager": Repeated("x * 2 + 1 on 8 floats"),
     "tiny_call_static": Repeated("x * 2 + 1 on 8 floats, as a static function"),
     "counter1000": Repeated("`while i < n` 1,000 times with an `if` on `i % 2`, 8 floats, tensors all; against eager torch"),
-    "import": Started("import in a new process"),
+    "import": Started("import in a new process, byte code kept by an earlier one"),
     "first_call_cold": Started("first x + w in a new process, nothing compiled yet", cold=True),
     "first_call_warm": Started("first x + w in a new process, kernels kept by an earlier one"),
 }

@@ -80,6 +80,7 @@ class Engine:
             **ONE_NUMBER,
             "PYTHONPATH": str(ROOT) if name == OURS else "",
             "D2S_CACHE_DIR": kernels,
+            "PYTHONDONTWRITEBYTECODE": "",  # imports find the byte code of an earlier one, as installed packages do
         }
         command = [_python(name), str(HERE / "worker.py")]
         pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from d2s import jit, later, nn, onnx, ops, optimizer, regularizer, static, utils, version
+from d2s import later, nn, ops, optimizer, regularizer, version
 from d2s.autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from d2s.checkpoint import load, save
 from d2s.codegen.threads import get_num_threads, set_num_threads
@@ -16,7 +16,6 @@ from d2s.eager.masks import masked_select, nonzero
 from d2s.eager.shown import set_printoptions
 from d2s.eager.tensor import Tensor, is_tensor, to_tensor
 from d2s.flags import get_flags, set_flags
-from d2s.jit import to_static
 from d2s.limits import finfo, iinfo
 from d2s.nn.parameter import ParamAttr
 from d2s.ops.along_axis import index_sample, put_along_axis, take_along_axis
@@ -131,16 +130,15 @@ from d2s.ops.triangle import diag, diagonal, tril, triu
 from d2s.ops.trigonometry import acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan
 from d2s.place import CPUPlace, CUDAPlace, get_device, is_compiled_with_cuda, set_device
 from d2s.runtime.random_state import get_rng_state, seed, set_rng_state
-from d2s.static.program import disable_static, enable_static, in_dynamic_mode
 from d2s.types import bool_, float32, float64, int8, int16, int32, int64, uint8
-from d2s.utils.dlpack import from_dlpack
 from d2s.version import full_version as __version__
 
 if TYPE_CHECKING:
-    from d2s import callbacks, dataset, hapi, io, linalg, metric, vision
+    from d2s import callbacks, dataset, hapi, io, jit, linalg, metric, onnx, static, utils, vision
     from d2s.dataset.batch import batch
     from d2s.hapi import Model, flops
     from d2s.hapi.summary import summary as summary
+    from d2s.jit.to_static import to_static as to_static
     from d2s.linalg import (
         cholesky,
         cholesky_solve,
@@ -156,8 +154,13 @@ if TYPE_CHECKING:
         svd,
         triangular_solve,
     )
+    from d2s.static.program import disable_static, enable_static, in_dynamic_mode
+    from d2s.utils.dlpack import from_dlpack
 
-_LATER = {name: f"d2s.{name}" for name in ("callbacks", "dataset", "hapi", "io", "linalg", "metric", "vision")}
+_PACKAGES = ("callbacks", "dataset", "hapi", "io", "jit", "linalg", "metric", "onnx", "static", "utils", "vision")
+_LATER = {name: f"d2s.{name}" for name in _PACKAGES}
+_LATER |= {"to_static": "d2s.jit", "from_dlpack": "d2s.utils.dlpack"}
+_LATER |= dict.fromkeys(("disable_static", "enable_static", "in_dynamic_mode"), "d2s.static.program")
 _LATER |= {"batch": "d2s.dataset.batch", "Model": "d2s.hapi", "flops": "d2s.hapi", "summary": "d2s.hapi"}
 _LATER |= dict.fromkeys(("cholesky", "cholesky_solve", "eigh", "eigvalsh", "matrix_power"), "d2s.linalg")
 _LATER |= dict.fromkeys(("inv", "det", "pinv", "qr", "slogdet", "solve", "svd", "triangular_solve"), "d2s.linalg")

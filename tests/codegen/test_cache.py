@@ -71,8 +71,16 @@ def test_importing_d2s_imports_no_numba_and_compiles_nothing(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def test_what_captures_saves_and_declares_is_imported_when_asked_for(tmp_path):
+    later = ("jit", "static", "onnx", "export", "capture", "convert", "ast_transforms")
+    code = f"""import sys, d2s
+print(*[name for name in {later} if f"d2s.{{name}}" in sys.modules])
+print(d2s.jit.to_static is d2s.to_static, d2s.static.InputSpec.__name__, d2s.in_dynamic_mode())"""
+    assert run(tmp_path, code) == ("True InputSpec True", "")
+
+
 def test_importing_d2s_imports_little_else(tmp_path):
-    """What makes it slow is what it pulls in: of others, a few modules of Python's own, llvmlite, gast and astor."""
+    """What makes it slow is what it pulls in: of others, a few modules of Python's own and llvmlite."""
     code = """import sys, numpy, llvmlite.binding
 before = set(sys.modules)
 import d2s
@@ -80,6 +88,8 @@ print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))""
     found = set(run(tmp_path, code)[0].split())
     assert not found & {
         "numba",
+        "gast",
+        "astor",
         "PIL",
         "multiprocessing",
         "pdb",
