@@ -21,7 +21,7 @@ from typing import Any
 
 from d2s.arguments import expect
 from d2s.capture.symbolic import user_line
-from d2s.compat import alpha, fluid, second
+from d2s.compat import alpha, fluid, pillow, second
 from d2s.compat.generation import Generation
 from d2s.compat.old_values import Methods, old, old_layer
 from d2s.errors import ArgumentError, MissingName
@@ -140,7 +140,7 @@ def _in_d2s(path: str) -> Any:
 
 # --- installing --------------------------------------------------------------------------------------------------------------
 
-_installed: list[tuple[Finder, Methods, dict[str, Any], Any]] = []
+_installed: list[tuple[Finder, pillow.AntialiasFinder, Methods, dict[str, Any], Any]] = []
 
 
 def install(api: str = "2.x") -> None:
@@ -162,7 +162,7 @@ def install(api: str = "2.x") -> None:
         del sys.modules[name]
     programs = program_guard(Program(), Program())  # a script begins with none declared
     programs.__enter__()
-    _installed.append((finder, Methods(GENERATIONS[api]), before, programs))
+    _installed.append((finder, pillow.install(), Methods(GENERATIONS[api]), before, programs))
     sys.meta_path.insert(0, finder)
     if GENERATIONS[api].declarative:
         enable_static()
@@ -171,8 +171,9 @@ def install(api: str = "2.x") -> None:
 def uninstall() -> None:
     """`import paddle` finds what it found before."""
     while _installed:
-        finder, methods, before, programs = _installed.pop()
+        finder, images, methods, before, programs = _installed.pop()
         sys.meta_path.remove(finder)
+        sys.meta_path.remove(images)
         methods.restore()
         for name in _modules():
             del sys.modules[name]

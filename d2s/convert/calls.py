@@ -37,7 +37,7 @@ from d2s.runtime import launch
 from d2s.types import DType
 
 _PURE = {len, abs, sum, round, divmod, pow, iter, hash, slice}
-_PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass, callable}
+_PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass}
 _PURE |= {itertools.chain, itertools.islice, itertools.accumulate, itertools.zip_longest, itertools.product, itertools.repeat}
 _PURE |= {itertools.permutations, itertools.combinations, itertools.cycle, itertools.pairwise, itertools.compress}
 _PURE |= {value for value in vars(math).values() if callable(value)}
@@ -230,6 +230,10 @@ def _isinstance(tracer: Tracer, value: Any, kind: Any) -> Any:
     return issubclass(kind_of(value), kind)
 
 
+def _callable(tracer: Tracer, value: Any) -> Any:
+    return _of_each(lambda one: "__call__" in dir(kind_of(one)), value)
+
+
 def _type(tracer: Tracer, value: Any) -> Any:
     if isinstance(value, OneOf):
         return each(value, kind_of)
@@ -310,6 +314,7 @@ def _to_tensor(tracer: Tracer, data: Any, dtype: Any = None, stop_gradient: bool
 _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (isinstance, _isinstance),
     (type, _type),
+    (callable, _callable),
     (getattr, _getattr),
     (hasattr, _hasattr),
     (to_tensor, _to_tensor),

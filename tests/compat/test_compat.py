@@ -54,6 +54,24 @@ def test_a_missing_import(line):
         exec(line)
 
 
+def test_pillow_has_its_old_name_back_inside_of_scripts(tmp_path, monkeypatch):
+    (tmp_path / "PIL").mkdir()
+    (tmp_path / "PIL" / "__init__.py").write_text("")
+    (tmp_path / "PIL" / "Image.py").write_text("LANCZOS = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "PIL"]:
+        monkeypatch.delitem(sys.modules, name)
+    with compat.installed("1.x"):
+        from PIL import Image
+
+        assert Image.ANTIALIAS == 1
+    monkeypatch.delattr(Image, "ANTIALIAS")
+    with compat.installed("1.x"):
+        assert Image.ANTIALIAS == 1
+    for name in ("PIL", "PIL.Image"):
+        monkeypatch.delitem(sys.modules, name)
+
+
 def test_an_unknown_generation():
     with pytest.raises(d2s.errors.ArgumentError, match=r"one of 1\.x, 2\.0-alpha, 2\.2, 2\.x"):
         compat.install("3.x")

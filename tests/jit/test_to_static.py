@@ -191,6 +191,25 @@ def test_callable_object():
         assert error.code.startswith("D2S")
 
 
+def test_whether_something_can_be_called():
+    class Called:
+        def __call__(self, x):
+            return x
+
+    def f(x, *what):
+        return [x + 1 if callable(one) else x - 1 for one in what]
+
+    for what in (d2s.nn.functional.relu, Called(), Called, len, 3, "relu", None, x1()):
+        equal(d2s.to_static(f)(x1(), what)[0], f(x1(), what)[0])
+
+    def either(x):
+        found = len if x.sum() > 0 else None
+        return x + 1 if callable(found) else x - 1
+
+    equal(d2s.to_static(either)(x1()), either(x1()))
+    equal(d2s.to_static(either)(-x1()), either(-x1()))
+
+
 @pytest.mark.parametrize("what", [3, "f", None.__class__, [1]])
 def test_not_a_function(what):
     try:
