@@ -27,6 +27,7 @@ from d2s.ast_transforms import (
     loads,
     logical,
     match,
+    outer,
     protect,
     returns,
     source,
@@ -42,6 +43,7 @@ from d2s.stages import stage
 PIPELINE = (
     fence,  # first: refuse before any work, in the user's own text
     annotations,  # before `if_else`: a nonlocal name may not be annotated
+    outer,  # before the analysis of names: a variable of others is none of the function's
     deletes,  # before the analysis of names: a deleted variable is assigned nothing
     asserts,  # before `returns`: it makes `if` statements
     match,  # before `exits`: it makes `if` statements

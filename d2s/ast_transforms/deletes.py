@@ -39,6 +39,6 @@ class _Deletes(Rewriter):
         if isinstance(target, gast.Attribute):
             name = gast.copy_location(gast.Constant(mangled(target.attr, self.function.class_name), None), target)
             return quote("_d2s.delete_attribute(owner, name)", target, owner=target.value, name=name)
-        self.function.deleted.add(target.id)
+        self.function.unbound.add(target.id)
         text = gast.copy_location(gast.Constant(target.id, None), target)
         return quote("name\nname = _d2s.Undefined(text)", target, name=target.id, text=text)

@@ -21,7 +21,6 @@ from d2s.ast_transforms.scopes import own_nodes
 from d2s.ast_transforms.stores import stored
 from d2s.errors import CaptureError
 
-_OUTSIDE = "return the new value and store it outside the captured function"
 _ASYNC = ("`async` part", "an event loop would decide when it goes on", "await outside and pass the result in")
 _YIELD = ("`yield` inside an expression", "it may be evaluated or not", "assign its value to a variable first")
 _IMPORT = ("`import`", "it would run at capture only", "move it to the top of the file")
@@ -29,8 +28,6 @@ _REFUSED = {
     "AsyncFunctionDef": _ASYNC,
     "Yield": _YIELD,
     "YieldFrom": _YIELD,
-    "Global": ("`global`", "a graph cannot assign variables of the module yet", _OUTSIDE),
-    "Nonlocal": ("`nonlocal`", "a graph cannot assign variables of an outer function yet", _OUTSIDE),
     "With": ("`with` around a `yield`", "a graph cannot stop half way", "yield behind it"),
     "Try": ("`try` that a `yield`, or an exit in `finally`, leaves", "a graph cannot stop half way", "leave it at its end"),
     "TryStar": ("`except*`", "a graph cannot split exceptions", "use `except`"),

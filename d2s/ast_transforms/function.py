@@ -42,7 +42,7 @@ class Function:
     tree: gast.FunctionDef
     filename: str
     class_name: str | None = None
-    deleted: set[str] = dataclasses.field(default_factory=set)  # variables that a `del` leaves without a value
+    unbound: set[str] = dataclasses.field(default_factory=set)  # variables that may have no value
 
     @functools.cached_property
     def scopes(self) -> Scopes:

@@ -13,6 +13,7 @@ import __future__
 
 import ast
 import types
+import weakref
 
 import gast
 
@@ -21,6 +22,7 @@ from d2s.ast_transforms.quote import quote
 
 _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 _KEPT = ("__kwdefaults__", "__qualname__", "__annotations__", "__module__", "__doc__")
+_rewritten: "weakref.WeakValueDictionary[int, types.CodeType]" = weakref.WeakValueDictionary()
 _TEMPLATE = """
 def factory(free):
     global outside
@@ -35,11 +37,24 @@ def build(function: Function, fn: types.FunctionType, runtime: object) -> types.
     cells |= {"_d2s": types.CellType(runtime), function.fresh("slice"): types.CellType(slice)}
     code = _compile(function, tuple(cells), fn.__code__.co_flags & _FUTURES).replace(co_name=fn.__code__.co_name)
     closure = tuple(cells.get(name, types.CellType()) for name in code.co_freevars)
+    _note_rewritten(code)
     built = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, closure)
     for name in _KEPT:
         setattr(built, name, getattr(fn, name))
     built.__dict__.update(fn.__dict__)
     return built
+
+
+def is_rewritten(code: types.CodeType) -> bool:
+    """Whether code is part of a rewritten function: what runs it was made while that ran."""
+    return _rewritten.get(id(code)) is code
+
+
+def _note_rewritten(code: types.CodeType) -> None:
+    _rewritten[id(code)] = code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            _note_rewritten(constant)
 
 
 def _compile(function: Function, names: tuple[str, ...], flags: int) -> types.CodeType:

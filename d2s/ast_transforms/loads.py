@@ -47,7 +47,7 @@ def _constant(value: str | None, at: gast.AST) -> gast.expr:
 class _Loads(Slices):
     def __init__(self, function: Function) -> None:
         super().__init__(function)
-        self.checked = function.scopes.checked | function.deleted
+        self.checked = function.scopes.checked | function.unbound
 
     def visit_Name(self, node: gast.Name) -> gast.expr:
         if not isinstance(node.ctx, gast.Load) or node.id not in self.checked:

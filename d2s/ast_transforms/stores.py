@@ -23,8 +23,8 @@ import gast
 from d2s.ast_transforms.function import Function, Rewriter, mangled
 from d2s.ast_transforms.quote import quote, quote_expression
 
-_SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "MatMult": "@", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**"}
-_SIGNS |= {"LShift": "<<", "RShift": ">>", "BitAnd": "&", "BitOr": "|", "BitXor": "^"}
+SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "MatMult": "@", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**"}
+SIGNS |= {"LShift": "<<", "RShift": ">>", "BitAnd": "&", "BitOr": "|", "BitXor": "^"}
 STORED = (gast.Attribute, gast.Subscript)
 
 
@@ -87,7 +87,7 @@ class _Stores(Rewriter):
             before += quote("key = k", node, key=key, k=Slices(self.function).visit(target.slice))
             target.slice = quote_expression(key, target)
         read = gast.copy_location(type(target)(*(getattr(target, f) for f in target._fields[:-1]), gast.Load()), target)
-        sign = gast.copy_location(gast.Constant(_SIGNS[type(node.op).__name__], None), node)
+        sign = gast.copy_location(gast.Constant(SIGNS[type(node.op).__name__], None), node)
         changed = quote_expression("_d2s.changed(read, value, sign)", node, read=read, value=node.value, sign=sign)
         return [*before, *self.store(target, changed)]
 

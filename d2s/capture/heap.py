@@ -45,6 +45,9 @@ class Place:
         assert self.read is not None
         return self.read()
 
+    def end(self) -> None:
+        """At the end of the capture: what it really is holds again what it held before."""
+
 
 Changes = dict[int, tuple[Any, Any]]  # by id: a container or a place, and what it held at the end of the path
 
@@ -153,8 +156,10 @@ class Heap:
         return [(c, entered, left) for c, entered, left in found if not _unchanged(entered, left)]
 
     def put_back(self) -> list[tuple[Any, Any, Any]]:
-        """At the end of the capture: containers from outside hold again what they held before; returns what `changed` does."""
+        """At the end of the capture: what was there before holds again what it held before; returns what `changed` does."""
         found = self.changed()
+        for place in self.places.values():
+            place.end()
         for container, before in self.given.values():
             restore(container, before)
         return found

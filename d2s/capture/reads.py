@@ -17,6 +17,7 @@ from typing import Any
 
 from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import Tracer, liftable
+from d2s.capture.variables import Holder, Variable, found_in, place_key
 
 
 def changing(tracer: Tracer, owner: Any) -> None:
@@ -42,6 +43,14 @@ def read_contents(tracer: Tracer, container: Any) -> None:
         if of is not None:
             read = functools.partial(_item_or_missing, container, k)
             tracer.heap.enter(container, k, tracer.read_at_calls((*key, k), f"[{k!r}]", read, of))
+
+
+def read_variable(tracer: Tracer, key: Any, holder: Holder, name: str) -> None:
+    """Has a variable that calls change hold what stands for what it holds at each call."""
+    place: Any = tracer.heap.place(place_key(holder, name), lambda: Variable(holder, name))
+    of = liftable(place.start)
+    assert of is not None
+    place.starts_as(tracer.read_at_calls(key, name, functools.partial(found_in, holder, name), of))
 
 
 def _item_or_missing(container: Any, key: Any) -> Any:

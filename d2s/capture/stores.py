@@ -20,6 +20,7 @@ from d2s.capture.heap import UNREAD, Place, restore
 from d2s.capture.leaves import Leaves, found_outside
 from d2s.capture.result import Made, Recipe, build, describe
 from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.capture.variables import Holder, put_in
 from d2s.eager.tensor import Tensor
 from d2s.runtime import random_state
 from d2s.runtime.host import Run
@@ -142,6 +143,10 @@ def _owner(leaf: Any, run: Run) -> Any:
     return leaf[1] if leaf[0] == "outside" else run.leaf(*leaf)  # type: ignore[misc]
 
 
+def _variable(owner: Holder, value: Any, run: Run, name: str) -> None:
+    put_in(owner, name, value)
+
+
 def _stream(owner: Any, value: Tensor, run: Run) -> None:
     random_state.move_to(value.item())
 
@@ -152,4 +157,5 @@ _WRITE: dict[str, Callable[..., None]] = {
     "content": _content,
     "more": _added,
     "stream": _stream,
+    "variable": _variable,
 }

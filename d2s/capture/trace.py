@@ -12,19 +12,20 @@ In: a function, the leaves of its arguments and which of them are values of run 
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from d2s.capture.branch import Ended, fails, refuse_stand_in
 from d2s.capture.guards import Guard
 from d2s.capture.leaves import Leaves, found_outside
-from d2s.capture.reads import empty, read_contents
+from d2s.capture.reads import empty, read_contents, read_variable
 from d2s.capture.result import Made, Recipe, describe
 from d2s.capture.stores import Target, pending, stores
 from d2s.capture.symbolic import Read, Tracer, liftable
 from d2s.capture.tree import Skeleton, containers, rebuild
+from d2s.capture.variables import guard_key
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError
-from d2s.ir.program import Program
+from d2s.ir.program import Program, Value
 from d2s.ir.text import show
 from d2s.ops.dispatch import handling
 from d2s.runtime import host
@@ -49,6 +50,17 @@ class Captured:
     returned: int  # so many outputs are part of the result, those behind them are stored only
 
 
+class Given(NamedTuple):
+    """What is captured: a function, and the leaves of its arguments with those that are values of run time."""
+
+    function: Callable[[Any], Any]
+    name: str
+    leaves: Sequence[Any]
+    skeleton: Skeleton
+    symbols: dict[int, tuple[str, Type]]
+    same: dict[int, int]
+
+
 def trace(
     function: Callable[[Any], Any],
     name: str,
@@ -61,17 +73,17 @@ def trace(
 
     What it both reads and changes is different at each call: then it is captured once more, reading that anew at each.
     """
-    given = function, name, leaves, skeleton, symbols, same
-    captured, lifts = _traced(*given, {}, [])
+    given = Given(function, name, leaves, skeleton, symbols, same)
+    captured, lifts = _traced(given, {}, [])
     try:
         more = lifts
         while more:
-            captured, found = _traced(*given, lifts, [])
+            captured, found = _traced(given, lifts, [])
             more = {key: container for key, container in found.items() if key not in lifts}
             lifts |= more
     except CaptureError:
         lifts = {}  # it asks for a value that only a run will tell: a capture for each value
-    return _without_content(captured, lambda containers: _traced(*given, lifts, containers)[0])
+    return _without_content(captured, lambda containers: _traced(given, lifts, containers)[0])
 
 
 def _without_content(captured: Captured, again: Callable[[list[Any]], Captured]) -> Captured:
@@ -90,73 +102,88 @@ def _told(captured: Captured) -> tuple[str, str, str]:
     return show(captured.program), repr(captured.whole), repr([t for t in captured.stores if t[0] != "more"])
 
 
-def _traced(
-    function: Callable[[Any], Any],
-    name: str,
-    leaves: Sequence[Any],
-    skeleton: Skeleton,
-    symbols: dict[int, tuple[str, Type]],
-    same: dict[int, int],
-    lifts: dict[Any, Any],
-    added: list[Any],
-) -> tuple[Captured, dict[Any, Any]]:
+def _traced(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Captured, dict[Any, Any]]:
     """One capture that reads anew at each call what `lifts` says, and nothing of what `added` holds.
 
     Returned with it: what else it might have read anew.
     """
-    tracer = Tracer(name)
+    tracer = Tracer(given.name)
     tracer.lifts = lifts
-    inside = list(leaves)
-    for n, (called, of) in symbols.items():
-        inside[n] = tracer.input(of, called)
-        tracer.arguments[inside[n].value] = n
-        if isinstance(leaves[n], Tensor):
-            tracer.lifted[id(leaves[n])] = leaves[n], inside[n]
-    for n, first in same.items():
-        inside[n] = inside[first]
-    structure = rebuild(skeleton, inside)
-    given = {id(c): n for n, c in enumerate(containers(structure)) if type(c) is not tuple}
-    tracer.leaves, tracer.containers = list(leaves), given
-    tracer.given.update(given)
-    for leaf in leaves:
-        tracer.give(leaf)
+    structure = _arguments(tracer, given)
     with handling(tracer):
         try:
             _prepare(tracer, lifts, added)
-            outcome = _outcome(tracer, function, structure)
+            outcome = _outcome(tracer, given.function, structure)
         finally:
             changed = tracer.heap.put_back()
-        changes = stores(tracer, given, changed)
-        results, outside = Leaves(tracer), found_outside(tracer)
-        seen: dict[int, Made] = {}
-        result = describe(outcome, results.leaf, outside, seen)
-        returned = len(results.outputs)
-        stored = Made(tuple, (), [describe(store.value, results.leaf, outside, seen) for store in changes])
-    reads, draws = list(tracer.inputs.values()), tracer.stream_state
+        results, returned, whole, targets = _described(tracer, outcome, changed)
     lifted = [(t, s.value) for t, s in tracer.lifted.values() if s.value not in tracer.arguments]
-    tracer.builder.inputs = [
-        *tracer.arguments,
-        *(value for _, value in lifted),
-        *(read.symbol.value for read in reads),
-        *(symbol.value for symbol in draws),
-    ]
-    program = tracer.builder.finish([tracer.resolve(s) for s in results.outputs])
+    program = _program(tracer, [value for _, value in lifted], results)
     reached = [(t, s.value) for t, s in tracer.lifted.values() if s.value in tracer.arguments and id(t) in tracer.reached]
-    aliases = [(tracer.arguments[value], t) for t, value in reached]
-    guards = list(tracer.guards.values())
-    loose = *map(id, added), *(key[0] for key in lifts if key[1] == "content")
-    for guard in guards:
+    _check_guards(tracer, (*map(id, added), *(key[0] for key in lifts if key[1] == "content")))
+    result, stored = whole.parts
+    captured = Captured(
+        program=program,
+        arguments=list(given.symbols),
+        lifted=[t for t, _ in lifted],
+        reads=list(tracer.inputs.values()),
+        draws=bool(tracer.stream_state),
+        aliases=[(tracer.arguments[value], t) for t, value in reached],
+        guards=list(tracer.guards.values()),
+        result=result,
+        stores=targets,
+        stored=stored,
+        whole=whole,
+        returned=returned,
+    )
+    return captured, _changed_reads(tracer, targets)
+
+
+def _arguments(tracer: Tracer, given: Given) -> Any:
+    """The arguments as the function finds them, noted as what was there before."""
+    inside = list(given.leaves)
+    for n, (called, of) in given.symbols.items():
+        inside[n] = tracer.input(of, called)
+        tracer.arguments[inside[n].value] = n
+        if isinstance(given.leaves[n], Tensor):
+            tracer.lifted[id(given.leaves[n])] = given.leaves[n], inside[n]
+    for n, first in given.same.items():
+        inside[n] = inside[first]
+    structure = rebuild(given.skeleton, inside)
+    tracer.leaves = list(given.leaves)
+    tracer.containers = {id(c): n for n, c in enumerate(containers(structure)) if type(c) is not tuple}
+    tracer.given.update(tracer.containers)
+    for leaf in given.leaves:
+        tracer.give(leaf)
+    return structure
+
+
+def _described(tracer: Tracer, outcome: Any, changed: Any) -> tuple[list[Any], int, Made, list[Target]]:
+    """What the function returned and changed, as symbols and a recipe of them; and where a call leaves what it changed."""
+    changes = stores(tracer, tracer.containers, changed)
+    results, outside = Leaves(tracer), found_outside(tracer)
+    seen: dict[int, Made] = {}
+    result = describe(outcome, results.leaf, outside, seen)
+    returned = len(results.outputs)
+    stored = Made(tuple, (), [describe(store.value, results.leaf, outside, seen) for store in changes])
+    return results.outputs, returned, Made(tuple, (), [result, stored]), [store.target for store in changes]
+
+
+def _program(tracer: Tracer, lifted: Sequence[Value], results: Sequence[Any]) -> Program:
+    """All that was recorded; its inputs are the arguments, then what was met on the way, then what each call reads."""
+    reads = [read.symbol.value for read in tracer.inputs.values()]
+    tracer.builder.inputs = [*tracer.arguments, *lifted, *reads, *(symbol.value for symbol in tracer.stream_state)]
+    return tracer.builder.finish([tracer.resolve(s) for s in results])
+
+
+def _check_guards(tracer: Tracer, loose: tuple[int, ...]) -> None:
+    """What was read is still there, or no call could ever be like this one."""
+    for guard in tracer.guards.values():
         if tracer.heap.given:  # it was made while a container held something else
             guard.loosen(loose)
         if not guard.holds():
             message = f"reading {guard.described} gives another object each time"
             raise CaptureError("D2S1003", message, where=guard.where, hint="read it outside of the captured function")
-    targets, whole = [store.target for store in changes], Made(tuple, (), [result, stored])
-    tensors = [t for t, _ in lifted]
-    captured = Captured(
-        program, list(symbols), tensors, reads, bool(draws), aliases, guards, result, targets, stored, whole, returned
-    )
-    return captured, _changed_reads(tracer, targets)
 
 
 def _prepare(tracer: Tracer, lifts: dict[Any, Any], added: list[Any]) -> None:
@@ -164,22 +191,37 @@ def _prepare(tracer: Tracer, lifts: dict[Any, Any], added: list[Any]) -> None:
     for key, container in lifts.items():
         if key[1] == "content":
             read_contents(tracer, container)
+        elif key[1] in ("global", "closure"):
+            read_variable(tracer, key, *container)
     for container in added:
         empty(tracer, container)
 
 
 def _changed_reads(tracer: Tracer, targets: Sequence[Target]) -> dict[Any, Any]:
-    """What was guarded by its value though calls change it; of containers, with the container."""
+    """What was guarded by its value though calls change it; with it the container or the variable that is read anew."""
     found = {}
-    for kind, owner, *details in targets:
-        attribute, container = kind == "attribute", kind == "content" and owner[0] == "outside"
-        key = (id(owner), "attribute", details[0]) if attribute else (id(owner[1]), "content") if container else None
+    for target in targets:
+        key, owner = _read_of(target)
         guard = tracer.guards.get(key)
         held = guard.kept if guard else None
-        parts = (held.values() if isinstance(held, dict) else held) if isinstance(held, list | dict) else [held]
+        parts: Any = [held]
+        if target[0] != "variable" and isinstance(held, list | dict):
+            parts = held.values() if isinstance(held, dict) else held
         if key and key not in tracer.lifts and any(liftable(part) for part in parts):
-            found[key] = owner[1] if container else None
+            found[key] = owner
     return found
+
+
+def _read_of(target: Target) -> tuple[Any, Any]:
+    """By which key a read of a target is guarded, and what is needed to read it anew."""
+    kind, owner, *details = target
+    if kind == "attribute":
+        return (id(owner), "attribute", details[0]), None
+    if kind == "variable":
+        return guard_key(owner, details[0]), (owner, details[0])
+    if kind == "content" and owner[0] == "outside":
+        return (id(owner[1]), "content"), owner[1]
+    return None, None
 
 
 def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> Any:

@@ -10,6 +10,7 @@ from d2s.convert.if_else import if_else
 from d2s.convert.loads import attribute, defined, is_, item, iterate, load, operand
 from d2s.convert.logical import and_, both, either, if_exp, in_, is_not, not_, not_in, or_
 from d2s.convert.match import taken_apart
+from d2s.convert.names import assign, own
 from d2s.convert.protect import catches, protected, within
 from d2s.convert.steps import formatted, percent, text
 from d2s.convert.stores import changed, delete_item, made, set_item
@@ -18,6 +19,7 @@ from d2s.convert.while_loop import while_loop
 __all__ = [
     "Undefined",
     "and_",
+    "assign",
     "attribute",
     "both",
     "call",
@@ -45,6 +47,7 @@ __all__ += [
     "made",
     "not_in",
     "operand",
+    "own",
     "percent",
     "protected",
     "set_attribute",

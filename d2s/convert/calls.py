@@ -24,8 +24,9 @@ from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
 from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined, load
-from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_names, items_of, iterate, refuse_consumption
+from d2s.convert.loads import attribute, guard_attribute, guard_content, items_of, iterate, refuse_consumption
 from d2s.convert.logical import both, either
+from d2s.convert.names import guard_names
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
 from d2s.convert.stores import CHANGING

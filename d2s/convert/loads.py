@@ -5,8 +5,6 @@
 True
 """
 
-import dis
-import functools
 import itertools
 import operator
 import types
@@ -278,28 +276,6 @@ def guard_content(tracer: Tracer | None, value: Any) -> None:
             return
         with tracer.root.heap.as_before(value):
             tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: value, source=("value", value, None))
-
-
-def guard_names(tracer: Tracer, function: types.FunctionType) -> None:
-    """The globals and the closure a function reads become part of what the capture depends on."""
-    scope, code = function.__globals__, function.__code__
-    where = f"{code.co_filename}:{code.co_firstlineno}"
-    tracer.guard((id(function), "code"), f"'{function.__name__}'", lambda: function, source=("value", function, None))
-    for name in _global_names(function.__code__):
-        source = "item" if name in scope else "found", scope, name
-        tracer.guard((id(scope), "global", name), name, functools.partial(scope.get, name, MISSING), where, source)
-        refuse_operators(scope.get(name), where)
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        held = "attribute", cell, "cell_contents"
-        tracer.guard((id(cell), "closure"), name, functools.partial(getattr, cell, "cell_contents"), where, held)
-        refuse_operators(getattr(cell, "cell_contents", None), where)
-
-
-@functools.lru_cache(maxsize=1024)
-def _global_names(code: types.CodeType) -> frozenset[str]:
-    own = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    inner = (_global_names(c) for c in code.co_consts if isinstance(c, types.CodeType))
-    return frozenset(own).union(*inner)
 
 
 def _ours(value: Any) -> bool:

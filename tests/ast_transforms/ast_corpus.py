@@ -370,6 +370,25 @@ def closure_writes(x):
     return count
 
 
+SEEN = 0
+
+
+@on(*SMALL)
+def assigns_variables_of_others(x):
+    """Of the module, and through a nested function of the text."""
+    global SEEN
+    SEEN, before = x, SEEN
+    SEEN += 2
+    rest = before
+    if x > 1:
+        SEEN, *rest = 3, 4, 5
+    while SEEN < 9:
+        SEEN = SEEN * 2 + 1
+    found = before * 0, SEEN, rest
+    SEEN = 0
+    return found
+
+
 @on(*SMALL)
 def lambdas_in_loops(n):
     made = []

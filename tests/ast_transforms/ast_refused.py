@@ -19,22 +19,35 @@ def yields_from_in_an_argument(x):
     return len((yield from x))  # here
 
 
-def assigns_global(x):
-    global TOTAL  # here
-    TOTAL = x
+def loops_over_global(x):
+    global TOTAL
+    for TOTAL in x:  # here
+        print(TOTAL)
+
+
+def deletes_global():
+    global TOTAL
+    del TOTAL  # here
 
 
 def outer():
     n = 0
 
-    def assigns_nonlocal(x):
-        nonlocal n  # here
-        n = x
+    def binds_nonlocal(x):
+        nonlocal n
+        return (n := x)  # here
 
-    return assigns_nonlocal
+    return binds_nonlocal
 
 
-assigns_nonlocal = outer()
+binds_nonlocal = outer()
+
+
+def defines_global():
+    global TOTAL
+
+    def TOTAL():  # here
+        pass
 
 
 def annotates_attribute(self):

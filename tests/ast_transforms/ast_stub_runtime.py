@@ -108,6 +108,17 @@ def changed(value, by, sign):
     return scope["x"]
 
 
+def assign(value, variable):
+    if variable.__closure__:
+        variable.__closure__[0].cell_contents = value
+    else:
+        variable.__globals__[variable.__code__.co_names[0]] = value
+
+
+def own(variable):
+    assert len(variable.__closure__) == 1
+
+
 def delete_item(owner, key):
     del owner[key]
 

@@ -2,6 +2,7 @@
 
 import effects
 import pytest
+import variables  # noqa: F401 - its rows
 from programs_compare import encoded, outcome
 
 import d2s

@@ -10,7 +10,7 @@ row = rows_of("Functions")
 TOTAL = 0
 
 
-@row("`nonlocal` assignment of a nested function", refused="D2S1003")
+@row("`nonlocal` assignment of a nested function")
 def nested_nonlocal(x):
     n = 0
 
@@ -24,7 +24,7 @@ def nested_nonlocal(x):
     return bump(), n
 
 
-@row.fresh("`nonlocal` assignment", refused="D2S1003")
+@row.fresh("`nonlocal` assignment")
 def outer_nonlocal():
     n = 0
 
@@ -36,7 +36,7 @@ def outer_nonlocal():
     return Subject(f, lambda: n)
 
 
-@row.fresh("`global` assignment", refused="D2S1003")
+@row.fresh("`global` assignment")
 def global_assignment():
     global TOTAL
     TOTAL = 0
