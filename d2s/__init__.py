@@ -8,7 +8,7 @@ from d2s.checkpoint import load, save
 from d2s.codegen.threads import get_num_threads, set_num_threads
 from d2s.config import config
 from d2s.default_dtype import get_default_dtype, set_default_dtype
-from d2s.eager import autograd
+from d2s.eager import autograd, in_place_forms
 from d2s.eager.assign import assign, increment
 from d2s.eager.autograd import grad
 from d2s.eager.counts import bincount, histogram, unique, unique_consecutive
@@ -22,6 +22,7 @@ from d2s.ops.along_axis import index_sample, put_along_axis, take_along_axis
 from d2s.ops.argmax import argmax, argmin
 from d2s.ops.arrange import flip, moveaxis, roll, swapaxes, t, transpose
 from d2s.ops.compare import cast, equal, greater_equal, greater_than, less_equal, less_than, not_equal, where
+from d2s.ops.conversions import view, view_as
 from d2s.ops.create import (
     arange,
     empty,
@@ -41,6 +42,7 @@ from d2s.ops.einsum import einsum, tensordot
 from d2s.ops.expand import broadcast_tensors, broadcast_to, expand, expand_as, tile
 from d2s.ops.exponential import erf, exp, expm1, log, log1p, log2, log10, rsqrt, sigmoid, sqrt
 from d2s.ops.extremes import clip, fmax, fmin, maximum, minimum
+from d2s.ops.filling import index_fill, masked_scatter
 from d2s.ops.gamma import digamma, erfinv, lgamma
 from d2s.ops.gather import gather, gather_nd, index_select
 from d2s.ops.join import concat, stack
@@ -106,6 +108,7 @@ from d2s.ops.rearrange import (
     shape,
     shard_index,
     trace,
+    unfold,
 )
 from d2s.ops.reduce import amax, amin, max, mean, min, prod, sum
 from d2s.ops.rounding import ceil, floor, isfinite, isinf, isnan, round, trunc
@@ -164,4 +167,5 @@ _LATER |= dict.fromkeys(("disable_static", "enable_static", "in_dynamic_mode"), 
 _LATER |= {"batch": "d2s.dataset.batch", "Model": "d2s.hapi", "flops": "d2s.hapi", "summary": "d2s.hapi"}
 _LATER |= dict.fromkeys(("cholesky", "cholesky_solve", "eigh", "eigvalsh", "matrix_power"), "d2s.linalg")
 _LATER |= dict.fromkeys(("inv", "det", "pinv", "qr", "slogdet", "solve", "svd", "triangular_solve"), "d2s.linalg")
+globals().update(in_place_forms.FUNCTIONS)
 __getattr__, __dir__ = later.names(__name__, _LATER)

@@ -57,6 +57,15 @@ class CUDAPlace(Place):
 _CPU = CPUPlace()
 
 
+def is_device(text: str) -> bool:
+    """Whether a string is how a device is called.
+
+    >>> is_device("gpu:0"), is_device("float32")
+    (True, False)
+    """
+    return _DEVICE.fullmatch(text.lower()) is not None
+
+
 def usable(place: object, name: str) -> Place:
     """The CPU, which `place` must name: a Place, a string such as 'cpu', or None."""
     device = "cpu" if place is None else place.device if isinstance(place, Place) else place

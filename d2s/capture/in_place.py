@@ -19,7 +19,7 @@ from typing import Any
 
 from d2s.eager.in_place import InPlace
 from d2s.eager.tensor import Tensor, to_tensor
-from d2s.errors import ArgumentError, DTypeError, ShapeError
+from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError
 from d2s.ops import OPS
 from d2s.ops.create import number_of
 from d2s.ops.dispatch import current
@@ -44,6 +44,14 @@ class ChangesInPlace:
             raise ShapeError("D2S0002", message)
         current().become(self, result, history)  # type: ignore[attr-defined]
         return self
+
+    def _turn(self, result: Any, as_they_lie: bool = False) -> Any:
+        """The same for methods that may change shape or dtype, which a graph's tensors keep."""
+        have, want = result.value.type, self.value.type
+        if have != want:
+            message = f"a tensor {want} is made {have} in place"
+            raise CaptureError("D2S1003", message, where=current().line(), hint="give the new one a name: x = x.reshape(...)")
+        return self._become(result)
 
     def set_value(self, value: Any) -> None:
         given = _tensor(value, self.value.type)

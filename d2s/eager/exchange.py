@@ -8,6 +8,7 @@
 """
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ class Exchange(Shown):
     __slots__ = ()
     array: np.ndarray
     stop_gradient: bool
+    _one: Callable[[], Any]
 
     # --- to NumPy and others
 
@@ -39,6 +41,17 @@ class Exchange(Shown):
                 raise ArgumentError("D2S0004", f"{self.array.dtype} values cannot become {wanted} without a copy")
             return self.array.view()
         return np.array(self.array, wanted)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's functions see copies as arrays: what they give is NumPy's, without history.
+
+        >>> float(np.sum(d2s.to_tensor([1.0, 2.0]))), np.stack([d2s.to_tensor([1]), d2s.to_tensor([2])]).tolist()
+        (3.0, [[1], [2]])
+        """
+        if function.__name__ in _WRITING or isinstance(kwargs.get("out"), Exchange):
+            message = f"numpy.{function.__name__}() would write into a copy of the tensor"
+            raise ExchangeError("D2S3003", message, hint="x.numpy() for an array, d2s.to_tensor() to have it back")
+        return function(*_as_arrays(args), **_as_arrays(kwargs))
 
     def __dlpack__(
         self,
@@ -149,14 +162,21 @@ class Exchange(Shown):
     def __complex__(self) -> complex:
         return complex(self._one())
 
-    def _one(self) -> Any:
-        if self.array.size != 1:
-            raise ArgumentError("D2S0004", f"a tensor of shape {list(self.array.shape)} is not one Python value")
-        return self.array.item()
-
     def _head(self) -> str:
         held = types.dtype(self.array.dtype).name
         return f"Tensor(shape={list(self.array.shape)}, dtype={held}, place={self.place}, stop_gradient={self.stop_gradient},"
+
+
+_WRITING = {"copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal"}  # into their first argument
+
+
+def _as_arrays(given: Any) -> Any:
+    """Arguments of a function of NumPy with copies in place of tensors, in lists, tuples and dicts, too."""
+    if isinstance(given, Exchange):
+        return given.__array__()
+    if isinstance(given, dict):
+        return {key: _as_arrays(value) for key, value in given.items()}
+    return type(given)(map(_as_arrays, given)) if type(given) in (list, tuple) else given
 
 
 def _numpy_dtype(dtype: Any) -> np.dtype:

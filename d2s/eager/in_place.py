@@ -1,7 +1,8 @@
 """Changing a tensor where it lies: `x.add_(y)`, `x.fill_(1.0)`, `x.set_value(...)`; what shares the memory sees it.
 
 The values are written into the memory of the tensor, its place on the tape becomes that of the result. What gradients have
-saved of the old values is gone: one that needs them says so (see `autodiff.writes`). Dtype and shape stay.
+saved of the old values is gone: one that needs them says so (see `autodiff.writes`). Dtype and shape stay, but where a change
+of them is what a method is for: then nothing is overwritten, and who shared the memory keeps what it was.
 
 >>> x = d2s.to_tensor([1.0, 4.0])
 >>> y = x.detach()
@@ -19,13 +20,11 @@ from d2s.autodiff import writes
 from d2s.autodiff.mode import recording
 from d2s.eager.history import acts
 from d2s.errors import ArgumentError, DTypeError, GradientError, ShapeError
-from d2s.ops import OPS, Op
-
-ALIASES = {"sub": "subtract", "mul": "multiply", "div": "divide", "mod": "remainder", "floor_mod": "remainder", "clamp": "clip"}
+from d2s.ops import OPS
 
 
 class InPlace:
-    """Methods of `Tensor`, and one in-place method more for each op that works element by element: `exp_` of `exp`."""
+    """Methods of `Tensor`; `in_place_forms` adds those that are the in-place forms of functions."""
 
     __slots__ = ()
     array: np.ndarray
@@ -33,6 +32,7 @@ class InPlace:
     node: Any
     _new: Callable[..., Any]
     _given: Callable[[Any], Any]
+    _grad: Any
     _retained: Callable[[], Any]
     retain_grads: Callable[[], None]
 
@@ -49,11 +49,33 @@ class InPlace:
         if hasattr(result.node, "outlive"):
             result.node.outlive(self.array)
         self._write(result.array)
+        self._move(result)
+        return self
+
+    def _turn(self, result: Any, as_they_lie: bool = False) -> Any:
+        """This tensor now is `result`, which was computed from it and may have another shape or dtype.
+
+        `as_they_lie`: the values in the memory stay, only the shape is another. Else a new type takes new memory.
+        """
+        have, new = self.array, result.array
+        if not as_they_lie and have.shape == new.shape and have.dtype == new.dtype:
+            return self._become(result)
+        if not self.stop_gradient and (self.node is None or not recording()):
+            message = "a tensor that wants a gradient keeps its shape and dtype, where it is a leaf or nothing is recorded"
+            raise GradientError("D2S0006", message, hint="compute a new tensor: x.reshape(...), x.astype(...)")
+        self.array = have.reshape(new.shape) if as_they_lie else new  # type: ignore[misc]
+        if hasattr(result.node, "outlive"):
+            result.node.outlive(self.array)  # which is not saved twice
+        self._move(result)
+        self._grad = None  # it was that of another shape or dtype
+        return self
+
+    def _move(self, result: Any) -> None:
+        """Takes the place on the tape that `result` has."""
         kept = [handle.remove() for handle in self._retained()]
         self.node, self.stop_gradient = result.node, result.stop_gradient
         if kept:
             self.retain_grads()
-        return self
 
     def _check_place(self) -> None:
         """Whether a change that is recorded has a place on the tape."""
@@ -140,23 +162,3 @@ class InPlace:
     def _replaced(self, by: Any) -> Any:
         """`by` in this one's shape, as what became of it: its own gradient is 0."""
         return OPS["where"](self._new(types.array_of(False, types.bool_)), self, by)
-
-
-def _method(name: str, op: Op) -> Any:
-    def method(self: Any, *inputs: Any, **attrs: Any) -> Any:
-        return self._become(op(self, *inputs, **attrs))
-
-    method.__name__, method.__qualname__ = f"{name}_", f"InPlace.{name}_"
-    method.__doc__ = f"`{name}`, in place: this tensor becomes the result, which must have its shape and dtype."
-    return acts(method)
-
-
-def _in_place() -> dict[str, Op]:
-    """The ops that have an in-place form, by name."""
-    found = {name: op for name, op in OPS.items() if op.scalar and not op.kept} | {"clip": OPS["clip"]}
-    return found | {alias: found[name] for alias, name in ALIASES.items()}
-
-
-for _name, _op in _in_place().items():
-    if not hasattr(InPlace, f"{_name}_"):
-        setattr(InPlace, f"{_name}_", _method(_name, _op))

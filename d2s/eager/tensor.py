@@ -16,6 +16,7 @@ from d2s.autodiff import tape
 from d2s.default_dtype import default_dtype
 from d2s.eager.exchange import Exchange
 from d2s.eager.history import History
+from d2s.eager.holding import Holding
 from d2s.eager.in_place import InPlace
 from d2s.eager.indexing import Indexing
 from d2s.errors import ArgumentError, DTypeError
@@ -25,7 +26,7 @@ from d2s.place import usable
 from d2s.types import DType
 
 
-class Tensor(Indexing, InPlace, History, Exchange, Operators):
+class Tensor(Indexing, Holding, InPlace, History, Exchange, Operators):
     """An array with a place on the tape. `node` made it, or is which of a node's results it is (None: a leaf).
 
     Native doors make tensors, too: what `__init__` puts into slots but for array, stop_gradient and node must be constants.
@@ -61,11 +62,6 @@ class Tensor(Indexing, InPlace, History, Exchange, Operators):
         """A copy as a NumPy array."""
         return self.array.copy()
 
-    def item(self) -> Any:
-        if self.size != 1:
-            raise ArgumentError("D2S0004", f"a tensor of shape {self.shape} is not one Python value")
-        return self.array.item()
-
     def tolist(self) -> Any:
         return self.array.tolist()
 
@@ -100,6 +96,9 @@ class Tensor(Indexing, InPlace, History, Exchange, Operators):
     def _new(self, array: np.ndarray) -> "Tensor":
         """A plain tensor, whatever kind this one is."""
         return Tensor(array)
+
+    def _of_array(self, array: np.ndarray) -> "Tensor":
+        return to_tensor(array)
 
     def _given(self, value: Any) -> "Tensor":
         """What was given as a tensor of this one's dtype."""

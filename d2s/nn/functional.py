@@ -11,6 +11,7 @@ from d2s.nn.conv import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv
 from d2s.nn.dropout import alpha_dropout, dropout, dropout2d, dropout3d
 from d2s.nn.folding import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, temporal_shift, unfold
 from d2s.nn.gates import glu, gumbel_softmax, maxout, prelu, rrelu, swiglu
+from d2s.nn.in_place import elu_, hardtanh_, leaky_relu_, relu_, softmax_, tanh_, thresholded_relu_
 from d2s.nn.linear import linear
 from d2s.nn.loss import (
     binary_cross_entropy,
@@ -120,6 +121,7 @@ __all__ = [
     "dropout2d",
     "dropout3d",
     "elu",
+    "elu_",
     "embedding",
     "fold",
     "gather_tree",
@@ -133,6 +135,7 @@ __all__ = [
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hardtanh_",
     "hinge_embedding_loss",
     "instance_norm",
     "interpolate",
@@ -141,6 +144,7 @@ __all__ = [
     "label_smooth",
     "layer_norm",
     "leaky_relu",
+    "leaky_relu_",
     "linear",
     "local_response_norm",
     "log_loss",
@@ -167,6 +171,7 @@ __all__ = [
     "prelu",
     "relu",
     "relu6",
+    "relu_",
     "rms_norm",
     "rrelu",
     "scaled_dot_product_attention",
@@ -178,6 +183,7 @@ __all__ = [
     "smooth_l1_loss",
     "soft_margin_loss",
     "softmax",
+    "softmax_",
     "softmax_with_cross_entropy",
     "softplus",
     "softshrink",
@@ -186,9 +192,11 @@ __all__ = [
     "swiglu",
     "swish",
     "tanh",
+    "tanh_",
     "tanhshrink",
     "temporal_shift",
     "thresholded_relu",
+    "thresholded_relu_",
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
     "unfold",

@@ -6,6 +6,9 @@
 
 from typing import Any
 
+import numpy as np
+
+from d2s.errors import CaptureError
 from d2s.ops import (
     argmax,
     compare,
@@ -17,6 +20,7 @@ from d2s.ops import (
     logic,
     math,
     near,
+    random,
     rearrange,
     reduce,
     rounding,
@@ -35,7 +39,9 @@ from d2s.types import NUMBERS, float32
 def _operator(op: Op, reflected: bool = False) -> Any:
     def method(self: Any, other: Any) -> Any:
         if not isinstance(other, (Operators, *NUMBERS)):
-            return NotImplemented
+            if not isinstance(other, np.ndarray):
+                return NotImplemented
+            other = self._of_array(other)
         return op(other, self) if reflected else op(self, other)
 
     return method
@@ -53,7 +59,9 @@ def _quotient(x: Any, y: Any) -> Any:
 def _true_quotient(reflected: bool = False) -> Any:
     def method(self: Any, other: Any) -> Any:
         if not isinstance(other, (Operators, *NUMBERS)):
-            return NotImplemented
+            if not isinstance(other, np.ndarray):
+                return NotImplemented
+            other = self._of_array(other)
         return _quotient(other, self) if reflected else _quotient(self, other)
 
     return method
@@ -172,3 +180,11 @@ class Operators(ShapeMethods):
 
     def matmul(self, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
         return linalg.matmul(self, y, transpose_x, transpose_y)
+
+    def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Any:
+        return random.multinomial(self, num_samples, replacement)
+
+    def _of_array(self, array: np.ndarray) -> Any:
+        """An array that meets a tensor, as one."""
+        message = "an array of NumPy meets a tensor of a graph"
+        raise CaptureError("D2S1003", message, where=current().line(), hint="make a tensor of it outside: d2s.to_tensor(a)")

@@ -9,8 +9,9 @@ from typing import Any
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.ops.arrange import flip, moveaxis, transpose
 from d2s.ops.compare import cast, equal, where
-from d2s.ops.create import full, full_like
+from d2s.ops.create import arange, full, full_like
 from d2s.ops.expand import expand
+from d2s.ops.gather import take_at
 from d2s.ops.join import concat, stack
 from d2s.ops.math import add, floor_divide, multiply, subtract
 from d2s.ops.shape import flatten, unsqueeze
@@ -253,6 +254,24 @@ def shape(input: Any) -> Any:
 def _shape(x: Any, name: str, argument: str) -> Any:
     tensor_type(x, name, argument)
     return x.shape
+
+
+def unfold(x: Any, axis: int, size: int, step: int) -> Any:
+    """All stretches of `size` values along an axis, `step` apart: which of them stands on that axis, its values on a last one.
+
+    >>> d2s.unfold(d2s.to_tensor([1, 2, 3, 4, 5]), 0, 2, 3).tolist()
+    [[1, 2], [4, 5]]
+    """
+    have = tensor_type(x, "unfold", "x").shape
+    at = one_axis(axis, len(have), "unfold")
+    count, wide, by = have[at], whole_number(size, "unfold", "size"), whole_number(step, "unfold", "step")
+    if isinstance(count, str):
+        raise unnamed("unfold", f"the extent {count}")
+    if not 0 <= wide <= count or by < 1:
+        message = f"unfold(): stretches of {brief(size)}, {brief(step)} apart, do not fit into {count} values"
+        raise ArgumentError("D2S0004", message)
+    starts = unsqueeze(arange(0, count - wide + 1, by), 1)
+    return moveaxis(take_at(x, add(starts, arange(wide)), axes=(at,)), at + 1, -1)
 
 
 def clone(x: Any) -> Any:

@@ -7,7 +7,20 @@
 from collections.abc import Callable
 from typing import Any
 
-from d2s.ops import along_axis, arrange, expand, gather, scatter, shape, slicing, triangle
+from d2s.ops import (
+    along_axis,
+    arrange,
+    conversions,
+    expand,
+    filling,
+    gather,
+    join,
+    rearrange,
+    scatter,
+    shape,
+    slicing,
+    triangle,
+)
 from d2s.ops.op import Op
 
 
@@ -29,7 +42,8 @@ _FUNCTIONS += (arrange.swapaxes, arrange.t, arrange.roll, expand.broadcast_to, t
 _FUNCTIONS += (gather.gather_nd, gather.index_select, along_axis.index_sample, scatter.index_add, scatter.index_put)
 _FUNCTIONS += (scatter.scatter, scatter.scatter_nd_add, scatter.masked_fill, along_axis.take_along_axis)
 _FUNCTIONS += (along_axis.put_along_axis, slicing.slice, slicing.strided_slice, slicing.split, slicing.chunk)
-_FUNCTIONS += (slicing.unbind, slicing.unstack)
+_FUNCTIONS += (slicing.unbind, slicing.unstack, rearrange.unfold, join.concat, join.stack, scatter.scatter_nd)
+_FUNCTIONS += (filling.index_fill, filling.masked_scatter, filling.fill_diagonal_tensor)
 
 
 class ShapeMethods:
@@ -47,3 +61,5 @@ for _op in _OPS:
     setattr(ShapeMethods, _op.name, method_of(_op))
 for _function in _FUNCTIONS:
     setattr(ShapeMethods, _function.__name__, _function)
+for _name, _method in conversions.METHODS.items():
+    setattr(ShapeMethods, _name, _method)
