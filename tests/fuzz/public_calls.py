@@ -48,6 +48,7 @@ SKIPPED = {  # not called, and why
     "Tensor.__deepcopy__": "called by copy only",
     "Tensor.__reduce_ex__": "called by pickle only",
     "Tensor.__reduce__": "called by pickle only",
+    "Tensor.__array_function__": "called by NumPy only",
     "jit.TranslatedLayer": "made by load()",
     "jit.StaticFunction": "made by to_static()",
     "Tensor.__new__": "leaves a tensor without values",
