@@ -27,7 +27,7 @@ import numpy as np
 
 from d2s.codegen import cache
 from d2s.codegen.host import native_object
-from d2s.runtime import user_lines
+from d2s.runtime import native_door, native_objects, native_tape, user_lines
 from d2s.runtime.native_text import HEAD, MULTIPLIER, PYTHON, REGISTERS, whole
 
 BUCKETS = 256
@@ -50,9 +50,13 @@ KINDS = {"float32": 0, "float64": 1, "int8": 10, "uint8": 10, "int16": 11, "int3
 @functools.cache
 def symbols() -> dict[str, int]:
     """The addresses of the native text, which is loaded, or made, the first time."""
-    text = whole()
+    return linked(whole(native_objects.TEXT, native_tape.TEXT, native_door.TEXT), ["door", "probe"])
+
+
+def linked(text: str, exports: Sequence[str]) -> dict[str, int]:
+    """The addresses of functions of a text that calls CPython."""
     imports = {name: _pointer(getattr(ctypes.pythonapi, name)) for name in PYTHON}
-    return cache.linked(f"launcher\n{text}", lambda: native_object(text), ["door", "probe"], imports=imports)
+    return cache.linked(f"native\n{text}", lambda: native_object(text), exports, imports=imports)
 
 
 def _pointer(function: Any) -> int:
@@ -68,7 +72,8 @@ def _method(address: int) -> _MethodDef:
     return _MethodDef(b"door", address, 0x0008, None)  # METH_O
 
 
-def _builtin(address: int, self: Any) -> Callable[[tuple[Any, ...]], Any]:
+def builtin(address: int, self: Any) -> Callable[[tuple[Any, ...]], Any]:
+    """A native function of a table and one argument as Python calls it."""
     new = ctypes.pythonapi.PyCMethod_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p]
     function: Callable[[tuple[Any, ...]], Any] = new(ctypes.addressof(_method(address)), self, None, None)
@@ -103,12 +108,12 @@ class Door:
     def __init__(self, classes: Classes, op: Any, arrays: int) -> None:
         self.classes, self.op, self.arrays, self.learned = classes, op, arrays, 0
         self.kept: list[Any] = [classes, op]  # what the table points at
-        words, templates = _layout(classes)
+        words, templates = layout(classes)
         self.kept += templates
         self.head = np.zeros(len(HEAD) - 1 + BUCKETS, np.int64)
         words |= {"arrays": arrays, "op": id(op), "buckets": 0}
         self.head[: len(HEAD)] = [words[name] for name in HEAD]
-        self.call = _builtin(symbols()["door"], self.head)
+        self.call = builtin(symbols()["door"], self.head)
 
     def learn(self, case: Case) -> None:
         """Adds a case."""
@@ -137,7 +142,7 @@ class Door:
         words: list[int] = []
         for k, x in enumerate(arguments):
             if k < self.arrays and type(x) not in (int, float):
-                words += [_descr_word(x.array.dtype), x.array.ndim, *x.array.shape]
+                words += [descr_word(x.array.dtype), x.array.ndim, *x.array.shape]
             else:
                 words.append(id(type(x)) if k < self.arrays else id(x))
         return words
@@ -147,7 +152,7 @@ def _steps(extents: Sequence[int]) -> int:
     return functools.reduce(lambda a, b: a * b, extents, 1)
 
 
-def _descr_word(dtype: np.dtype) -> int:
+def descr_word(dtype: np.dtype) -> int:
     """Kind, type letter, byte order, flags and type number of a dtype, as they lie together in memory."""
     return ctypes.c_int64.from_address(id(dtype) + 24).value
 
@@ -159,7 +164,7 @@ def _bucket(words: Sequence[int]) -> int:
     return h >> 56
 
 
-def _layout(classes: Classes) -> tuple[dict[str, int], list[Any]]:
+def layout(classes: Classes) -> tuple[dict[str, int], list[Any]]:
     """The words of a head that are the same for all ops, and what they point at."""
     tensor, node = type(classes.tensor), type(classes.node)
     at, node_at = _offsets(tensor), _offsets(node)

@@ -1,0 +1,197 @@
+"""What native text does with objects of CPython and NumPy: reads their fields, makes arrays, tensors, numbers.
+
+In: nothing. Out: TEXT, functions in LLVM IR with the shorthands of `native_text`.
+
+>>> "define internal ptr @array" in TEXT
+True
+"""
+
+TEXT = """
+; A fresh array.
+define internal ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims) {
+  call void @Py_IncRef(ptr %descr)
+  %new = ptr at %head[new_array]
+  %type = ptr at %head[array_type]
+  %rank32 = trunc i64 %rank to i32
+  %a = call ptr %new(ptr %type, ptr %descr, i32 %rank32, ptr %dims, ptr null, ptr null, i32 0, ptr null)
+  ret ptr %a
+}
+
+; A Python number as a 0-D array of the case's dtype, or null: it does not fit, Python says what happens then.
+define internal ptr @number(ptr %head, ptr %case, ptr %x) {
+entry:
+  %over = alloca i32
+  %kind = i64 at %case[number_kind]
+  %type = ptr at %x[1]
+  %float = ptr at %head[float_type]
+  %is_float = icmp eq ptr %type, %float
+  %to_int = icmp sge i64 %kind, 10
+  br i1 %is_float, label %of_float, label %of_int
+of_float:
+  %d_at = getelementptr i64, ptr %x, i64 2
+  %d_own = load double, ptr %d_at
+  br i1 %to_int, label %no, label %to_float
+of_int:
+  %n = call i64 @PyLong_AsLongLongAndOverflow(ptr %x, ptr %over)
+  %o = load i32, ptr %over
+  %inside = icmp eq i32 %o, 0
+  br i1 %inside, label %held, label %no
+held:
+  %d_int = sitofp i64 %n to double
+  br i1 %to_int, label %range, label %to_float
+range:
+  %min = i64 at %case[number_min]
+  %max = i64 at %case[number_max]
+  %above = icmp sge i64 %n, %min
+  %below = icmp sle i64 %n, %max
+  %ok = and i1 %above, %below
+  br i1 %ok, label %make, label %no
+to_float:
+  %d = phi double [%d_own, %of_float], [%d_int, %held]
+  %f = fptrunc double %d to float
+  %back = fpext float %f to double
+  %size = call double @llvm.fabs.f64(double %d)
+  %rounded = call double @llvm.fabs.f64(double %back)
+  %was = fcmp olt double %size, 0x7FF0000000000000
+  %is = fcmp oeq double %rounded, 0x7FF0000000000000
+  %lost = and i1 %was, %is
+  %single = icmp eq i64 %kind, 0
+  %refused = and i1 %lost, %single
+  br i1 %refused, label %no, label %make
+make:
+  %value = phi i64 [%n, %range], [0, %to_float]
+  %real = phi double [0.0, %range], [%d, %to_float]
+  %short = phi float [0.0, %range], [%f, %to_float]
+  %descr = ptr at %case[number_descr]
+  %a = call ptr @array(ptr %head, ptr %descr, i64 0, ptr null)
+  %failed = icmp eq ptr %a, null
+  br i1 %failed, label %no, label %store
+store:
+  %to = ptr at %a[2]
+  switch i64 %kind, label %s64 [i64 0, label %f32 i64 1, label %f64 i64 10, label %s8 i64 11, label %s16 i64 12, label %s32]
+f32:
+  store float %short, ptr %to
+  ret ptr %a
+f64:
+  store double %real, ptr %to
+  ret ptr %a
+s8:
+  %v8 = trunc i64 %value to i8
+  store i8 %v8, ptr %to
+  ret ptr %a
+s16:
+  %v16 = trunc i64 %value to i16
+  store i16 %v16, ptr %to
+  ret ptr %a
+s32:
+  %v32 = trunc i64 %value to i32
+  store i32 %v32, ptr %to
+  ret ptr %a
+s64:
+  store i64 %value, ptr %to
+  ret ptr %a
+no:
+  ret ptr null
+}
+
+; An object of a class with slots, filled as a template says: type, count, then pairs of offset and object.
+define internal ptr @made(ptr %template) {
+entry:
+  %type = ptr at %template[0]
+  %count = i64 at %template[1]
+  %o = call ptr @PyType_GenericAlloc(ptr %type, i64 0)
+  %failed = icmp eq ptr %o, null
+  br i1 %failed, label %end, label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %slot]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %slot, label %end
+slot:
+  %twice = shl i64 %i, 1
+  %k = add i64 %twice, 2
+  %k1 = add i64 %twice, 3
+  %offset = i64 at %template[%k]
+  %v = ptr at %template[%k1]
+  call void @put_shared(ptr %o, i64 %offset, ptr %v)
+  %i1 = add i64 %i, 1
+  br label %next
+end:
+  ret ptr %o
+}
+
+define internal void @put(ptr %o, i64 %offset, ptr %v) alwaysinline {
+  %at = getelementptr i8, ptr %o, i64 %offset
+  store ptr %v, ptr %at
+  ret void
+}
+
+define internal void @put_shared(ptr %o, i64 %offset, ptr %v) alwaysinline {
+  call void @Py_IncRef(ptr %v)
+  call void @put(ptr %o, i64 %offset, ptr %v)
+  ret void
+}
+
+; A tensor that takes over an array; without history if node is null, else it takes over the node.
+define internal ptr @tensor(ptr %head, ptr %array, ptr %node) {
+entry:
+  %template = ptr at %head[tensor_template]
+  %t = call ptr @made(ptr %template)
+  %failed = icmp eq ptr %t, null
+  br i1 %failed, label %end, label %fill
+fill:
+  %array_at = i64 at %head[array_at]
+  %stop_at = i64 at %head[stop_at]
+  %node_at = i64 at %head[node_at]
+  %true = ptr at %head[true]
+  %false = ptr at %head[false]
+  %none = ptr at %head[none]
+  %leaf = icmp eq ptr %node, null
+  %stop = select i1 %leaf, ptr %true, ptr %false
+  call void @put(ptr %t, i64 %array_at, ptr %array)
+  call void @put_shared(ptr %t, i64 %stop_at, ptr %stop)
+  br i1 %leaf, label %without, label %with
+without:
+  call void @put_shared(ptr %t, i64 %node_at, ptr %none)
+  ret ptr %t
+with:
+  call void @put(ptr %t, i64 %node_at, ptr %node)
+  ret ptr %t
+end:
+  ret ptr null
+}
+
+; What lies at an offset, in bytes, of an object.
+define internal ptr @field(ptr %o, i64 %offset) alwaysinline {
+  %at = getelementptr i8, ptr %o, i64 %offset
+  %v = load ptr, ptr %at
+  ret ptr %v
+}
+
+define internal void @release(ptr %arrays, i64 %count) {
+entry:
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %one]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %one, label %end
+one:
+  %a = ptr at %arrays[%i]
+  call void @Py_DecRef(ptr %a)
+  %i1 = add i64 %i, 1
+  br label %next
+end:
+  ret void
+}
+
+define internal ptr @declined(ptr %head) {
+  %error = call ptr @PyErr_Occurred()
+  %quiet = icmp eq ptr %error, null
+  br i1 %quiet, label %none, label %raise
+none:
+  %n = ptr at %head[none]
+  call void @Py_IncRef(ptr %n)
+  ret ptr %n
+raise:
+  ret ptr null
+}
+"""
