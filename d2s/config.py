@@ -55,7 +55,17 @@ def _checked(name: str, value: str) -> str:
     return value
 
 
+unusual: set[str] = set()  # what makes static calls take the long way now: knobs, and whoever else wants to see each op
+
+
+def _note() -> None:
+    """Which knobs change what a call does."""
+    for name, usual in (("EAGER", "0"), ("EXECUTOR", "numba"), ("CHECK", "01")):
+        (unusual.discard if _values[name] in usual else unusual.add)(name)
+
+
 _values = {name: _checked(name, os.environ.get("D2S_" + name, values[0])) for name, values in KNOBS.items()}
+_note()
 
 
 def knob(name: str) -> str:
@@ -66,6 +76,7 @@ def knob(name: str) -> str:
 def set_knobs(**knobs: object) -> None:
     """Sets knobs from now on."""
     _values.update({name: _checked(name, str(value)) for name, value in knobs.items()})
+    _note()
 
 
 @contextlib.contextmanager
@@ -78,3 +89,4 @@ def config(**knobs: object) -> Iterator[None]:
     finally:
         _values.clear()
         _values.update(before)
+        _note()

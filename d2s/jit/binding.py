@@ -8,7 +8,7 @@ In: a signature. Out: a function that Python itself binds. It knows the defaults
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
@@ -17,15 +17,18 @@ _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Paramet
 def binder(signature: inspect.Signature) -> Callable[..., tuple[Any, ...]]:
     """The function that binds calls with this signature."""
     parameters = list(signature.parameters.values())
-    defaults = {f"d2s_default_{n}": p.default for n, p in enumerate(parameters) if p.default is not p.empty}
-    listed = ", ".join(_listed(parameters))
     values = "".join(f"{p.name}, " for p in parameters)
-    exec(f"def bind({listed}):\n    return ({values})\n", scope := dict(defaults))
+    exec(f"def bind({', '.join(listed(parameters))}):\n    return ({values})\n", scope := defaults_of(parameters))
     found: Callable[..., tuple[Any, ...]] = scope["bind"]
     return found
 
 
-def _listed(parameters: list[inspect.Parameter]) -> list[str]:
+def defaults_of(parameters: Sequence[inspect.Parameter]) -> dict[str, Any]:
+    """The defaults, by the names they have in a text."""
+    return {f"d2s_default_{n}": p.default for n, p in enumerate(parameters) if p.default is not p.empty}
+
+
+def listed(parameters: Sequence[inspect.Parameter]) -> list[str]:
     """The parameters as they stand in a `def`."""
     listed = []
     kinds = [p.kind for p in parameters]

@@ -191,8 +191,7 @@ class Check:
         captured = variant.captured
         self.test(f"default_dtype() is {self.named(variant.default)}")
         for tensor, was in variant.lifted:
-            held = self.named(tensor)
-            self.test(f"{held}.array.shape == {was.shape!r} and {held}.array.dtype is {self.named(was.dtype.numpy)}")
+            self._lifted(self.named(tensor), was)
         for read in captured.reads:
             self.test(f"{self.named(liftable)}({self.named(read.read)}()) == {self.named(read.type)}")
         lifted = self.named({id(tensor) for tensor, _ in variant.lifted})
@@ -200,6 +199,9 @@ class Check:
             self.test(f"id({name}) not in {lifted}")
         for n, tensor in captured.aliases:
             self.test(f"{self.leaves[n]} is {self.named(tensor)}")
+
+    def _lifted(self, held: str, was: Type) -> None:
+        self.test(f"{held}.array.shape == {was.shape!r} and {held}.array.dtype is {self.named(was.dtype.numpy)}")
 
     def function(self) -> Matches:
         """The function, compiled."""

@@ -30,6 +30,7 @@ from d2s.errors import ArgumentError, CaptureError, DTypeError
 from d2s.ir.program import Program
 from d2s.jit import signature
 from d2s.jit.binding import binder
+from d2s.jit.quick import MISSED, Quick
 from d2s.jit.signature import InputSpec, Key
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
@@ -86,6 +87,7 @@ class StaticFunction:
         self._binder: Callable[..., tuple[Any, ...]] = tuple
         self._signature = inspect.Signature()
         self.variants: list[tuple[Key, Variant]] = []
+        self.quick: list[Quick] = []  # of the variants looked at first, where they have it
         self.log: list[str] = []
         self.given_up: list[str] = []  # why calls ran as plain Python
 
@@ -117,6 +119,16 @@ class StaticFunction:
         return self.function if self.owner is None else python_types.MethodType(self.function, self.owner)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        for quick in self.quick:
+            try:
+                found = quick(*args, **kwargs) if self.owner is None else quick(self.owner, *args, **kwargs)
+            except TypeError:  # the arguments do not fit the parameters
+                break
+            if found is not MISSED:
+                return found
+        return self._called(args, kwargs)
+
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         declared = current_recording()
         if declared is not None:
             return self._declared(declared, self._arguments(self._values(args, kwargs)))
@@ -128,7 +140,9 @@ class StaticFunction:
         for place, (_, variant) in enumerate(self.variants[:LOOKED_AT]):
             leaves = variant.matches(values) if variant.matches else None
             if leaves is not None:
-                return (variant if not place else self._first(variant))(leaves, values)
+                if place or not variant.tried:
+                    self._first(variant, leaves)
+                return variant(leaves, values)
         leaves, skeleton = flatten(self._arguments(values))
         try:
             variant = self._variant(leaves, skeleton, values)
@@ -146,11 +160,13 @@ class StaticFunction:
         self.given_up.append(str(error))
         return self.captured_as()(*args, **kwargs)
 
-    def _first(self, variant: Variant) -> Variant:
-        """A variant that was used just now comes first."""
+    def _first(self, variant: Variant, leaves: list[Any]) -> None:
+        """A variant that was used just now comes first; it is made quick where it has run before."""
         with _lock:
             self.variants.sort(key=lambda pair: pair[1] is not variant)
-        return variant
+            if variant.graph.has_run and not variant.tried:
+                variant.hasten(self.function, self.signature(), leaves)
+            self.quick[:] = [v.quick for _, v in self.variants[:LOOKED_AT] if v.quick]
 
     def _declared(self, recording: Recording, arguments: dict[str, Any]) -> Any:
         """The function as a part of a program that is being declared."""
@@ -239,6 +255,7 @@ class StaticFunction:
                 continue  # code that asks for an extent's number is captured once for each number
             self.variants[LIMIT - 1 :] = []
             self.variants.insert(0, (key, variant))
+            self.quick[:] = [v.quick for _, v in self.variants[:LOOKED_AT] if v.quick]
             return variant
         raise AssertionError("unreachable")
 

@@ -9,6 +9,7 @@ In: the leaves of a call's arguments. Out: what the function returns, with the b
 """
 
 import collections
+import inspect
 from collections.abc import Callable, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -30,8 +31,10 @@ from d2s.errors import CaptureError, GradientError
 from d2s.ir.program import Program, Value
 from d2s.ir.text import show
 from d2s.jit.checks import Check, Matches
+from d2s.jit.quick import Quick, quick_of
 from d2s.jit.signature import Key
-from d2s.runtime import host, launch, random_state
+from d2s.ops.dispatch import handlers
+from d2s.runtime import host, launch, native_call, random_state
 from d2s.runtime.call import Call
 from d2s.runtime.plan import Plan
 from d2s.stages import stage
@@ -103,6 +106,15 @@ class Graph:
             own[id(a)] if id(a) in own else Tensor(a, not reached, tape.result(node, n) if reached else None)
             for n, (a, reached) in enumerate(zip(results, run.reached, strict=False))
         ]
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it ran without gradients."""
+        return self._plain.has_run
+
+    def entry(self, inputs: Sequence[Any]) -> native_call.Entry | None:
+        """The way past Python for such inputs, Python floats as they are; without gradients."""
+        return self._plain.entry(handlers.base.classes, inputs)
 
     def plans(self, inputs: Sequence[Tensor]) -> list[Plan]:
         """What a call on such tensors runs: one plan, or where a gradient is wanted those of both halves."""
@@ -224,6 +236,8 @@ class Variant:
         self.in_place = [(owner, details[0]) for kind, owner, *details in self.captured.stores if kind == "tensor"]
         self.key = key
         self.matches: Matches | None = None  # written once a second call fits
+        self.quick: Quick | None = None  # once a call without gradients has run
+        self.tried = False
 
     def write_check(self) -> None:
         """From now on one function answers whether this is the variant of a call."""
@@ -232,6 +246,13 @@ class Variant:
         check.guards(self.captured.guards)
         check.rest(self)
         self.matches = check.function()
+
+    def hasten(self, function: Callable[..., Any], signature: inspect.Signature, leaves: Sequence[Any]) -> bool:
+        """Whether from now on `quick` answers calls like the one with these leaves."""
+        inputs = [*(leaves[n] for n in self.captured.arguments), *self.captured.lifted]
+        self.tried = True
+        self.quick = quick_of(self, function, signature, inputs)
+        return self.quick is not None
 
     def changed(self, leaves: Sequence[Any]) -> str:
         """What no longer is as it was at capture; empty if nothing."""

@@ -22,7 +22,7 @@ from d2s.config import knob
 from d2s.errors import D2SError, MismatchError, ShapeError
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
-from d2s.runtime import binding, executor, host, interpreter, launch, plan
+from d2s.runtime import binding, executor, host, interpreter, launch, native_call, plan
 from d2s.stages import stage
 from d2s.types import STACK, Shape, Type
 
@@ -47,14 +47,28 @@ class Call:
             self._plan = built
         return self._plan
 
+    def frames(self) -> "Frames":
+        """What runs of the plan have in common."""
+        if self._frames is None:
+            self._frames = Frames(self.plan)
+        return self._frames
+
+    @property
+    def has_run(self) -> bool:
+        return self._frames is not None
+
+    def entry(self, classes: Any, inputs: Sequence[Any]) -> native_call.Entry | None:
+        """The way past Python for inputs of the classes of these, if there is one."""
+        frames = self.frames()
+        return native_call.entry_of(frames.plan, classes, inputs, frames.pool)
+
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         if knob("EXECUTOR") == "interpreter":
             return interpreter.run(self.program, arrays)
-        if self._frames is None:
-            self._frames = Frames(self.plan)
+        frames = self.frames()
         checked = knob("CHECK") == "2" and not any(v.type is STACK for v in self.program.inputs)
         before = len(host.current().found) if checked else 0
-        results = self._frames.run(arrays)
+        results = frames.run(arrays)
         if checked:
             with host.replaying(host.current().found[before:]):
                 _compare(self.program, results, interpreter.run(self.program, arrays))

@@ -104,10 +104,15 @@ def _execute(steps, operands, frame, pc):
 
 
 @functools.cache
-def execute() -> Callable[[int, int, int, int], int]:
-    """The compiled executor; its text is this file's, so a change of it is another object."""
+def address() -> int:
+    """Where the compiled executor is; its text is this file's, so a change of it is another object."""
     names = [*(name for name, _ in CODES), "TOP", "END", "FULL", "STACK_FULL", "YIELD", "FUEL"]
     constants = "".join(f"{name} = {globals()[name]}\n" for name in names)
     text = constants + inspect.getsource(_execute).replace("def _execute", "def execute")
-    address = cache.address(text, "i64", "execute")
-    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(address)
+    return cache.address(text, "i64", "execute")
+
+
+@functools.cache
+def execute() -> Callable[[int, int, int, int], int]:
+    """The compiled executor."""
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(address())

@@ -1,0 +1,181 @@
+"""The quick way of a static call: same bits and objects as the long way, and the long way wherever anything is unusual."""
+
+import gc
+import sys
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import d2s
+from d2s import config, nn
+from d2s.errors import D2SError
+from d2s.jit.quick import MISSED
+from d2s.ops.dispatch import handlers
+
+pytestmark = pytest.mark.skipif(handlers.base.classes is None, reason="no native calls on this system")
+Pair = namedtuple("Pair", "first second")
+
+
+def tensor(values, dtype="float32", stop_gradient=True):
+    return d2s.to_tensor(np.array(values, dtype), stop_gradient=stop_gradient)
+
+
+def quick_of(function, *args, **kwargs):
+    """A static function and its quick way, after calls that are answered so from then on."""
+    static = d2s.to_static(function)
+    for _ in range(3):
+        static(*args, **kwargs)
+    (quick,) = static.quick
+    return static, quick
+
+
+def test_python_floats_defaults_and_keywords():
+    static, quick = quick_of(lambda x, k=2.0, *, add=True: x * k + 1.0 if add else x, tensor([1.0, 2.0]))
+    assert quick(tensor([3.0, 4.0])).tolist() == [7.0, 9.0]
+    assert quick(tensor([3.0, 4.0]), 0.5, add=True).tolist() == [2.5, 3.0]
+    assert quick(tensor([3.0, 4.0]), 2) is MISSED
+    assert quick(tensor([3.0, 4.0]), add=False) is MISSED
+    static.function.__kwdefaults__ = {"add": False}
+    assert quick(tensor([3.0, 4.0])) is MISSED
+    assert static(tensor([3.0, 4.0])).tolist() == [3.0, 4.0]
+
+
+def test_results_of_all_forms():
+    x = tensor([1.0, 2.0])
+    kept = tensor([5.0])
+
+    def forms(x):
+        y = x + 1.0
+        return {"pair": Pair(y, x), "list": [y * 2.0, None, 3, "text", kept], "count": len(x.shape), "nothing": ()}
+
+    found = quick_of(forms, x)[1](x)
+    assert found["pair"].second is x and found["list"][4] is kept and type(found["pair"]) is Pair
+    assert found["pair"].first.tolist() == [2.0, 3.0] and found["list"][0].tolist() == [4.0, 6.0]
+    assert (found["list"][1:4], found["count"], found["nothing"]) == ([None, 3, "text"], 1, ())
+
+
+def test_an_input_that_comes_out_is_that_very_tensor():
+    def settled(x, n):
+        i = d2s.to_tensor(0)
+        while i < n:
+            x, i = x * 2.0, i + 1
+        return x
+
+    x = tensor([1.0])
+    _, quick = quick_of(settled, x, tensor(1, "int64"))
+    assert quick(x, tensor(0, "int64")) is x
+    assert quick(x, tensor(3, "int64")).tolist() == [8.0]
+
+
+def test_what_is_not_as_it_was_goes_the_long_way():
+    static, quick = quick_of(lambda x, w: x * w, tensor([1.0, 2.0]), tensor([3.0, 4.0]))
+    x, w = tensor([1.0, 2.0]), tensor([3.0, 4.0])
+    wanting = tensor([3.0, 4.0], stop_gradient=False)
+    others = (x, tensor([1.0])), (x, tensor([3, 4], "int64")), (x, 3.0), (x, x), (nn.Parameter(x.array), w), (x, wanting)
+    assert [quick(*pair) is MISSED for pair in others] == [True] * len(others)
+    with pytest.raises(D2SError, match="missing"):
+        static(x)
+    assert static(x, w).tolist() == [3.0, 8.0]
+    with d2s.no_grad():
+        assert quick(x, wanting).tolist() == [3.0, 8.0]
+    y = static(x, wanting)
+    y.sum().backward()
+    assert wanting.grad.tolist() == [1.0, 2.0]
+    for knob in ({"EAGER": 1}, {"EXECUTOR": "interpreter"}, {"CHECK": 2}):
+        with config(**knob):
+            assert quick(x, w) is MISSED
+            assert static(x, w).tolist() == [3.0, 8.0]
+
+
+def test_guards_are_asked():
+    net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    x = tensor([[1.0, -1.0]])
+    with d2s.no_grad():
+        static, quick = quick_of(lambda x: net(x), x)
+        assert quick(x).tolist() == net(x).tolist()
+        net[0].weight.set_value(np.ones((2, 2), "float32"))
+        assert quick(x).tolist() == net(x).tolist()
+        net[0].bias = nn.Parameter(np.array([5.0, -5.0], "float32"))
+        assert quick(x) is MISSED
+        assert static(x).tolist() == net(x).tolist() == [[5.0, 0.0]]
+
+
+def test_named_extents_and_what_does_not_fit_into_memory():
+    static = d2s.to_static(
+        lambda x, y: x.unsqueeze(1) + y, input_spec=[d2s.static.InputSpec([None]), d2s.static.InputSpec([None])]
+    )
+    for n in (2, 3, 4):
+        assert static(tensor(range(n)), tensor(range(n + 1))).shape == [n, n + 1]
+    (quick,) = static.quick
+    assert quick(tensor(range(5)), tensor([1, 2])).tolist() == [[k + 1, k + 2] for k in range(5)]
+    assert quick(tensor([1]), tensor([1, 2])) is MISSED
+    many = tensor(np.zeros(1 << 21))
+    assert quick(many, many) is MISSED
+    with pytest.raises(D2SError, match="memory"):
+        static(many, many)
+
+
+def test_values_that_need_more_space_than_a_frame_has():
+    static = d2s.to_static(lambda x: (x @ x) @ x, input_spec=[d2s.static.InputSpec([None, None])])
+    for _ in range(5):
+        for n in (2, 3, 200, 300):
+            x = tensor(np.eye(n))
+            assert np.array_equal(static(x).numpy(), np.eye(n))
+    assert static.quick[0](tensor(np.eye(300))) is not MISSED
+
+
+def test_errors_of_a_run_are_those_of_the_long_way():
+    static = d2s.to_static(lambda x, y: x + y, input_spec=[d2s.static.InputSpec([None]), d2s.static.InputSpec([None])])
+    for n in (2, 3, 4):
+        static(tensor(range(n)), tensor(range(n)))
+    with pytest.raises(D2SError, match="add"):
+        static(tensor([1, 2]), tensor([1, 2, 3]))
+    assert static(tensor([1, 2]), tensor([1, 2])).tolist() == [2, 4]
+
+
+def test_methods_and_many_variants():
+    class Scaled(nn.Layer):
+        def __init__(self, k):
+            super().__init__()
+            self.k = k
+
+        @d2s.to_static
+        def forward(self, x):
+            return x * self.k
+
+    first, second = Scaled(2.0), Scaled(3.0)
+    for _ in range(4):
+        assert first(tensor([1.0])).tolist() == [2.0]
+        assert second(tensor([1.0])).tolist() == [3.0]
+    assert len(Scaled.forward.quick) == 2
+    first.k = 5.0
+    assert first(tensor([1.0])).tolist() == [5.0]
+
+
+def test_a_parameter_named_as_a_part_of_the_text():
+    static = d2s.to_static(lambda call, handlers: call * handlers)
+    found = [static(tensor([2.0]), tensor([3.0])).tolist() for _ in range(4)]
+    assert found == [[6.0]] * 4 and not static.quick
+
+
+def test_nothing_is_left_behind():
+    x, w = tensor(np.ones((4, 4))), tensor(np.ones((4, 4)))
+    _, quick = quick_of(lambda x, w: (x @ w, x), x, w)
+    watched = (x, w, x.array, w.array, x.array.dtype, None, True)
+    gc.collect()
+    before = [sys.getrefcount(o) for o in watched]
+    for _ in range(1000):
+        quick(x, w)
+        quick(x, 1.0)
+    assert all(abs(sys.getrefcount(o) - n) < 50 for o, n in zip(watched, before, strict=True))
+
+
+def test_many_threads_at_once():
+    net = d2s.to_static(lambda x: d2s.tanh(x @ x) @ x)
+    x = tensor(np.random.default_rng(0).standard_normal((96, 96)))
+    for _ in range(3):
+        wanted = net(x).numpy()
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(lambda _: np.array_equal(net(x).numpy(), wanted), range(200)))
