@@ -1,8 +1,8 @@
 """A static call in one step: a function with the user's parameters that asks what `checks` asks, and calls the plan natively.
 
-In: a variant and the signature of its function. Out: a function that gives the result of a call, or MISSED where this is not the
-variant of the call, or anything else stands in the way; then the long way finds out. What tensors look like is asked by the
-native call itself (`runtime/native_call.py`), so the function's text has a line only for what Python alone can tell.
+In: a variant and the signature of its function. Out: a function that gives the result of a call, or MISSED where this is not
+the variant of the call, or anything else stands in the way; then the long way finds out. What tensors look like is asked by
+the native call itself (`runtime/native_call.py`), so the function's text has a line only for what Python alone can tell.
 
 >>> double = d2s.to_static(lambda x: x * 2.0)
 >>> [double(d2s.to_tensor([k])).tolist() for k in (1.0, 2.0, 3.0)]
@@ -24,6 +24,7 @@ from d2s.ops.dispatch import handlers
 from d2s.types import Type
 
 MISSED = object()
+_NOT_AS_BEFORE = "(AttributeError, LookupError, ValueError, TypeError, MemoryError)"
 Quick = Callable[..., Any]
 
 
@@ -81,11 +82,8 @@ class _Quick(Check):
             "declined()",
         ]
         body = "".join(f"        {line}\n" for line in lines)
-        text = f"def quick({', '.join(listed(parameters))}):\n    try:\n{body}"
-        text += (
-            "    except (AttributeError, LookupError, ValueError, TypeError, MemoryError):\n        pass\n    return MISSED\n"
-        )
-        exec(text, self.objects)
+        head = f"def quick({', '.join(listed(parameters))}):\n    try:\n"
+        exec(f"{head}{body}    except {_NOT_AS_BEFORE}:\n        pass\n    return MISSED\n", self.objects)
         found: Quick = self.objects["quick"]
         return found
 

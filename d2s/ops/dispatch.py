@@ -43,6 +43,8 @@ class Handler(Protocol):
 class Eager(Handler, Protocol):
     """The handler where nothing is being captured: it may give an op a `door`, an entry of its own that is tried first."""
 
+    @property
+    def classes(self) -> Any: ...  # what native calls make; None where there are none
     def known(self, op: "Op", inputs: Sequence[Any], attrs: dict[str, Any]) -> Any: ...
     def learn(self, op: "Op", inputs: Sequence[Any], attrs: dict[str, Any]) -> None: ...
 

@@ -7,10 +7,10 @@ there is a tape, a run that needs Python - it answers None, and Python goes the 
 error. A plan that Python has a part in, or that has stacks, has no entry.
 
 A frame is: the next free one, the ends of its arena, for each input its array and a cell for a float, for each output its
-array, then the registers. A row of an input: its class, its register, how many axes it has (FLOAT: it is a float), the word of
-its dtype and its extents, or minus the register of each - doubled, plus one where it is set here. A row of an output: the
-register it is written to, the one that says where it came to be, its dtype, how many axes it has, and their extents, or minus the
-register of each.
+array, then the registers. A row of an input: its class, its register, how many axes it has (FLOAT: it is a float), the
+word of its dtype and its extents, or minus the register of each - doubled, plus one where it is set here. A row of an output:
+the register it is written to, the one that says where it came to be, its dtype, how many axes it has, and their extents, or
+minus the register of each.
 
 >>> from d2s.ir.text import parse
 >>> from d2s.ops.dispatch import handlers
@@ -23,6 +23,7 @@ True
 
 import ast
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -102,13 +103,9 @@ def entry_of(plan: plan.Plan, classes: Classes | None, inputs: Sequence[Any], po
 
     In `pool` are frames of the way through Python, whose arenas it may take.
     """
-    known = (
-        classes is not None and binding.native() is not None and all(type(x) is float or hasattr(x, "array") for x in inputs)
-    )
     axes = max((len(v.type.shape) for v in plan.program.outputs), default=0)
-    if not known or plan.stacks or plan.places or not plan.outputs or axes > MOST_AXES:
+    if classes is None or binding.native() is None or plan.stacks or plan.places or not plan.outputs or axes > MOST_AXES:
         return None
-    assert classes is not None
     return Entry(plan, classes, [type(x) for x in inputs], pool)
 
 
@@ -144,4 +141,4 @@ def is_long(plan: plan.Plan) -> bool:
     dims = [d for v in values for d in v.type.shape]
     if any(node.regions() for node in plan.program.nodes) or any(isinstance(d, str) for d in dims):
         return True
-    return sum(int(np.prod(v.type.shape, dtype=np.int64)) for v in values) > LARGEST  # type: ignore[arg-type]
+    return sum(math.prod(d for d in v.type.shape if isinstance(d, int)) for v in values) > LARGEST

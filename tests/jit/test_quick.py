@@ -15,6 +15,7 @@ from d2s.jit.quick import MISSED
 from d2s.ops.dispatch import handlers
 
 pytestmark = pytest.mark.skipif(handlers.base.classes is None, reason="no native calls on this system")
+LINE = d2s.static.InputSpec([None])
 Pair = namedtuple("Pair", "first second")
 
 
@@ -103,9 +104,7 @@ def test_guards_are_asked():
 
 
 def test_named_extents_and_what_does_not_fit_into_memory():
-    static = d2s.to_static(
-        lambda x, y: x.unsqueeze(1) + y, input_spec=[d2s.static.InputSpec([None]), d2s.static.InputSpec([None])]
-    )
+    static = d2s.to_static(lambda x, y: x.unsqueeze(1) + y, input_spec=[LINE, LINE])
     for n in (2, 3, 4):
         assert static(tensor(range(n)), tensor(range(n + 1))).shape == [n, n + 1]
     (quick,) = static.quick
@@ -127,7 +126,7 @@ def test_values_that_need_more_space_than_a_frame_has():
 
 
 def test_errors_of_a_run_are_those_of_the_long_way():
-    static = d2s.to_static(lambda x, y: x + y, input_spec=[d2s.static.InputSpec([None]), d2s.static.InputSpec([None])])
+    static = d2s.to_static(lambda x, y: x + y, input_spec=[LINE, LINE])
     for n in (2, 3, 4):
         static(tensor(range(n)), tensor(range(n)))
     with pytest.raises(D2SError, match="add"):
