@@ -1,6 +1,7 @@
 """Convolutions: sums of one fused multiply-add per (channel, tap), in ascending order, on every path; then the bias.
 
-Where each group has one channel in and one out, the gradient of a filter has another order: see `conv_depth_text`.
+Filters of 3x3 with many channels have other sums in float32, by extents alone: see `conv_winograd_text`. Where each group has
+one channel in and one out, the gradient of a filter has another order: see `conv_depth_text`.
 
 Three ops are closed under gradients: `conv`, `conv_transpose` (the gradient of a convolution with respect to its input) and
 `conv_weight_grad`. The gradients of each are the others. Places of padding take part with 0, as in Paddle: an infinite weight
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import DTypeError, ShapeError
-from d2s.ops import conv_depth_text, conv_text, conv_weight_text, windows
+from d2s.ops import conv_depth_text, conv_text, conv_weight_text, conv_winograd_text, windows
 from d2s.ops.dispatch import current
 from d2s.ops.op import Share, op
 from d2s.ops.reduce import sum
@@ -105,6 +106,9 @@ def _kernel(x: Type, weight: Type, bias_and_out: Sequence[Type], attrs: Attrs, t
     if channels == (1, 1):
         share = Share(conv_depth_text.PIECES, conv_depth_text.GRAIN)
         return extents, conv_depth_text.call(transposed, bool(bias)), share, conv_depth_text.ABOVE
+    if conv_winograd_text.fits(x.dtype.short, weight.shape[2:], attrs["stride"], attrs["dilation"], channels):
+        share = Share(conv_winograd_text.PIECES, conv_winograd_text.GRAIN)
+        return extents, conv_winograd_text.call(transposed, bool(bias)), share, conv_winograd_text.ABOVE
     return extents, conv_text.call(transposed, bool(bias)), Share(conv_text.pieces(transposed), "1"), conv_text.ABOVE
 
 
