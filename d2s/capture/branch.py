@@ -13,11 +13,13 @@ In: a condition of run time and what to record where it holds or does not. Out: 
 (None, ['cond'])
 """
 
+import collections
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
+from d2s.capture.containers import STAND_INS, by_path
 from d2s.capture.fork import Forked
-from d2s.capture.forms import Chosen, Form, OneOf, Union, among, decode, described, encode, form_of, holes, join, slots
+from d2s.capture.forms import Chosen, Form, OneOf, Union, among, decode, described, encode, form_of, holes, join, slots, stays
 from d2s.capture.heap import Changes, Place, contents
 from d2s.capture.stores import pending
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, has_text, in_library, refuse, user_line
@@ -74,6 +76,8 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
     values = [made_anew(tracer, decode(form, symbols)) for form in forms]
     for region, end in zip(regions, ends, strict=True):
         note_aliases(region, end or [], values)
+        for n in shared(region, end or []):
+            part(tracer, values[n])
     for pair, value, form in zip(_pairs(ends), values, forms, strict=True):
         _note(tracer, test, pair, value, form, makers)
     count = len(values) - len(owners)
@@ -88,6 +92,8 @@ def made_anew(tracer: Tracer, value: Any) -> Any:
         if type(container) is not tuple and id(container) not in tracer.root.given and not tracer.root.heap.has(container):
             tracer.root.heap.made(container)
     for leaf in flatten(value)[0]:
+        if by_path(leaf):
+            made_anew(tracer, leaf.held)
         for one in leaf.alternatives if isinstance(leaf, OneOf) else ():
             made_anew(tracer, one)
     return value
@@ -100,18 +106,41 @@ def note_aliases(region: Tracer, ends: Sequence[Any], values: Sequence[Any]) -> 
         region.root.aliased.update(dict.fromkeys([s.value for s in (*old, *(tensors_in(value) if old else ()))], user_line()))
 
 
+def shared(region: Tracer, ends: Sequence[Any]) -> list[int]:
+    """Which values hold a container that this path made and another value holds, too: it is two where paths join."""
+    inside = [{id(c): c for c in _containers_in(end) if not stays(c, region)} for end in ends]
+    counted = collections.Counter(key for found in inside for key in found)
+    return [n for n, found in enumerate(inside) if any(counted[key] > 1 for key in found)]
+
+
+def part(tracer: Tracer, value: Any) -> None:
+    """The containers in a value may be one with others: none may change from here on."""
+    tracer.root.twins.update({id(c): user_line() for c in _containers_in(value)})
+
+
+def _containers_in(value: Any) -> Iterator[Any]:
+    for leaf in flatten(value)[0]:
+        if isinstance(leaf, OneOf):
+            yield from (c for one in leaf.alternatives for c in _containers_in(one))
+        elif by_path(leaf):
+            yield from _containers_in(leaf.held)
+    yield from (c for c in containers(value) if type(c) is not tuple)
+
+
 def tensors_in(value: Any) -> Iterator[SymbolicTensor]:
     """The symbols of tensors in a value."""
     for leaf in flatten(value)[0]:
         if isinstance(leaf, OneOf):
             yield from (s for one in leaf.alternatives for s in tensors_in(one))
+        elif by_path(leaf):
+            yield from tensors_in(leaf.held)
         elif isinstance(leaf, SymbolicTensor) and not leaf.value.type.python:
             yield leaf
 
 
 def put_back(tracer: Tracer, container: Any, held: Any) -> None:
     """Gives a container, or a place, what it holds after paths have joined."""
-    if isinstance(held, OneOf) and not isinstance(container, Place):
+    if isinstance(held, OneOf) and not isinstance(container, (Place, *STAND_INS)):
         message = f"a {type(container).__name__} would hold {described(held)}, by the path a run takes"
         refuse("D2S1002", message, "give it as many items, or the same keys, on every path")
     tracer.root.heap.set(container, held)

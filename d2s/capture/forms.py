@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s import types
+from d2s.capture.containers import Dict, List, by_path, contents, plain_kind, restore, stand_in
 from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
 from d2s.capture.tree import flatten, rebuild
@@ -77,7 +78,19 @@ class Held:
         return "an object of Python's"
 
 
-Form = Fixed | Slot | Tree | Union | Held
+@dataclasses.dataclass(frozen=True, repr=False)
+class Box:
+    """A list or dict whose content depends on the path, made anew; `content` is the form of that."""
+
+    kind: type
+    content: "Form"
+    origin: Any = dataclasses.field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        return f"a {self.kind.__name__}"
+
+
+Form = Fixed | Slot | Tree | Union | Held | Box
 
 
 class Later:
@@ -121,6 +134,8 @@ def form_of(value: Any, tracer: Tracer) -> Form:
         return Slot(value.value.type)
     if isinstance(value, Later):
         return Held(value.example)
+    if by_path(value) and not stays(value, tracer):
+        return Box(plain_kind(value), form_of(value.held, tracer), value)
     parts = _parts(value, tracer)
     return (
         Fixed(value)
@@ -131,7 +146,7 @@ def form_of(value: Any, tracer: Tracer) -> Form:
 
 def _parts(value: Any, tracer: Tracer) -> tuple[list[Any], Any] | None:
     """The parts of a structure the captured function made, and its skeleton; None for all else, which stays one object."""
-    if not isinstance(value, tuple | list | dict) or id(value) in tracer.root.given or tracer.found_before(value):
+    if not isinstance(value, tuple | list | dict) or stays(value, tracer):
         return None
     skeleton = flatten(value)[1]
     if skeleton is None:
@@ -139,6 +154,11 @@ def _parts(value: Any, tracer: Tracer) -> tuple[list[Any], Any] | None:
     kind, keys, children = skeleton
     parts = list(value.values()) if isinstance(value, dict) else list(value)
     return parts, (kind, keys, (None,) * len(children))
+
+
+def stays(value: Any, tracer: Tracer) -> bool:
+    """Whether a container is known outside of this path, and so stays the one object it is."""
+    return id(value) in tracer.root.given or tracer.found_before(value)
 
 
 def alike(a: Form, b: Form) -> bool:
@@ -149,6 +169,8 @@ def alike(a: Form, b: Form) -> bool:
         return same(a.value, b.value)  # type: ignore[union-attr]
     if isinstance(a, Slot | Held):
         return a == b
+    if isinstance(a, Box):
+        return a.kind is b.kind and alike(a.content, b.content)  # type: ignore[union-attr]
     if isinstance(a, Tree) and a.skeleton != b.skeleton:  # type: ignore[union-attr]
         return False
     inside = [f.parts if isinstance(f, Tree) else f.alternatives for f in (a, b)]  # type: ignore[union-attr]
@@ -191,6 +213,9 @@ def _merged(a: Form, b: Form) -> Form | None:
         return Tree(a.skeleton, tuple(map(join, a.parts, b.parts))) if a.skeleton == b.skeleton else None
     if isinstance(a, Held) and isinstance(b, Held):
         return Held(a.example if kind_of_example(a.example) == kind_of_example(b.example) else MISSING)
+    content = [_content(form, a, b) for form in (a, b)]
+    if content[0] is not None and content[1] is not None:
+        return Box((a if isinstance(a, Box) else b).kind, join(*content))  # type: ignore[union-attr,arg-type]
     held = _held(a)
     return Slot(held) if held is not None and held == _held(b) else None
 
@@ -202,8 +227,20 @@ def kind_of_example(example: Any) -> Any:
 
 def _object(form: Form) -> Any:
     """The container that a form is, on every path."""
-    found = form.origin if isinstance(form, Tree) else form.value if isinstance(form, Fixed) else None
+    found = form.origin if isinstance(form, Tree | Box) else form.value if isinstance(form, Fixed) else None
     return found if isinstance(found, list | dict | set) else None
+
+
+def _content(form: Form, a: Form, b: Form) -> Form | None:
+    """The form of a container's content, if one of the two forms is a container whose content depends on the path."""
+    kinds = {f.kind for f in (a, b) if isinstance(f, Box)}
+    if isinstance(form, Box):
+        return form.content if kinds == {form.kind} else None
+    if isinstance(form, Tree) and kinds == {form.skeleton[0]}:
+        return dataclasses.replace(
+            form, skeleton=(tuple, *form.skeleton[1:]) if kinds == {list} else form.skeleton, origin=None
+        )
+    return None
 
 
 def _held(form: Form) -> Type | None:
@@ -227,6 +264,8 @@ def slots(form: Form) -> list[Type]:
         return [TAG]
     if isinstance(form, Tree):
         return [t for part in form.parts for t in slots(part)]
+    if isinstance(form, Box):
+        return slots(form.content)
     return [TAG, *(t for part in form.alternatives for t in slots(part))]
 
 
@@ -239,7 +278,11 @@ def decode(form: Form, symbols: Iterator[SymbolicTensor]) -> Any:
     if isinstance(form, Held):
         return Later(next(symbols), form.example)
     if isinstance(form, Tree):
-        return rebuild(form.skeleton, [decode(part, symbols) for part in form.parts])
+        return stand_in(rebuild(form.skeleton, [decode(part, symbols) for part in form.parts]))
+    if isinstance(form, Box):
+        made = List() if form.kind is list else Dict()
+        restore(made, decode(form.content, symbols))
+        return made
     tag = next(symbols)
     return OneOf(tag, [decode(part, symbols) for part in form.alternatives])
 
@@ -264,6 +307,8 @@ def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[Symbo
         parts = value.values() if isinstance(value, dict) else value
         encoded = [encode(tracer, v, f, switch) for v, f in zip(parts, form.parts, strict=True)]
         return list(itertools.chain(*encoded))
+    if isinstance(form, Box):
+        return encode(tracer, contents(value), form.content, switch)
     (chosen,) = among(form, form_of(value, tracer)) or among(form, form_of(value, tracer.root))  # made on a path around
     found: list[SymbolicTensor] = [tracer.constant(chosen, TAG)]
     for n, f in enumerate(form.alternatives):
@@ -273,8 +318,14 @@ def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[Symbo
 
 def among(form: Union, own: Form) -> frozenset[int]:
     """Which alternatives of a form hold values of another one."""
-    pairs = ((n, f, part) for part in _alternatives(own) for n, f in enumerate(form.alternatives))
-    return frozenset(n for n, f, part in pairs if (m := _merged(f, part)) is not None and (alike(m, f) or _is_object(m, f)))
+    return frozenset(n for part in _alternatives(own) for n in _holding(form, part))
+
+
+def _holding(form: Union, part: Form) -> list[int]:
+    """The alternatives that hold a form: the very object, if it is one of them."""
+    pairs = list(enumerate(form.alternatives))
+    itself = [n for n, f in pairs if _is_object(f, part)]
+    return itself or [n for n, f in pairs if (m := _merged(f, part)) is not None and alike(m, f)]
 
 
 def _is_object(a: Form, b: Form) -> bool:

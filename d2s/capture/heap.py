@@ -20,6 +20,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from d2s.capture import containers
+
 UNREAD = object()  # what is still there, and nobody has asked what that is
 
 
@@ -166,6 +168,8 @@ class Heap:
 
 
 def _unchanged(entered: Any, left: Any) -> bool:
+    if not isinstance(left, tuple | dict | set):
+        return False  # it depends on the path
     if isinstance(entered, set):
         return bool(entered == left)
     pairs = [list(held.items()) if isinstance(held, dict) else list(enumerate(held)) for held in (entered, left)]
@@ -174,14 +178,11 @@ def _unchanged(entered: Any, left: Any) -> bool:
 
 def contents(owner: Any) -> Any:
     """What a container or a place holds, as something that does not change."""
-    if isinstance(owner, Place):
-        return owner.now
-    return tuple(owner) if isinstance(owner, list) else dict(owner) if isinstance(owner, dict) else set(owner)
+    return owner.now if isinstance(owner, Place) else containers.contents(owner)
 
 
 def restore(owner: Any, held: Any) -> None:
     if isinstance(owner, Place):
         owner.now = held
-        return
-    owner.clear()
-    owner.extend(held) if isinstance(owner, list) else owner.update(held)
+    else:
+        containers.restore(owner, held)

@@ -16,13 +16,16 @@ import functools
 from typing import Any
 
 from d2s.capture.guards import MISSING
-from d2s.capture.symbolic import Tracer, liftable
+from d2s.capture.symbolic import Tracer, liftable, refuse
 from d2s.capture.variables import Holder, Variable, found_in, place_key
 
 
 def changing(tracer: Tracer, owner: Any) -> None:
     """Notes that a list, dict or set is going to be changed: one from outside, or one that the capture has made."""
-    heap = tracer.root.heap
+    heap, parted = tracer.root.heap, tracer.root.twins.get(id(owner))
+    if parted is not None:
+        message = f"a {type(owner).__name__} is changed that may be one with another{parted and ', since '}{parted}"
+        refuse("D2S1003", message, "change a copy of it")
     if not heap.has(owner):
         if id(owner) in tracer.root.given:
             heap.take_in(owner)

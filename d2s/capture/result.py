@@ -14,6 +14,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import OneOf
 
 Leaf = tuple[str, Any]
@@ -25,7 +26,7 @@ class Made:
 
     kind: type
     keys: tuple[Any, ...]
-    parts: "list[Made | Choice | Leaf]"
+    parts: "list[Made | Choice | Filled | Leaf]"
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -33,22 +34,33 @@ class Choice:
     """One of several, by a number that a run computes."""
 
     tag: Leaf
-    parts: "list[Made | Choice | Leaf]"
+    parts: "list[Made | Choice | Filled | Leaf]"
 
 
-Recipe = Made | Choice | Leaf
+@dataclasses.dataclass(eq=False, slots=True)
+class Filled:
+    """A container made at each call, of what another recipe makes: its content depends on the path."""
+
+    kind: type
+    parts: "list[Made | Choice | Filled | Leaf]"
 
 
-def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], seen: dict[int, Made]) -> Recipe:
+Recipe = Made | Choice | Filled | Leaf
+
+
+def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], seen: dict[int, Any]) -> Recipe:
     """The recipe of a value; `outside` tells of containers that were there before, `seen` of those described already."""
     if isinstance(value, OneOf):
         return Choice(leaf(value.tag), [describe(part, leaf, outside, seen) for part in value.alternatives])
-    kind = type(value)
+    kind = plain_kind(value)
     if kind not in (list, dict, tuple, set) and not (isinstance(value, tuple) and hasattr(value, "_fields")):
         return leaf(value)
     if id(value) in outside:
         return outside[id(value)]
-    if id(value) not in seen:
+    if id(value) not in seen and by_path(value):
+        seen[id(value)] = filled = Filled(kind, [])
+        filled.parts.append(describe(value.held, leaf, outside, seen))
+    elif id(value) not in seen:
         made = seen[id(value)] = Made(kind, tuple(value) if kind is dict else (), [])
         parts = value.values() if kind is dict else value
         made.parts += [describe(part, leaf, outside, seen) for part in parts]
@@ -59,7 +71,7 @@ def leaves(recipe: Recipe) -> Iterator[Leaf]:
     """The leaves, in order."""
     if isinstance(recipe, Choice):
         yield recipe.tag
-    if isinstance(recipe, Made | Choice):
+    if isinstance(recipe, Made | Choice | Filled):
         for part in recipe.parts:
             yield from leaves(part)
     else:
@@ -74,10 +86,15 @@ def build(recipe: Recipe, leaf: Callable[[str, Any], Any]) -> Any:
 def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]) -> Any:
     if isinstance(recipe, Choice):
         return _build(recipe.parts[leaf(*recipe.tag)], leaf, done)
-    if not isinstance(recipe, Made):
+    if isinstance(recipe, tuple):
         return leaf(*recipe)
     if id(recipe) in done:
         return done[id(recipe)]
+    if isinstance(recipe, Filled):
+        done[id(recipe)] = filled = recipe.kind()
+        content = _build(recipe.parts[0], leaf, done)
+        filled.extend(content) if recipe.kind is list else filled.update(content)
+        return filled
     if recipe.kind is set:
         done[id(recipe)] = {_build(part, leaf, done) for part in recipe.parts}
         return done[id(recipe)]

@@ -56,7 +56,7 @@ def _of_place(tracer: Tracer, key: Any, place: Place) -> Store | None:
 
 def _of_container(tracer: Tracer, container: Any, entered: Any, left: Any, argument: int | None) -> Store:
     """Of a container that only got more, what it got; it may hold something else at each call."""
-    leaf = ("outside", container) if argument is None else ("container", argument)
+    leaf: Any = ("outside", container) if argument is None else ("container", argument)
     if argument is None and (id(container), "content") not in tracer.guards:
         more = _more(entered, left)
         if more is not None:
@@ -66,6 +66,8 @@ def _of_container(tracer: Tracer, container: Any, entered: Any, left: Any, argum
 
 def _more(entered: Any, left: Any) -> Any:
     """What was added to a container, or None if it lost something, too."""
+    if not isinstance(left, dict | set | tuple):
+        return None
     if isinstance(left, dict):
         kept = list(left)[: len(entered)] == list(entered)
         return {k: v for k, v in left.items() if k not in entered or entered[k] is not v} if kept else None

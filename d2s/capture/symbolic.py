@@ -212,6 +212,7 @@ class Tracer(Recorder):
         self.inputs: dict[Any, Read] = {}  # what is read anew at each call because a call changes it
         self.lifts: dict[Any, Any] = {}  # what is to be read so
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
+        self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
         self.attempts: list[Attempt] = []  # runs of statements that may catch what is raised
         self.given: set[int] = set()  # lists and dicts that were there before the capture
         self.facts: list[Fact] = []  # what is known in this region and was not outside of it

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from d2s.capture.branch import Ended, fails, refuse_stand_in
+from d2s.capture.containers import stand_in
 from d2s.capture.guards import Guard
 from d2s.capture.leaves import Leaves, found_outside
 from d2s.capture.reads import empty, read_contents, read_variable
@@ -149,7 +150,7 @@ def _arguments(tracer: Tracer, given: Given) -> Any:
             tracer.lifted[id(given.leaves[n])] = given.leaves[n], inside[n]
     for n, first in given.same.items():
         inside[n] = inside[first]
-    structure = rebuild(given.skeleton, inside)
+    structure = rebuild(given.skeleton, inside, stand_in)
     tracer.leaves = list(given.leaves)
     tracer.containers = {id(c): n for n, c in enumerate(containers(structure)) if type(c) is not tuple}
     tracer.given.update(tracer.containers)

@@ -7,9 +7,10 @@ In: a structure. Out: its leaves in order and a skeleton to rebuild it from othe
 ([1, 2, 3], {'a': [10, (20, 30)]})
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from d2s.capture.containers import by_path, plain_kind
 from d2s.errors import DTypeError, brief
 
 Skeleton = Any  # None for a leaf, else (type, keys, children)
@@ -24,7 +25,9 @@ def flatten(structure: Any) -> tuple[list[Any], Skeleton]:
 
 
 def _flattened(structure: Any) -> tuple[list[Any], Skeleton]:
-    kind = type(structure)
+    kind = plain_kind(structure)
+    if by_path(structure):
+        return [structure], None
     if kind is dict:
         keys, parts = tuple((type(k), k) for k in structure), list(structure.values())
     elif kind in (list, tuple) or (isinstance(structure, tuple) and hasattr(structure, "_fields")):
@@ -37,20 +40,23 @@ def _flattened(structure: Any) -> tuple[list[Any], Skeleton]:
 
 def containers(structure: Any) -> list[Any]:
     """The lists, dicts and tuples of a structure, outer before inner."""
-    parts = structure.values() if type(structure) is dict else structure if isinstance(structure, list | tuple) else None
+    if by_path(structure):
+        return [structure]
+    kind = plain_kind(structure)
+    parts = structure.values() if kind is dict else structure if isinstance(structure, list | tuple) else None
     return [] if parts is None else [structure, *(c for part in parts for c in containers(part))]
 
 
-def rebuild(skeleton: Skeleton, leaves: Iterable[Any]) -> Any:
-    """The structure of a skeleton with these leaves."""
-    return _rebuild(skeleton, iter(leaves))
+def rebuild(skeleton: Skeleton, leaves: Iterable[Any], made: Callable[[Any], Any] = lambda container: container) -> Any:
+    """The structure of a skeleton with these leaves; each container is what `made` makes of it."""
+    return _rebuild(skeleton, iter(leaves), made)
 
 
-def _rebuild(skeleton: Skeleton, leaves: Iterator[Any]) -> Any:
+def _rebuild(skeleton: Skeleton, leaves: Iterator[Any], made: Callable[[Any], Any]) -> Any:
     if skeleton is None:
         return next(leaves)
     kind, keys, children = skeleton
-    parts = [_rebuild(child, leaves) for child in children]
+    parts = [_rebuild(child, leaves, made) for child in children]
     if kind is dict:
-        return dict(zip((k for _, k in keys), parts, strict=True))  # 1, 1.0 and True are one key, not one kind of call
-    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+        return made(dict(zip((k for _, k in keys), parts, strict=True)))  # 1, 1.0 and True are one key, not one kind of call
+    return made(kind(*parts) if hasattr(kind, "_fields") else kind(parts))

@@ -18,6 +18,8 @@ from typing import Any, NoReturn
 from d2s.ast_transforms import Converted, convert_function
 from d2s.capture.alternatives import each, table
 from d2s.capture.branch import possible
+from d2s.capture.by_path import opened
+from d2s.capture.containers import STAND_INS, by_path, plain_kind, stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.reads import changing
@@ -95,6 +97,10 @@ def call(function: Any) -> Callable[..., Any]:
     changes = getattr(function, "__self__", None)
     if isinstance(changes, list | dict | set) and function.__name__ in CHANGING:
         return functools.partial(_change, tracer, function)
+    if isinstance(changes, STAND_INS) and function.__name__ in _READING:
+        return functools.partial(_of_each, function)
+    if isinstance(changes, STAND_INS):
+        _refused(getattr(plain_kind(changes), function.__name__))
     if isinstance(function, types.MethodType):
         return functools.partial(call(function.__func__), function.__self__)
     seeing = next((special for known, special in _SEEING if known is function), None)
@@ -167,6 +173,9 @@ def _is_pure(function: Any) -> bool:
 
 
 def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    if function in (list, dict) and len(args) == 1 and by_path(args[0]) and plain_kind(args[0]) is function:
+        return args[0].copy()
+    args, kwargs = _opened(args, kwargs)
     if _several(args, kwargs):
         return _of_each(functools.partial(_call_pure, tracer, function), *args, **kwargs)
     found = of_symbols(tracer, function, args, kwargs)
@@ -179,11 +188,14 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
         refuse_consumption(tracer, value)
         if _acts(value) or not (callable(value) or isinstance(value, _FOLLOWED) or hasattr(value, "__next__")):
             _refused(value)
-    return _begun(function, *(tracer.lift(a) if isinstance(a, Tensor) else a for a in args), **kwargs)
+    return stand_in(_begun(function, *(tracer.lift(a) if isinstance(a, Tensor) else a for a in args), **kwargs))
 
 
 def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Of functions that call others: these are the user's, rewritten."""
+    args, kwargs = _opened(args, kwargs)
+    if _several(args, kwargs):
+        return _of_each(functools.partial(_call_higher, tracer, function), *args, **kwargs)
     kwargs = {name: call(value) if _acts(value) else value for name, value in kwargs.items()}
     for value in args:
         guard_content(tracer, value)
@@ -213,8 +225,13 @@ def _several(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return any(isinstance(v, OneOf) for v in (*args, *kwargs.values()))
 
 
+def _opened(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return tuple(map(opened, args)), {name: opened(value) for name, value in kwargs.items()}
+
+
 def _of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The call for each alternative of arguments that are one of several."""
+    args, kwargs = _opened(args, kwargs)
     place = next((n for n, value in enumerate(args) if isinstance(value, OneOf)), None)
     if place is not None:
         before, after = args[:place], args[place + 1 :]
@@ -250,7 +267,7 @@ def kind_of(value: Any) -> Any:
             refuse("D2S1004", "the class of an object that only a run will have", "convert it: float(...), int(...), str(...)")
         return type(value.example)
     if not isinstance(value, SymbolicTensor):
-        return type(value)
+        return plain_kind(value)
     return {"b": bool, "i": int, "f": float}[value.dtype.kind] if value.value.type.python else Tensor
 
 
@@ -276,11 +293,19 @@ def _next(tracer: Tracer, iterator: Any, *default: Any) -> Any:
 
 def _any(tracer: Tracer, values: Any) -> Any:
     """Whether one holds; the others are not asked."""
-    return _some(iter(iterate(values)), either, False)
+    values = opened(values)
+    return (
+        each(values, lambda one: _any(tracer, one))
+        if isinstance(values, OneOf)
+        else _some(iter(iterate(values)), either, False)
+    )
 
 
 def _all(tracer: Tracer, values: Any) -> Any:
-    return _some(iter(iterate(values)), both, True)
+    values = opened(values)
+    return (
+        each(values, lambda one: _all(tracer, one)) if isinstance(values, OneOf) else _some(iter(iterate(values)), both, True)
+    )
 
 
 def _some(values: Any, joined: Callable[..., Any], at_end: bool) -> Any:

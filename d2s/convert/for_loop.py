@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.branch import branch, switch
+from d2s.capture.by_path import opened
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.convert.if_else import Get, Set, refuse_truth, truth_of
@@ -37,6 +38,7 @@ def for_loop(iterable: Any, body: Body, stop: Stop, get: Get, set: Set, names: S
             if stop and stop():
                 break
         return
+    iterable = opened(iterable)
     if isinstance(iterable, OneOf):
         before = get()
 

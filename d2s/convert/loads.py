@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 from d2s.capture import undefined
 from d2s.capture.alternatives import each, table
 from d2s.capture.branch import branch, possible, switch
+from d2s.capture.by_path import gathered, opened
+from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
@@ -120,7 +122,7 @@ def guard_attribute(tracer: Tracer | None, owner: Any, name: str) -> None:
 def operand(owner: Any, value: Any) -> Any:
     """The right side of `owner += value`, where that makes a new object or changes a container."""
     tracer = capturing()
-    if tracer and type(owner) in (list, dict, set):
+    if tracer and plain_kind(owner) in (list, dict, set):
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
         if isinstance(value, SymbolicTensor | Tensor | OneOf):
@@ -143,6 +145,8 @@ def is_(x: Any, y: Any) -> Any:
     x, y = (load(v, v.name) if isinstance(v, Undefined) else v for v in (x, y))
     symbols = [v for v in (x, y) if isinstance(v, SymbolicTensor)]
     unknown = tracer and any(v.value in tracer.root.joined or v.value.type.python for v in symbols)
+    if tracer and x is not y and id(x) in tracer.root.twins and id(y) in tracer.root.twins:
+        refuse("D2S1001", "whether these two are one object depends on the run", "compare what they hold")
     if unknown and len(symbols) == 2 and (x is not y or x.value.type.python):
         refuse("D2S1001", "whether these two are one object depends on the run", "compare their values")
     return x is y
@@ -152,6 +156,9 @@ def item(owner: Any, key: Any) -> Any:
     tracer = capturing()
     if isinstance(owner, OneOf):
         return each(owner, lambda one: item(one, key))
+    if by_path(owner):
+        found = each(opened(owner), lambda one: item(one, key))
+        return gathered(found) if isinstance(key, slice) else found
     if isinstance(key, OneOf):
         return each(key, lambda one: item(owner, one))
     if isinstance(owner, Later) or isinstance(key, Later):

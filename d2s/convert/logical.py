@@ -10,6 +10,8 @@ from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.branch import branch
+from d2s.capture.by_path import opened
+from d2s.capture.containers import plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.steps import ask
 from d2s.capture.symbolic import SymbolicTensor, capturing
@@ -22,7 +24,7 @@ Lazy = Callable[[], Any]
 
 
 def if_exp(test: Any, then: Lazy, otherwise: Lazy) -> Any:
-    tracer = capturing()
+    tracer, test = capturing(), opened(test)
     if isinstance(test, OneOf | Later):
         test = truth_of(test)
     if tracer and isinstance(test, SymbolicTensor | Tensor):
@@ -70,7 +72,7 @@ def is_not(x: Any, y: Any) -> Any:
 
 
 def in_(value: Any, container: Any) -> Any:
-    tracer = capturing()
+    tracer, container = capturing(), opened(container)
     if isinstance(container, OneOf):
         return each(container, lambda one: in_(value, one))
     if isinstance(value, OneOf):
@@ -79,7 +81,7 @@ def in_(value: Any, container: Any) -> Any:
         assert tracer is not None
         return ask(tracer, "in", operator.contains, (container, value), {}, True, number=True)
     guard_content(tracer, container)
-    symbols = (value, *container) if type(container) in (list, tuple) else ()
+    symbols = (value, *container) if plain_kind(container) in (list, tuple) else ()
     if not (tracer and any(isinstance(v, SymbolicTensor | Tensor | OneOf) for v in symbols)):
         return value in container
     questions = [lambda one=one: either(lambda: is_(one, value), lambda: value == one) for one in container]

@@ -12,6 +12,7 @@ import collections.abc
 from typing import Any
 
 from d2s.capture.alternatives import each
+from d2s.capture.by_path import opened
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import SymbolicTensor, capturing
 from d2s.convert.calls import kind_of
@@ -23,6 +24,7 @@ Spec = Any  # None: not looked at; True: a part; else (kind, ...)
 
 
 def taken_apart(subject: Any, spec: Spec) -> tuple[Any, ...] | None:
+    subject = opened(subject)
     if isinstance(subject, OneOf):
         return each(subject, lambda one: taken_apart(one, spec))  # type: ignore[no-any-return]
     if spec is None:

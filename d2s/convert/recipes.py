@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from d2s.capture.by_path import opened
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
 from d2s.eager.tensor import Tensor
@@ -83,6 +84,9 @@ def count_(tracer: Tracer, start: Any = 0, step: Any = 1) -> Recipe:
 
 
 def enumerate_(tracer: Tracer, iterable: Any, start: Any = 0) -> Any:
+    several = opened(iterable)
+    if isinstance(several, OneOf):
+        return OneOf(several.tag, [tuple(enumerate(one, start)) for one in several.alternatives])
     recipe = recipe_of(tracer, iterable)
     if recipe is None:
         return enumerate(iterable, start)
@@ -90,6 +94,9 @@ def enumerate_(tracer: Tracer, iterable: Any, start: Any = 0) -> Any:
 
 
 def reversed_(tracer: Tracer, iterable: Any) -> Any:
+    several = opened(iterable)
+    if isinstance(several, OneOf):
+        return OneOf(several.tag, [tuple(one)[::-1] for one in several.alternatives])
     recipe = recipe_of(tracer, iterable)
     if recipe is None:
         return reversed(iterable)
@@ -100,6 +107,11 @@ def reversed_(tracer: Tracer, iterable: Any) -> Any:
 
 def zip_(tracer: Tracer, *iterables: Any, strict: bool = False) -> Any:
     """Items side by side, up to the end of the shortest."""
+    several = next((n for n, value in enumerate(map(opened, iterables)) if isinstance(value, OneOf)), None)
+    if several is not None:
+        before, one_of, after = iterables[:several], opened(iterables[several]), iterables[several + 1 :]
+        made = [zip_(tracer, *before, one, *after, strict=strict) for one in one_of.alternatives]
+        return OneOf(one_of.tag, [tuple(one) for one in made])
     recipes = [recipe_of(tracer, value) for value in iterables]
     if not any(recipes):
         return zip(*iterables, strict=strict)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from d2s.capture.branch import branch
+from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.steps import array, ask, computed, example_of, item, later, number_of, tell
@@ -98,7 +99,7 @@ def _draw(tracer: Tracer, source: Any, function: Any, args: tuple[Any, ...], kwa
     if name == "choice" and len(args) == 1 and isinstance(args[0], list | tuple) and isinstance(source, random.Random):
         place = ask(tracer, name, lambda count: function(range(count)), (len(args[0]),), {}, 0, number=True)
         return loads.item(args[0], place)
-    if any(type(c) in (list, dict, set) for c in containers(args)) or name in ("shuffle", "setstate", "set_state"):
+    if any(plain_kind(c) in (list, dict, set) for c in containers(args)) or name in ("shuffle", "setstate", "set_state"):
         refuse("D2S1004", f"'{name}' of a container: it would change, or hand out, what is known at capture only")
     example = computed(getattr(source, name), args, kwargs)
     if example is None:
@@ -183,7 +184,7 @@ def to_tensor_of(tracer: Tracer, data: Any, of: Any) -> Any:
 
 def formatted(value: Any, conversion: int, spec: Any = "") -> Any:
     """One `{value!r:spec}` of an f-string."""
-    if not any(isinstance(v, (*_SEEN, OneOf)) for v in flatten([value, spec])[0]) or not capturing():
+    if not any(isinstance(v, (*_SEEN, OneOf)) or by_path(v) for v in flatten([value, spec])[0]) or not capturing():
         return _formatted(value, conversion, spec)
     return later("format", _formatted, value, conversion, spec)
 
@@ -203,6 +204,6 @@ def _joined(*parts: str) -> str:
 
 def percent(template: Any, values: Any) -> Any:
     """`template % values` of a text."""
-    if capturing() and any(isinstance(v, (*_SEEN, OneOf)) for v in flatten(values)[0]):
+    if capturing() and any(isinstance(v, (*_SEEN, OneOf)) or by_path(v) for v in flatten(values)[0]):
         return later("%", operator.mod, template, values)
     return template % values

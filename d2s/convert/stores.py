@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from d2s.capture.branch import switch
+from d2s.capture.containers import stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.reads import changing
 from d2s.capture.steps import tell
@@ -43,7 +44,7 @@ def made(container: Any) -> Any:
     tracer = capturing()
     if tracer and hasattr(container, "__next__"):
         return tracer.begun(container)
-    return tracer.root.heap.made(container) if tracer else container
+    return tracer.root.heap.made(stand_in(container)) if tracer else container
 
 
 def changed(value: Any, by: Any, sign: str) -> Any:

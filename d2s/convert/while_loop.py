@@ -12,7 +12,8 @@ several. Which variables are carried, and as what, is found by capturing the bod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from d2s.capture.branch import encoded, encoded_at_end, made_anew, note_aliases, put_back, recorded
+from d2s.capture.branch import encoded, encoded_at_end, made_anew, note_aliases, part, put_back, recorded, shared
+from d2s.capture.by_path import opened
 from d2s.capture.forms import Form, Later, OneOf, alike, decode, form_of, join, same, slots
 from d2s.capture.heap import Changes, Place, contents, restore
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
@@ -23,14 +24,23 @@ from d2s.ops.dispatch import handling
 ROUNDS = 50  # each round carries at least one variable more, or one of them as one kind more
 Test = Callable[[], Any]
 Body = Callable[[], None]
+Indices = frozenset[int]  # of variables
 
 
 def while_loop(test: Test, body: Body, get: Get, set: Set, names: Sequence[str], leaves: bool = False) -> None:
     """`leaves`: a `break` may end the loop, so a trip may make a tensor's test of one that was Python's."""
     tracer = capturing()
+    if tracer:
+        _captured(tracer, lambda: opened(test()), body, get, set, names, leaves)
+        return
+    while test():
+        body()
+
+
+def _captured(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequence[str], leaves: bool) -> None:
     while True:
         before = get()
-        if tracer and (_is_symbolic(tracer, test) or (leaves and _becomes_symbolic(tracer, test, body, before, set))):
+        if _is_symbolic(tracer, test) or (leaves and _becomes_symbolic(tracer, test, body, before, set)):
             if any(a is not b for a, b in zip(before, get(), strict=True)):
                 hint = "assign before the loop and at the end of its body"
                 refuse("D2S1003", "the test of a `while` on a tensor assigns a variable", hint)
@@ -75,22 +85,25 @@ def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequ
     get, set, names = state.get, state.set, state.names
     before = get()
     forms: dict[int, Form] = {}
+    parted: Indices = frozenset()
     for _ in range(ROUNDS):
-        inside, entered, ends, found = _trip(tracer, body, before, forms, get, set, names)
+        inside, entered, ends, found = _trip(tracer, body, before, forms, parted, get, set, names)
         if state.takes_in(found):
             before = get()
             continue
         changed = _changed(inside, before, entered, ends or entered, forms)
-        if not changed:
+        more = frozenset(shared(inside, ends or entered)) - parted
+        if not changed and not more:
             break
         forms |= changed
+        parted |= more
     else:
         listed = ", ".join(repr(names[k]) for k in changed)
         refuse("D2S1002", f"{listed} would be of another kind after every trip of this loop", "give it one kind throughout")
     firsts = [SymbolicTensor(tracer, tracer.resolve(s)) for k, form in forms.items() for s in encoded(tracer, before[k], form)]
     left = ends or entered
     outputs = encoded_at_end(inside, [left[k] for k in forms], list(forms.values()), found)
-    asking, answer = _asked(tracer, test, before, forms, set, names)
+    asking, answer = _asked(tracer, test, before, forms, parted, set, names)
     reads, (asked, trip) = tracer.adopt([asking, inside], [[answer], outputs])
     inputs = [*(s.value for s in firsts), *reads]
     attrs = {"test": asked, "body": trip, "carries": len(firsts)}
@@ -100,6 +113,8 @@ def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequ
     after = {k: made_anew(tracer, decode(form, symbols)) for k, form in forms.items()}
     variables = [k for k in forms if not state.is_place(k)]
     note_aliases(inside, [before[k] for k in variables], [after[k] for k in variables])
+    for k in parted & after.keys():
+        part(tracer, after[k])
     state.leave([after.get(k, value) for k, value in enumerate(before)])
 
 
@@ -140,11 +155,11 @@ class _State:
 
 
 def _asked(
-    tracer: Tracer, test: Test, before: Sequence[Any], forms: dict[int, Form], set: Set, names: Sequence[str]
+    tracer: Tracer, test: Test, before: Sequence[Any], forms: dict[int, Form], parted: Indices, set: Set, names: Sequence[str]
 ) -> tuple[Any, SymbolicTensor]:
     """The test, recorded in a region of its own."""
     asking: Any = tracer.region("test")
-    _enter(asking, before, forms, set, names)
+    _enter(asking, before, forms, parted, set, names)
     with tracer.root.heap.path(asking):
         answers = recorded(asking, lambda: [_answer(asking, test)])
         with handling(asking):
@@ -159,12 +174,19 @@ def _answer(tracer: Any, test: Test) -> SymbolicTensor:
 
 
 def _trip(
-    tracer: Tracer, body: Body, before: Sequence[Any], forms: dict[int, Form], get: Get, set: Set, names: Sequence[str]
+    tracer: Tracer,
+    body: Body,
+    before: Sequence[Any],
+    forms: dict[int, Form],
+    parted: Indices,
+    get: Get,
+    set: Set,
+    names: Sequence[str],
 ) -> tuple[Any, Sequence[Any], Sequence[Any] | None, Changes]:
     """One trip, recorded: how it finds the variables and how it leaves them (None: it never comes to its end); and the
     containers it changes."""
     region: Any = tracer.region("body")
-    _enter(region, before, forms, set, names)
+    _enter(region, before, forms, parted, set, names)
     entered = get()
 
     def run() -> list[Any]:
@@ -191,11 +213,13 @@ def _changed(
     return found
 
 
-def _enter(region: Any, before: Sequence[Any], forms: dict[int, Form], set: Set, names: Sequence[str]) -> None:
+def _enter(region: Any, before: Sequence[Any], forms: dict[int, Form], parted: Indices, set: Set, names: Sequence[str]) -> None:
     """Sets the variables as a trip finds them: those carried are inputs of the region."""
     values = list(before)
     for k, form in forms.items():
         values[k] = made_anew(region, decode(form, _inputs(region, form, names[k])))
+        if k in parted:
+            part(region, values[k])
     set(tuple(values))
 
 

@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from d2s.capture.result import Choice, Leaf, Made, Recipe
+from d2s.capture.result import Choice, Filled, Leaf, Made, Recipe
 from d2s.errors import FormatError
 
 CONSTANTS = (type(None), bool, int, float, str)
@@ -30,6 +30,8 @@ def described(recipe: Recipe) -> tuple[Any, list[Leaf]]:
 def _described(recipe: Recipe, outputs: list[Leaf]) -> Any:
     if isinstance(recipe, Choice):
         return ["choice", [], [_described(part, outputs) for part in (recipe.tag, *recipe.parts)]]
+    if isinstance(recipe, Filled):
+        return [recipe.kind.__name__, None, [_described(recipe.parts[0], outputs)]]
     if isinstance(recipe, Made):
         kind = "list" if recipe.kind is list else "dict" if recipe.kind is dict else "tuple"
         return [kind, list(recipe.keys), [_described(part, outputs) for part in recipe.parts]]
@@ -46,6 +48,8 @@ def count(plain: Any, depth: int = 0) -> int:
         return 1
     try:
         kind, keys, parts = plain
+        if keys is None:  # a container of what its one part is
+            return count(parts[0], depth + 1) if kind in ("list", "dict") and len(parts) == 1 else count((), depth)
         fits = {"list": True, "tuple": True, "dict": len(set(keys)) == len(parts), "choice": len(parts) > 1}
         if depth > MAX_DEPTH or not (fits | {"constant": len(keys) == 1 and not parts})[kind]:
             raise FormatError("D2S3001", _DAMAGED)
@@ -62,10 +66,18 @@ def result(plain: Any, outputs: Iterator[Any]) -> Any:
     if kind == "constant":
         return keys[0]
     parts = [result(child, outputs) for child in children]
+    if keys is None:
+        return _filled(kind, parts[0])
     if kind == "choice":
         tag, *alternatives = parts
         return alternatives[int(tag)]
     return dict(zip(keys, parts, strict=True)) if kind == "dict" else parts if kind == "list" else tuple(parts)
+
+
+def _filled(kind: str, content: Any) -> Any:
+    if not isinstance(content, dict if kind == "dict" else tuple):
+        raise FormatError("D2S3001", _DAMAGED)
+    return dict(content) if kind == "dict" else list(content)
 
 
 def several(outputs: int) -> Any:

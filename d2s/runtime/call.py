@@ -86,7 +86,7 @@ def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
 
 def _compare(program: Program, compiled: list[Any], interpreted: list[Any]) -> None:
     for n, (value, x, y) in enumerate(zip(program.outputs, compiled, interpreted, strict=True)):
-        if value.type is not STACK and not same_bits(x, y):
+        if value.type is not STACK and not isinstance(y, interpreter.Hole) and not same_bits(x, y):
             message = f"output {n} of '{program.name}': the executor computes {x!r}, the interpreter {y!r}"
             raise MismatchError("D2S2001", message, hint="please report it, with the files of D2S_DUMP=folder")
 

@@ -57,11 +57,16 @@ def _fused(node: Node, inputs: list[Any]) -> list[Any]:
     return run(node.attrs["body"], inputs)
 
 
+class Hole(np.ndarray):
+    """A value that is not there."""
+
+
 def _hole(node: Node, inputs: list[Any]) -> list[Any]:
     """Nothing reads it; to show that, it holds what would be seen."""
     extents = {d: n for v, a in zip(node.inputs, inputs, strict=True) for d, n in zip(v.type.shape, a.shape, strict=True)}
     of = node.outputs[0].type
-    return [np.full([extents.get(d, d) for d in of.shape], np.nan if of.dtype.kind == "f" else 1, of.dtype.numpy)]
+    seen = np.nan if of.dtype.kind == "f" else 1
+    return [np.full([extents.get(d, d) for d in of.shape], seen, of.dtype.numpy).view(Hole)]
 
 
 def _fail(node: Node, inputs: list[Any]) -> list[Any]:

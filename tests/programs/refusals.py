@@ -1386,3 +1386,67 @@ def infinite_gen(x):
         if x.sum() > 50:
             break
     return x
+
+
+@plain()
+def a_list_by_the_path_taken_apart(x):
+    parts = [x * 1, x * 2]
+    if x.sum() > 0:
+        parts.pop()
+    a, b = parts
+    return a + b
+
+
+@plain()
+def a_list_that_changes_by_the_path_under_a_loop(x):
+    parts, n = [x * 1, x * 2], 0
+    for part in parts:
+        n += 1
+        if part.sum() > 3 and len(parts) < 5:
+            parts.append(x * 0)
+    return parts, n
+
+
+@plain()
+def one_list_of_an_arm_by_two_names(x):
+    a = b = None
+    if x.sum() > 0:
+        a = [x * 1]
+        b = a
+    if a is not None:
+        a.append(x * 2)
+        return a, b
+    return x
+
+
+@plain()
+def one_list_of_a_trip_by_two_names(x):
+    last = [x * 0]
+    rows = [last]
+    while x.sum() < 10:
+        last[0] = last[0] + 5
+        x = x + 3
+        last = [x * 1]
+        rows = [last]
+    return rows[0][0], last[0]
+
+
+@plain()
+def a_list_of_an_arm_and_one_from_before(x):
+    last = [x * 0]
+    rows = [last]
+    while x.sum() < 10:
+        last = [x * 1]
+        rows[0] = last
+        x = x + 3
+        last[0] = x
+    return rows[0][0] + last[0]
+
+
+@plain()
+def sorted_in_place_by_the_path(x):
+    parts = [3, 1]
+    if x.sum() > 0:
+        parts.append(2)
+    parts.sort()
+    return parts

@@ -1,6 +1,7 @@
 """Every program of the corpus, every argument set: eager, compiled and interpreted, in both orders, with gradients."""
 
 import branches
+import by_path
 import calls
 import containers
 import exceptions
@@ -15,7 +16,7 @@ from programs_compare import PROGRAMS, check
 
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
-    for module in (branches, calls, containers, exceptions, exits, iterators, kinds, layers, loops, numbers_)
+    for module in (branches, by_path, calls, containers, exceptions, exits, iterators, kinds, layers, loops, numbers_)
     for function, sets in PROGRAMS[module.__name__]
 ]
 

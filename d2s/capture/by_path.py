@@ -1,0 +1,179 @@
+"""What lists and dicts are asked, and how they change, where what they hold depends on the path a run takes.
+
+In: methods of `List` and `Dict`. Out: the same of each content they can have, joined; a change gives them contents by the path.
+
+>>> from d2s.capture.containers import List
+>>> from d2s.capture.forms import TAG
+>>> from d2s.ops.dispatch import handling
+>>> tracer, parts = Tracer("f"), List()
+>>> parts.held = OneOf(tracer.input(TAG, "tag"), [(1,), (1, 2)])
+>>> with handling(tracer):
+...     parts.append(3)
+...     opened(parts).alternatives, parts[-1]
+(([1, 3], [1, 2, 3]), 3)
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from d2s.capture.alternatives import each
+from d2s.capture.branch import switch
+from d2s.capture.containers import STAND_INS, Dict, List, by_path, contents, plain_kind, stand_in
+from d2s.capture.forms import OneOf
+from d2s.capture.symbolic import Tracer, capturing, refuse
+
+_TAKEN = "only a run will tell how many items it has"
+
+
+def opened(value: Any) -> Any:
+    """Of a container whose content depends on the path, one of several containers; anything else as it is."""
+    if not by_path(value):
+        return value
+    kind = type(value)
+    return OneOf(value.held.tag, [kind(one) for one in value.held.alternatives])
+
+
+def gathered(value: Any) -> Any:
+    """Of one of several lists or dicts that were made just now, one whose content depends on the path."""
+    kinds = {plain_kind(one) for one in value.alternatives} if isinstance(value, OneOf) else set()
+    if kinds not in ({list}, {dict}):
+        return value
+    made = stand_in(kinds.pop()())
+    made.held = OneOf(value.tag, [contents(one) for one in value.alternatives])
+    return _tracer().root.heap.made(made)
+
+
+def _tracer() -> Tracer:
+    tracer = capturing()
+    assert tracer is not None
+    return tracer
+
+
+def _asked(plain: Callable[..., Any]) -> Any:
+    makes = plain.__name__ in _MAKING
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if by_path(self):
+            found = each(opened(self), lambda one: method(one, *args, **kwargs))
+            return gathered(found) if makes or (args and isinstance(args[0], slice)) else found
+        place = next((n for n, value in enumerate(args) if by_path(value)), None)
+        if place is not None:
+            before, after = args[:place], args[place + 1 :]
+            found = each(opened(args[place]), lambda one: method(self, *before, one, *after, **kwargs))
+            return gathered(found) if makes else found
+        return stand_in(plain(self, *args, **kwargs))
+
+    method.__name__ = plain.__name__
+    return method
+
+
+def _viewed(plain: Callable[..., Any]) -> Any:
+    def method(self: Any) -> Any:
+        if not by_path(self):
+            return plain(self)
+        return OneOf(self.held.tag, [tuple(plain(one)) for one in self.held.alternatives])
+
+    method.__name__ = plain.__name__
+    return method
+
+
+def _refused(plain: Callable[..., Any], what: str) -> Any:
+    """What Python must be answered with a value of its own."""
+
+    def method(self: Any, *args: Any) -> Any:
+        if by_path(self):
+            refuse("D2S1001", f"{what} of a {plain_kind(self).__name__}: {_TAKEN}", "loop over it, or index it")
+        return plain(self, *args)
+
+    method.__name__ = plain.__name__
+    return method
+
+
+def _changed(plain: Callable[..., Any]) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not by_path(self) and not any(by_path(value) for value in args):
+            result = plain(self, *args, **kwargs)
+            return self if result is self else stand_in(result)
+        return _change_of_each(self, plain, args, kwargs)
+
+    method.__name__ = plain.__name__
+    return method
+
+
+def _change_of_each(owner: Any, plain: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    kind, returned = type(owner), []
+
+    def change(values: tuple[Any, ...], chosen: tuple[Any, ...] = ()) -> list[Any]:
+        if not values:
+            made = kind(chosen[0])
+            result = plain(made, *chosen[1:], **kwargs)
+            returned.append(result is made)
+            return [contents(made), None if result is made else stand_in(result)]
+        first, *others = values
+        if not isinstance(first, OneOf):
+            return change(tuple(others), (*chosen, first))
+        return switch(_tracer(), first, lambda one: change(tuple(others), (*chosen, one)))
+
+    heap = _tracer().root.heap
+    held, result = change((contents(owner), *map(opened, args)))
+    heap.set(owner, held)
+    return owner if all(returned) else result
+
+
+def _walked(plain: Callable[..., Any]) -> Any:
+    """A list is walked as it is at each step."""
+
+    def method(self: Any) -> Iterator[Any]:
+        if by_path(self):
+            refuse("D2S1001", f"taking apart a {plain_kind(self).__name__}: {_TAKEN}", "loop over it, or index it")
+        return _items(self)
+
+    method.__name__ = plain.__name__
+    return method
+
+
+def _items(owner: Any) -> Iterator[Any]:
+    place = 0
+    while True:
+        if by_path(owner):
+            refuse("D2S1003", "a list changes on some paths while a loop goes over it", "loop over a copy of it")
+        if place >= list.__len__(owner):
+            return
+        yield list.__getitem__(owner, place)
+        place += 1
+
+
+_SHARED = ("getitem", "contains", "eq", "ne", "lt", "le", "gt", "ge", "add", "mul", "rmul", "or", "ror")
+_MAKING = ("__add__", "__mul__", "__rmul__", "__or__", "__ror__", "copy", "<lambda>")
+_METHODS = ("index", "count", "copy", "get")
+_CHANGES: tuple[str, ...] = (
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "clear",
+    "reverse",
+    "update",
+    "setdefault",
+    "popitem",
+)
+_CHANGES += ("__setitem__", "__delitem__", "__iadd__", "__imul__", "__ior__")
+for _kind in STAND_INS:
+    _base = _kind.__mro__[1]
+    for _name in (*(f"__{name}__" for name in _SHARED), *_METHODS):
+        if hasattr(_base, _name):
+            setattr(_kind, _name, _asked(getattr(_base, _name)))
+    for _name in ("items", "keys", "values"):
+        if hasattr(_base, _name):
+            setattr(_kind, _name, _viewed(getattr(_base, _name)))
+    for _name in _CHANGES:
+        if hasattr(_base, _name):
+            setattr(_kind, _name, _changed(getattr(_base, _name)))
+    for _name in ("__len__", "__bool__", "__repr__", "__reversed__", "sort"):
+        if hasattr(_base, _name):
+            setattr(_kind, _name, _refused(getattr(_base, _name), _name.strip("_")))
+    _kind.__hash__ = None  # type: ignore[assignment]
+List.__iter__ = _walked(list.__iter__)  # type: ignore[method-assign]
+Dict.__iter__ = _refused(dict.__iter__, "iteration")  # type: ignore[method-assign]
+List.__radd__ = _asked(lambda self, other: list(other) + list(self))  # type: ignore[attr-defined]

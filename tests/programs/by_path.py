@@ -1,0 +1,197 @@
+"""Programs whose lists and dicts hold as many items as the path a run takes put there."""
+
+from programs_compare import program, t
+
+import d2s
+
+SETS = (t([1.0, 2.0]),), (t([-1.0, -2.0]),), (t([0.5, 0.25]),)
+
+
+@program(*SETS)
+def made_in_an_arm(x):
+    row = None
+    if x.sum() > 0:
+        row = [x * 1]
+        if x.max() > 1:
+            row.append(x * 3)
+        row.append(x * 5)
+    return row
+
+
+@program(*SETS)
+def asked_of(x):
+    parts, numbers = [x * 1], [1]
+    if x.sum() > 0:
+        parts.append(x * 2)
+        numbers.append(2)
+    told = len(parts), 2 in numbers, numbers == [1, 2], numbers != [1], numbers.index(1), numbers.count(2), any(numbers)
+    return told, parts[-1] * 2, parts[0] * 3, type(parts) is list, type(parts).__name__, parts.__class__ is list, sum(numbers)
+
+
+@program(*SETS)
+def looped_over(x):
+    parts = [x * 1]
+    if x.sum() > 0:
+        parts.append(x * 2)
+    total = x * 0
+    for place, part in enumerate(parts):
+        total = total + part * place
+    for part in reversed(parts):
+        total = total * 2 + part
+    for part, scale in zip(parts, [1.0, 2.0, 3.0]):  # noqa: B905
+        total = total * scale + part
+    return total, len(parts)
+
+
+@program(*SETS)
+def joined_and_copied(x):
+    parts = [1, 2]
+    if x.sum() > 0:
+        parts.append(3)
+    more, before, copied, part = parts + [4], [0] + parts, parts.copy(), parts[1:]  # noqa: RUF005
+    parts.append(5)
+    part.append(7)
+    return parts, more, before, copied, parts * 2, part, list(parts), tuple(parts), copied is parts
+
+
+@program(*SETS)
+def changed_in_every_way(x):
+    parts = [1, 2, 3, 4]
+    if x.sum() > 0:
+        parts[1:] = [5, 6]
+    parts += [7]
+    parts *= 2
+    del parts[1]
+    parts.reverse()
+    parts[0] = "first"
+    parts.remove(7)
+    parts.insert(1, parts.pop())
+    return parts, x * 1
+
+
+@program(*SETS)
+def stacked(x):
+    parts = [x * 1]
+    if x.sum() > 0:
+        parts.append(x * 2)
+    return d2s.stack(parts).sum() * 2, d2s.concat(parts)
+
+
+@program(*SETS)
+def a_queue_of_work(x):
+    waiting, done = [x * 1], 0
+    while waiting:
+        part = waiting.pop()
+        done += 1
+        if part.sum() < 8 and part.sum() > 0:
+            waiting.append(part * 2 + 1)
+    return done, waiting
+
+
+@program(*SETS)
+def taken_until_small(x):
+    parts = [x * 1, x * 2, x * 3]
+    while parts and parts[-1].sum() > 2:
+        parts.pop()
+    return parts, not parts
+
+
+@program(*SETS)
+def a_key_that_may_be_missing(x):
+    found = {}
+    if x.sum() > 0:
+        found["k"] = x * 1
+    return found["k"] * 2
+
+
+@program(*SETS)
+def popped_from_nothing(x):
+    parts = [x * 1]
+    if x.sum() > 0:
+        parts.pop()
+    return parts.pop()
+
+
+@program(*SETS)
+def printed(x):
+    parts, found = [1], {"k": 1}
+    if x.sum() > 0:
+        parts.append(2)
+        found["m"] = (2, parts)
+    print(parts, f"{parts}", len(parts), found)
+    return x * 1
+
+
+@program(*SETS)
+def keys_in_another_order(x):
+    found = {}
+    if x.sum() > 0:
+        found["a"], found["b"] = 1, 2
+    else:
+        found["b"], found["a"] = 3, 4
+    total = 0
+    for key in found:
+        total = total * 10 + found[key]
+    for key, value in found.items():
+        total = total * 10 + value * len(key)
+    return list(found.keys()), found, total, "a" in found, found.get("c", 5), len(found), x * 1
+
+
+@program(*SETS)
+def a_dict_changed_in_every_way(x):
+    found = {"a": 1, "b": 2}
+    if x.sum() > 0:
+        found.pop("a")
+    found.update(z=1)
+    found["c"] = 3
+    return found, found.setdefault("a", 5), sorted(found), found.copy(), x * 1
+
+
+@program(*(([x, x],) for (x,) in SETS))
+def of_the_caller(parts):
+    if parts[0].sum() > 0:
+        parts.append(parts[0] * 2)
+        parts.insert(0, 1)
+    else:
+        del parts[0]
+    parts.extend([2, 3])
+    return parts
+
+
+@program(*(({"a": x},) for (x,) in SETS))
+def a_dict_of_the_caller(found):
+    if found["a"].sum() > 0:
+        found["b"] = found["a"] * 2
+    return len(found)
+
+
+@program(*SETS)
+def a_key_more_in_a_loop(x):
+    found = {"n": 0}
+    while x.sum() < 10:
+        x = x * x + 1
+        found["n"] = found["n"] + 1
+        found["last"] = x
+    return found
+
+
+@program(*SETS)
+def matched(x):
+    parts = [x * 1]
+    if x.sum() > 0:
+        parts.append(x * 2)
+    match parts:
+        case [one]:
+            return one * 3
+        case [one, other]:
+            return one + other
+
+
+@program(*SETS)
+def an_inner_function_adds(x):
+    def added(parts, part):
+        if part.sum() > 0:
+            parts.append(part)
+        return parts
+
+    return added(added([], x * 1), x * 2), x * 1
