@@ -138,6 +138,16 @@ class Pen:
         """An op that works element by element."""
         return self.write(kind, {"X": x, "Y": y}, {"axis": axis}, of)
 
+    def reduced(self, kind: str, x: str, of_x: Type, axes: Sequence[int], of: Type | None, keep: bool = True) -> str:
+        attrs = {
+            "dim": list(axes),
+            "keep_dim": keep,
+            "reduce_all": len(axes) == len(of_x.shape),
+            "in_dtype": -1,
+            "out_dtype": -1,
+        }
+        return self.write(kind, {"X": x}, attrs, of)
+
     def scaled(self, x: str, of: Type | None, scale: float = 1.0, bias: float = 0.0) -> str:
         return self.write("scale", {"X": x}, {"scale": scale, "bias": bias, "bias_after_scale": True}, of)
 

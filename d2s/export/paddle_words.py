@@ -65,6 +65,9 @@ class Reading:
         if set(self.op.inputs) - set(slots):
             self.fail(f"with inputs {sorted(self.op.inputs)}")
 
+    def channels_last(self, attribute: str = "data_format") -> bool:
+        return self.take(attribute, "NCHW") in ("NHWC", "NDHWC", "NLC")
+
     # numbers and extents that are known
 
     def constant(self, number: float, dtype: DType) -> Any:

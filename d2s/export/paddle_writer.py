@@ -20,7 +20,7 @@ import numpy as np
 
 from d2s import types
 from d2s.errors import FormatError
-from d2s.export import spell_layers, spell_shapes
+from d2s.export import spell_layers, spell_losses, spell_orders, spell_shapes, spell_values
 from d2s.export.model import Model, Parameter
 from d2s.export.paddle_pen import SPELLED, Long, Longs, Pen, Refused, cast_attrs
 from d2s.export.protobuf import Message
@@ -41,7 +41,7 @@ _KINDS: dict[Any, tuple[int, str]] = {
     "op_callstack": (5, "strings"), "sub_block": (8, "block_idx"),
 }  # fmt: skip
 _BOOL = Type(types.bool_)
-_SAID_BY = (spell_layers, spell_shapes)  # who fills SPELLED
+_SAID_BY = (spell_layers, spell_losses, spell_orders, spell_shapes, spell_values)  # who fills SPELLED
 # Paddle 2.6 wants at least one parameter
 _FILLER = Parameter(np.zeros(1, "float32"), "filler", trainable=False)
 

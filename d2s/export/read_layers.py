@@ -1,4 +1,4 @@
-"""What Paddle's ops mean that compute: layers, reductions, orders, losses, and arithmetic with constants.
+"""What Paddle's ops mean that compute: layers: convolutions, pools, norms, products, losses, padding.
 
 In: a reading of an op. Out: symbols.
 
@@ -7,26 +7,17 @@ In: a reading of an op. Out: symbols.
 True
 """
 
-import functools
-import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
-from d2s import types
-from d2s.errors import Raised
 from d2s.export.paddle_words import Reading, reads
-from d2s.export.tensors import dtype_of
-from d2s.ir.program import Node, Program, Value
-from d2s.ops import OPS, sort, windows
+from d2s.ops import OPS, windows
 from d2s.ops.arrange import moveaxis
 from d2s.ops.conv import conv_, conv_transpose_
 from d2s.ops.label import class_entropy
 from d2s.ops.norm import batch_norm_, batch_norm_fixed, group_norm_, layer_norm_
 from d2s.ops.pad import pad as padded
 from d2s.ops.pool import avg_pool, max_pool, max_pool_with_index
-from d2s.ops.scan import cummax_, cummin_, cumprod_, cumsum_, logcumsumexp_
-from d2s.types import Type
 
 # --- windows that slide ------------------------------------------------------------------------------------------------------
 
@@ -38,11 +29,6 @@ def _padding(r: Reading, rank: int) -> Any:
     return r.take("paddings", [0] * rank)
 
 
-def _last(r: Reading, attribute: str = "data_format") -> bool:
-    """Whether channels are the last axis."""
-    return r.take(attribute, "NCHW") in ("NHWC", "NDHWC", "NLC")
-
-
 def _sliding(r: Reading, rank: int) -> dict[str, Any]:
     attrs = {"stride": r.take("strides", [1] * rank), "padding": _padding(r, rank)}
     return attrs | {"dilation": r.take("dilations", [1] * rank), "groups": r.take("groups", 1)}
@@ -52,7 +38,7 @@ def _sliding(r: Reading, rank: int) -> dict[str, Any]:
 def _(r: Reading) -> Any:
     r.only("Input", "Filter")
     x, weight = r.x("Input"), r.x("Filter")
-    last = _last(r)
+    last = r.channels_last()
     found = conv_(moveaxis(x, -1, 1) if last else x, weight, **_sliding(r, len(r.shape(x)) - 2))
     return {"Output": moveaxis(found, 1, -1) if last else found}
 
@@ -60,7 +46,7 @@ def _(r: Reading) -> Any:
 @reads("conv2d_transpose depthwise_conv2d_transpose conv3d_transpose")
 def _(r: Reading) -> Any:
     r.only("Input", "Filter")
-    x, weight, last = r.x("Input"), r.x("Filter"), _last(r)
+    x, weight, last = r.x("Input"), r.x("Filter"), r.channels_last()
     x = moveaxis(x, -1, 1) if last else x
     attrs = _sliding(r, len(r.shape(x)) - 2)
     kernel = r.shape(weight)[2:]
@@ -94,7 +80,7 @@ def _pool(r: Reading, x: Any) -> dict[str, Any]:
 @reads("pool2d pool3d")
 def _(r: Reading) -> Any:
     r.only("X")
-    last = _last(r)
+    last = r.channels_last()
     x = moveaxis(r.x(), -1, 1) if last else r.x()
     attrs, kind = _pool(r, x), r.take("pooling_type", "")
     if not attrs.get("size"):
@@ -123,7 +109,7 @@ def _affine(r: Reading) -> tuple[list[Any], dict[str, bool]]:
 def _(r: Reading) -> Any:
     x, (tensors, which), epsilon = r.x(), _affine(r), r.take("epsilon", 1e-5)
     rank = len(r.shape(x))
-    channel = rank - 1 if _last(r, "data_layout") else 1
+    channel = rank - 1 if r.channels_last("data_layout") else 1
     if r.take("is_test", False) or r.take("use_global_stats", False):
         found = batch_norm_fixed(x, r.x("Mean"), r.x("Variance"), *tensors, channel=channel, epsilon=epsilon, **which)
     else:
@@ -144,7 +130,7 @@ def _(r: Reading) -> Any:
 
 @reads("group_norm instance_norm")
 def _(r: Reading) -> Any:
-    (tensors, which), last = _affine(r), _last(r, "data_layout")
+    (tensors, which), last = _affine(r), r.channels_last("data_layout")
     x = moveaxis(r.x(), -1, 1) if last else r.x()
     groups = r.take("groups", 1) if r.op.type == "group_norm" else r.shape(x)[1]
     found = group_norm_(x, *tensors, groups=groups, epsilon=r.take("epsilon", 1e-5), **which)[0]
@@ -188,193 +174,6 @@ def _(r: Reading) -> Any:
     return before * r.constant(r.take("Beta", 1.0), dtype) + product * r.constant(r.take("Alpha", 1.0), dtype)
 
 
-# --- arithmetic with constants -----------------------------------------------------------------------------------------------
-
-
-@reads("scale")
-def _(r: Reading) -> Any:
-    """`scale * x + bias`: Paddle's spelling of neg, and of arithmetic with constants."""
-    x, scale, bias = r.x(), r.take("scale", 1.0), r.take("bias", 0.0)
-    if set(r.op.inputs) != {"X"}:
-        r.fail("with a computed factor, or with its bias first")
-    if (scale, bias) == (-1.0, 0.0):
-        return OPS["neg"](x)
-    if bias and not r.take("bias_after_scale", True):
-        return _times(r, _plus(r, x, bias), scale)
-    return _plus(r, _times(r, x, scale), bias)
-
-
-def _constant(r: Reading, x: Any, number: float) -> Any:
-    dtype = r.type(x).dtype
-    if dtype.kind == "b" or (dtype.kind == "i" and number != number // 1):
-        r.fail(f"of {dtype.name} by {number}")
-    return r.constant(number, dtype)
-
-
-def _times(r: Reading, x: Any, factor: float) -> Any:
-    return x if factor == 1 else x * _constant(r, x, factor)
-
-
-def _plus(r: Reading, x: Any, number: float) -> Any:
-    return x if number == 0 else x + _constant(r, x, number)
-
-
-@reads("increment")
-def _(r: Reading) -> Any:
-    return _plus(r, r.x(), r.take("step", 1.0))
-
-
-@reads("pow")
-def _(r: Reading) -> Any:
-    r.only("X")
-    return OPS["pow"](r.x(), _constant(r, r.x(), r.take("factor", 1.0)))
-
-
-@reads("sum")
-def _(r: Reading) -> Any:
-    return functools.reduce(operator.add, r.many())
-
-
-@reads("clip")
-def _(r: Reading) -> Any:
-    low = r.number(r.x("Min")) if r.has("Min") else r.take("min", -math.inf)
-    high = r.number(r.x("Max")) if r.has("Max") else r.take("max", math.inf)
-    return OPS["clip"](r.x(), None if low == -math.inf else low, None if high == math.inf else high)
-
-
-@reads("swish")
-def _(r: Reading) -> Any:
-    return OPS["silu"](r.x())
-
-
-@reads("prelu")
-def _(r: Reading) -> Any:
-    x, alpha, mode = r.x(), r.x("Alpha"), r.take("mode", "all")
-    rank, count = len(r.shape(x)), len(r.shape(alpha))
-    if mode == "channel":
-        axis = rank - 1 if _last(r) else 1
-        alpha = r.reshaped(alpha, [-1 if k == axis else 1 for k in range(rank)])
-    elif mode != "all" or count > 1:
-        r.fail(f"by {mode!r:.20}")
-    return OPS["where"](OPS["greater_than"](x, 0.0), x, x * alpha)
-
-
-@reads("dropout")
-def _(r: Reading) -> Any:
-    """As in inference, however the file was saved."""
-    x, up = r.x(), r.take("dropout_implementation", "downgrade_in_infer") == "upscale_in_train"
-    return x if up else _times(r, x, 1.0 - r.take("dropout_prob", 0.5))
-
-
-@reads("cast")
-def _(r: Reading) -> Any:
-    x = r.x()
-    found = OPS["cast"](x, dtype_of(r.take("out_dtype", 5)))
-    known = r.frame.known.get(x.value)
-    return found if known is None else r.know(found, known)
-
-
-# --- reductions --------------------------------------------------------------------------------------------------------------
-
-
-def _axes(r: Reading) -> Any:
-    axes = r.take("dim", [])
-    return None if r.take("reduce_all", False) or not axes else tuple(axes)
-
-
-@reads("reduce_sum")
-def _(r: Reading) -> Any:
-    x, wanted = r.x(), r.take("out_dtype", -1)
-    if wanted >= 0 and dtype_of(wanted) is not r.type(x).dtype:
-        x = OPS["cast"](x, dtype_of(wanted))
-    found = OPS["sum"](x, _axes(r), None, r.take("keep_dim", False))
-    have = r.type(x).dtype
-    return found if r.type(found).dtype is have or have.kind == "b" or wanted >= 0 else OPS["cast"](found, have)
-
-
-@reads("reduce_mean reduce_max reduce_min reduce_amax reduce_amin reduce_prod reduce_any reduce_all")
-def _(r: Reading) -> Any:
-    name, x, keep = r.op.type.removeprefix("reduce_"), r.x(), r.take("keep_dim", False)
-    if name in ("any", "all"):
-        whole = OPS["cast"](x, types.int32)
-        found = OPS["max" if name == "any" else "min"](whole, _axes(r), keep)
-        return OPS["cast"](found, types.bool_)
-    if name == "prod":
-        return OPS["prod"](x, _axes(r), keep, r.type(x).dtype)
-    return OPS[name](x, _axes(r), keep)
-
-
-@reads("mean")
-def _(r: Reading) -> Any:
-    return OPS["mean"](r.x(), None, False)
-
-
-@reads("logsumexp")
-def _(r: Reading) -> Any:
-    axes = r.take("axis", [])
-    return OPS["logsumexp"](r.x(), None if r.take("reduce_all", False) or not axes else tuple(axes), r.take("keepdim", False))
-
-
-@reads("softmax log_softmax")
-def _(r: Reading) -> Any:
-    return OPS[r.op.type](r.x(), r.take("axis", -1))
-
-
-@reads("arg_max arg_min")
-def _(r: Reading) -> Any:
-    axis = None if r.take("flatten", False) else r.take("axis", -1)
-    number = r.take("dtype", 3)
-    dtype = types.int64 if number < 0 else dtype_of(number)
-    return OPS[r.op.type.replace("_", "")](r.x(), axis, r.take("keepdims", False), dtype)
-
-
-# --- orders and running totals -----------------------------------------------------------------------------------------------
-
-
-@reads("argsort")
-def _(r: Reading) -> Any:
-    values, places = sort.sorted_(r.x(), r.take("axis", -1), r.take("descending", False))
-    return {"Out": values, "Indices": places}
-
-
-@reads("top_k_v2 top_k")
-def _(r: Reading) -> Any:
-    k = int(r.number(r.x("K"))) if r.has("K") else r.take("k", 1)
-    values, places = sort.topk(r.x(), k, r.take("axis", -1), r.take("largest", True), r.take("sorted", True))
-    return {"Out": values, "Indices": places}
-
-
-@reads("cumsum")
-def _(r: Reading) -> Any:
-    x, back = r.x(), r.take("reverse", False)
-    if r.take("flatten", False):
-        x = OPS["flatten"](x)
-    axis = r.take("axis", -1)
-    found = cumsum_(x, axis, back)
-    return found - x if r.take("exclusive", False) else found
-
-
-@reads("cumprod")
-def _(r: Reading) -> Any:
-    if r.take("exclusive", False) or r.take("reverse", False):
-        r.fail("backwards, or without the element itself")
-    return cumprod_(r.x(), r.take("dim", 0))
-
-
-@reads("logcumsumexp")
-def _(r: Reading) -> Any:
-    if r.take("exclusive", False) or r.take("reverse", False):
-        r.fail("backwards, or without the element itself")
-    x = OPS["flatten"](r.x()) if r.take("flatten", False) else r.x()
-    return logcumsumexp_(x, r.take("axis", -1))
-
-
-@reads("cummax cummin")
-def _(r: Reading) -> Any:
-    found = (cummax_ if r.op.type == "cummax" else cummin_)(r.x("x"), r.take("axis", -1), dtype_of(r.take("dtype", 3)))
-    return {"out": found[0], "indices": found[1]}
-
-
 # --- losses, padding ---------------------------------------------------------------------------------------------------------
 
 
@@ -405,21 +204,3 @@ def _(r: Reading) -> Any:
     value = r.take("value", 0.0) if r.op.type == "pad3d" else r.take("pad_value", 0.0)
     rank = "NCDHW" if r.op.type == "pad3d" else "NCHW"
     return padded(x, widths, {"edge": "replicate"}.get(mode, mode), value, r.take("data_format", rank))
-
-
-# --- ends of runs ------------------------------------------------------------------------------------------------------------
-
-
-@reads("assert")
-def _(r: Reading) -> Any:
-    condition = r.x("Cond")
-    if r.type(condition) != Type(types.bool_):
-        r.fail(f"of {r.type(condition)}")
-    seen = Value(Type(types.bool_), "holds")
-    failed = Value(Type(types.bool_), "holds")
-    frame = r.frame.recorder
-    error = Raised(AssertionError("the model's own check fails"))
-    end = Node("fail", (), (), {"error": error}, r.frame.where)
-    inner = Program("otherwise", (failed,), (end,), ())
-    frame.add("cond", [condition.value, condition.value], [], {"then": Program("then", (seen,), (), ()), "otherwise": inner})
-    return {}

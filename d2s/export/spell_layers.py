@@ -1,4 +1,4 @@
-"""Paddle's words for layers: convolutions, pools, norms, activations, attention, losses, orders and running totals.
+"""Paddle's words for layers: convolutions, pools, norms, products, attention, dropout.
 
 In: a pen at a node. Out: Paddle's ops.
 
@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s import types
-from d2s.export.paddle_pen import Long, Longs, Pen, refuse, spells
-from d2s.export.tensors import NUMBERS
+from d2s.export.paddle_pen import Pen, refuse, spells
 from d2s.types import Shape, Type
 
 _FLOATS, _NUMBERS = "f32 f64", "i32 i64 f32 f64"
@@ -147,17 +146,12 @@ def _(pen: Pen) -> None:
 def _centred(pen: Pen, x: str, of_x: Type, axes: list[int], centred: bool, epsilon: float) -> tuple[str, str, str, str]:
     """x less its mean, that mean, the variance, and 1 / deviation, with the axes kept."""
     line = Type(of_x.dtype, tuple(1 if k in axes else d for k, d in enumerate(of_x.shape)))
-    mean = _reduced(pen, "reduce_mean", x, of_x, axes, line)
+    mean = pen.reduced("reduce_mean", x, of_x, axes, line)
     less = pen.two("elementwise_sub", x, mean, of_x) if centred else x
     square = pen.two("elementwise_mul", less, less, of_x)
-    variance = _reduced(pen, "reduce_mean", square, of_x, axes, line)
+    variance = pen.reduced("reduce_mean", square, of_x, axes, line)
     raised = pen.scaled(variance, line, bias=epsilon)
     return less, mean, variance, pen.write("rsqrt", {"X": raised}, {}, line)
-
-
-def _reduced(pen: Pen, kind: str, x: str, of_x: Type, axes: list[int], of: Type | None, keep: bool = True) -> str:
-    attrs = {"dim": axes, "keep_dim": keep, "reduce_all": len(axes) == len(of_x.shape), "in_dtype": -1, "out_dtype": -1}
-    return pen.write(kind, {"X": x}, attrs, of)
 
 
 @spells("batch_norm", _FLOATS)
@@ -270,167 +264,6 @@ def _masked(pen: Pen, scores: str, of: Type, mask: str, of_mask: Type) -> str:
     return pen.write("where", {"Condition": shown, "X": scores, "Y": hidden}, {}, of)
 
 
-# --- losses ------------------------------------------------------------------------------------------------------------------
-
-
-def _label(pen: Pen, axis: int) -> tuple[str, Type]:
-    """The labels in int64, with an axis of 1 for the classes."""
-    name, have = pen.names[1], pen.types[1]
-    if have.dtype is not types.int64:
-        name, have = pen.cast(name, have, types.int64), Type(types.int64, have.shape)
-    return (name, have) if len(have.shape) == len(pen.types[0].shape) else pen.unsqueezed(name, have, axis)
-
-
-@spells("class_entropy", _FLOATS)
-def _(pen: Pen) -> None:
-    if pen.used(1) or pen.used(2):
-        refuse("what the gradient of cross entropy reads")
-    axis, x = pen.attrs["axis"], pen.types[0]
-    label, of_label = _label(pen, axis)
-    attrs = {"soft_label": False, "use_softmax": True, "numeric_stable_mode": True}
-    attrs |= {"ignore_index": pen.attrs["ignore_index"], "axis": axis}
-    line = Type(x.dtype, of_label.shape)
-    loss = pen.write(
-        "softmax_with_cross_entropy", {"Logits": pen.names[0], "Label": label}, attrs, line, "Loss", {"Softmax": x}
-    )
-    pen.squeezed(loss, line, axis)
-
-
-def _seen(pen: Pen, label: str, of_label: Type) -> tuple[str, str]:
-    """Where labels count, and the labels with 0 for those that do not."""
-    ignored = pen.number(pen.attrs["ignore_index"], of_label.dtype)
-    counts = pen.two("not_equal", label, ignored, Type(types.bool_, of_label.shape))
-    zero = pen.broadcast(pen.number(0, of_label.dtype), Type(of_label.dtype), label, of_label)
-    return counts, pen.write("where", {"Condition": counts, "X": label, "Y": zero}, {}, of_label)
-
-
-def _where_seen(pen: Pen, counts: str, found: str, of: Type, want: Type | None) -> str:
-    zero = pen.broadcast(pen.number(0, of.dtype), Type(of.dtype), found, of)
-    return pen.write("where", {"Condition": counts, "X": found, "Y": zero}, {}, want)
-
-
-@spells("pick_class", _FLOATS)
-def _(pen: Pen) -> None:
-    axis = pen.attrs["axis"]
-    label, of_label = _label(pen, axis)
-    counts, label = _seen(pen, label, of_label)
-    line = Type(pen.types[0].dtype, of_label.shape)
-    found = pen.write("take_along_axis", {"Input": pen.names[0], "Index": label}, {"Axis": axis}, line, out="Result")
-    pen.squeezed(_where_seen(pen, counts, found, line, line), line, axis)
-
-
-@spells("class_weight", _FLOATS)
-def _(pen: Pen) -> None:
-    (weight, label), out = pen.types, pen.outputs[0]
-    counts, index = _seen(pen, pen.names[1], label)
-    line = Type(weight.dtype, ("",))
-    flat = pen.write(
-        "reshape2", {"X": index}, {"shape": [-1]}, Type(label.dtype, ("",)), also={"XShape": Type(label.dtype, (0,))}
-    )
-    found = pen.write("gather", {"X": pen.names[0], "Index": flat}, {"axis": 0}, line)
-    shape = pen.write("shape", {"Input": pen.names[1]}, {}, Type(types.int32, (len(label.shape),)))
-    slots = {"X": found, "Shape": shape}
-    shaped = pen.write("reshape2", slots, {"shape": []}, out, also={"XShape": Type(out.dtype, (0, ""))})
-    _where_seen(pen, counts, shaped, out, None)
-
-
-@spells("mean_of_seen", _FLOATS)
-def _(pen: Pen) -> None:
-    x, label = pen.types
-    total = _reduced(pen, "reduce_sum", pen.names[0], x, list(range(len(x.shape))), Type(x.dtype), keep=False)
-    counts, _ = _seen(pen, pen.names[1], label)
-    held = pen.cast(counts, Type(types.bool_, label.shape), x.dtype)
-    of_held = Type(x.dtype, label.shape)
-    seen = _reduced(pen, "reduce_sum", held, of_held, list(range(len(label.shape))), Type(x.dtype), keep=False)
-    some = pen.two("elementwise_max", seen, pen.number(1, x.dtype), Type(x.dtype))
-    pen.two("elementwise_div", total, some, None)
-
-
-# --- orders and running totals -----------------------------------------------------------------------------------------------
-
-
-@spells("sorted", _NUMBERS)
-def _(pen: Pen) -> None:
-    attrs = {"axis": pen.attrs["axis"], "descending": pen.attrs["descending"]}
-    pen.write("argsort", {"X": pen.names[0]}, attrs, also={"Indices": 1})
-
-
-@spells("argmax argmin", _NUMBERS)
-def _(pen: Pen) -> None:
-    axis, dtype = pen.attrs["axis"], pen.attrs["dtype"]
-    attrs = {"axis": Long(0 if axis is None else axis), "keepdims": pen.attrs["keepdim"], "flatten": axis is None}
-    attrs["dtype"] = NUMBERS[dtype]
-    if not pen.types[0].shape:
-        attrs |= {"flatten": True, "keepdims": False}
-    pen.write(f"arg_{pen.node.op[3:]}", {"X": pen.names[0]}, attrs)
-
-
-@spells("cumsum", _NUMBERS, narrow=True)
-def _(pen: Pen) -> None:
-    if not pen.types[0].shape:
-        pen.copy(pen.names[0])
-        return
-    attrs = {"axis": pen.attrs["axis"], "flatten": False, "exclusive": False, "reverse": pen.attrs["reverse"]}
-    pen.write("cumsum", {"X": pen.names[0]}, attrs)
-
-
-@spells("logcumsumexp", _FLOATS)
-def _(pen: Pen) -> None:
-    attrs = {"axis": pen.attrs["axis"], "flatten": False, "exclusive": False, "reverse": False}
-    pen.write("logcumsumexp", {"X": pen.names[0]}, attrs)
-
-
-@spells("cumprod", _NUMBERS)
-def _(pen: Pen) -> None:
-    pen.write("cumprod", {"X": pen.names[0]}, {"dim": pen.attrs["axis"]})
-
-
-@spells("cummax cummin", _NUMBERS)
-def _(pen: Pen) -> None:
-    attrs = {"axis": pen.attrs["axis"], "dtype": NUMBERS[pen.attrs["dtype"]]}
-    pen.write(pen.node.op, {"x": pen.names[0]}, attrs, out="out", also={"indices": 1})
-
-
-@spells("relu sign", _NUMBERS, narrow=True)
-def _(pen: Pen) -> None:
-    """Paddle has these of floats."""
-    (x,), (name,) = pen.types, pen.names
-    if x.dtype.kind == "f":
-        pen.write(pen.node.op, {"X": name})
-        return
-    zero = pen.number(0, x.dtype)
-    if pen.node.op == "relu":
-        pen.two("elementwise_max", name, zero, None)
-        return
-    truth = Type(types.bool_, x.shape)
-    above, below = (pen.cast(pen.two(kind, name, zero, truth), truth, x.dtype) for kind in ("greater_than", "less_than"))
-    pen.two("elementwise_sub", above, below, None)
-
-
-# --- values that are not there, and ends of runs -----------------------------------------------------------------------------
-
-
-@spells("hole")
-def _(pen: Pen) -> None:
-    """Nothing reads it: extents that only a run knows are 1."""
-    of = pen.outputs[0]
-    shape = Longs(d if isinstance(d, int) else 1 for d in of.shape)
-    attrs = {"shape": shape, "dtype": NUMBERS[of.dtype], "value": 0.0, "str_value": "0", "force_cpu": False}
-    pen.write("fill_constant", {}, attrs)
-
-
-@spells("detached")
-def _(pen: Pen) -> None:
-    pen.copy(pen.names[0])
-
-
-@spells("fail")
-def _(pen: Pen) -> None:
-    false = pen.number(0, types.bool_)
-    why = pen.cast(false, Type(types.bool_), types.int32)
-    pen.writer.op(pen.block, "assert", {"Cond": [false], "Data": [why]}, {}, {"summarize": Long(-1)})
-
-
 @spells("dropped", _FLOATS, judged=2)
 def _(pen: Pen) -> None:
     likelihood, factor = (pen.writer.constants.get(value) for value in pen.node.inputs[3:5])
@@ -440,69 +273,3 @@ def _(pen: Pen) -> None:
     attrs: dict[str, Any] = {"dropout_prob": float(likelihood), "is_test": False}
     attrs["dropout_implementation"] = "upscale_in_train" if up else "downgrade_in_infer"
     pen.write("dropout", {"X": pen.names[2]}, attrs, also={"Mask": Type(types.uint8, pen.outputs[0].shape)})
-
-
-@spells("clip", "i32 i64 f32 f64")
-def _(pen: Pen) -> None:
-    """Where a bound is no float32, two comparisons are exact."""
-    low, high, (x,) = pen.attrs["min"], pen.attrs["max"], pen.types
-    upside_down = low is not None and high is not None and low > high
-    if x.dtype is types.float32 and not upside_down:
-        bounds = {"min": float("-inf") if low is None else float(low), "max": float("inf") if high is None else float(high)}
-        pen.write("clip", {"X": pen.names[0]}, bounds)
-        return
-    bounds_there = [(kind, n) for kind, n in (("elementwise_max", low), ("elementwise_min", high)) if n is not None]
-    held = pen.names[0]
-    for n, (kind, bound) in enumerate(bounds_there):
-        held = pen.two(kind, held, pen.number(bound, x.dtype), x if n + 1 < len(bounds_there) else None)
-    if not bounds_there:
-        pen.copy(held)
-
-
-@spells("prod", _NUMBERS, judged=0)
-def _(pen: Pen) -> None:
-    source, have, want = pen.names[0], pen.types[0], pen.outputs[0].dtype
-    if have.dtype is not want:
-        source = pen.cast(source, have, want)
-    axes = list(pen.attrs["axis"])
-    if not axes and have.shape:
-        pen.copy(source)
-        return
-    _reduced(pen, "reduce_prod", source, Type(want, have.shape), axes, None, pen.attrs["keepdim"])
-
-
-@spells("mean", _FLOATS)
-def _(pen: Pen) -> None:
-    _totalled(pen, "reduce_mean")
-
-
-@spells("max min amax amin", _NUMBERS)
-def _(pen: Pen) -> None:
-    _totalled(pen, "reduce_max" if "max" in pen.node.op else "reduce_min")
-
-
-def _totalled(pen: Pen, kind: str) -> None:
-    axes = list(pen.attrs["axis"])
-    if not axes:
-        pen.copy(pen.names[0])  # no axis is every axis there
-        return
-    _reduced(pen, kind, pen.names[0], pen.types[0], axes, None, pen.attrs["keepdim"])
-
-
-@spells("logsumexp", _FLOATS)
-def _(pen: Pen) -> None:
-    axes = list(pen.attrs["axis"])
-    if not axes:
-        pen.copy(pen.names[0])
-        return
-    attrs = {"axis": axes, "keepdim": pen.attrs["keepdim"], "reduce_all": len(axes) == len(pen.types[0].shape)}
-    pen.write("logsumexp", {"X": pen.names[0]}, attrs)
-
-
-@spells("softmax log_softmax", _FLOATS)
-def _(pen: Pen) -> None:
-    if not pen.types[0].shape:
-        nothing = pen.two("elementwise_sub", pen.names[0], pen.names[0], pen.types[0])  # or a nan
-        pen.write("exp", {"X": nothing}) if pen.node.op == "softmax" else pen.copy(nothing)
-        return
-    pen.write(pen.node.op, {"X": pen.names[0]}, {"axis": pen.attrs["axis"]})

@@ -1,7 +1,7 @@
 """Ops that Paddle has as they are: one row per op, read both ways. The name itself stands with the op.
 
 In: a Node, or Paddle's attributes. Out: the other side's attributes. Ops that need more than a row are said by
-`spell_shapes` and `spell_layers`; regions, constants and `where` by the writer itself.
+the modules `spell_*`; regions, constants and `where` by the writer itself.
 
 >>> SPELLINGS["matmul"].slots, OF_PADDLE["matmul_v2"]
 (('X', 'Y'), 'matmul')
