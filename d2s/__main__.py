@@ -25,7 +25,7 @@ from d2s import export, types
 from d2s.codegen import cache, emit, host, store
 from d2s.errors import PAGES, D2SError, FileError
 from d2s.export import summary
-from d2s.jit.save_load import TranslatedLayer
+from d2s.jit.translated_layer import TranslatedLayer
 from d2s.ops import OPS, Op
 from d2s.ops.dispatch import handlers
 from d2s.runtime import executor, native_launcher
@@ -103,7 +103,7 @@ def _inspect(given: argparse.Namespace) -> int:
 def _run(given: argparse.Namespace) -> int:
     model = export.load(given.model.removesuffix(".pdmodel"))
     arrays = [_array(name) for name in given.input]
-    found = TranslatedLayer(model, given.model)(*map(d2s.to_tensor, arrays))
+    found = TranslatedLayer({"forward": model}, given.model)(*map(d2s.to_tensor, arrays))
     results = dict(zip(model.fetches, results_of(found), strict=False))
     if given.output:
         np.savez(given.output, **results)  # type: ignore[arg-type]

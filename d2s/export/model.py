@@ -7,20 +7,35 @@ True
 """
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from d2s.ir.program import Program
 
+PARAMETER, BUFFER, CONSTANT = "parameter", "buffer", "constant"  # a constant has no place in a layer's state
+
+
+class Role(NamedTuple):
+    """What a stored value is in its layer; `structured_name` is its path there, `fc.weight`."""
+
+    structured_name: str
+    trainable: bool = True
+    kind: str = PARAMETER
+
 
 @dataclasses.dataclass
 class Parameter:
-    """An input whose value is stored; `structured_name` is its path in the layer, `fc.weight`."""
+    """An input whose value is stored, and its role."""
 
     array: np.ndarray
     structured_name: str
     trainable: bool = True
+    kind: str = PARAMETER
+
+    @property
+    def role(self) -> Role:
+        return Role(self.structured_name, self.trainable, self.kind)
 
 
 @dataclasses.dataclass

@@ -19,7 +19,8 @@ import numpy as np
 
 from d2s.errors import D2SError, FormatError, Raised
 from d2s.export import paddle_writer, protobuf
-from d2s.export.model import Model, Parameter
+from d2s.export.model import Model, Parameter, Role
+from d2s.export.paddle_blocks import roles_of
 from d2s.export.protobuf import Message
 from d2s.ir.program import Node, Program
 from d2s.ir.text import parse
@@ -33,7 +34,7 @@ _NONE = np.zeros(0)
 _DAMAGE = (D2SError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-def own_model(data: bytes, described: Message, info: Mapping[str, tuple[str, bool]]) -> tuple[Model, list[str]] | None:
+def own_model(data: bytes, described: Message, info: Mapping[str, Role]) -> tuple[Model, list[str]] | None:
     """The model, and the variables of its parameters; None where the notes do not say what the ops say."""
     notes = _notes(described)
     own = notes.get("d2s")
@@ -42,24 +43,24 @@ def own_model(data: bytes, described: Message, info: Mapping[str, tuple[str, boo
     try:
         program = _program(own["program"])
         feeds, fetches = [str(n) for n in own["feeds"]], [str(n) for n in own["fetches"]]
-        trainable = {v["name"]: not v["stop_gradient"] for v in described["blocks"][0]["vars"]}
+        roles = roles_of(described)
         model = Model(program, feeds, {}, fetches, notes.get("notes", {}))
         for value in program.inputs[len(feeds) :]:
-            model.parameters[value.name] = Parameter(_NONE, value.name, trainable.get(value.name, True))
+            model.parameters[value.name] = Parameter(_NONE, *roles.get(value.name, Role(value.name)))
         written, stored = paddle_writer.describe(model, limit=len(data) // _LEAST)
-        written["notes"] = paddle_writer.notes_of(model, digest(described))
+        written["notes"] = paddle_writer.notes_of(model, seals(described))
         names = list(stored)
         for name, parameter in zip(names, model.parameters.values(), strict=False):
-            parameter.structured_name, parameter.trainable = info.get(name, (name, parameter.trainable))
+            parameter.structured_name, parameter.trainable, parameter.kind = info.get(name, parameter.role)
     except _DAMAGE:
         return None
     return (model, names) if protobuf.encode("ProgramDesc", written) == data else None
 
 
-def digest(described: Message) -> str:
-    """That of the file of the parameters; empty where none is told."""
-    found = _notes(described).get("d2s", {}).get("values", "")
-    return found if isinstance(found, str) else ""
+def seals(described: Message) -> dict[str, Any]:
+    """Digests of the files this one was written with; none where none are told."""
+    found = _notes(described).get("d2s", {}).get("seals", {})
+    return found if isinstance(found, dict) else {}
 
 
 def user_notes(described: Message) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, NoReturn
 
 from d2s.errors import FormatError
+from d2s.export.model import BUFFER, PARAMETER, Role
 from d2s.export.paddle_writer import MAX_DEPTH
 from d2s.export.protobuf import Message
 
@@ -83,6 +84,15 @@ class Block:
             writes += child.writes
         self.reads = [n for n in dict.fromkeys(reads) if n not in self.declared]
         self.writes = [n for n in dict.fromkeys(writes) if n not in self.declared]
+
+
+def roles_of(described: Message) -> dict[str, Role]:
+    """What the variables of a file say of themselves."""
+    return {v["name"]: _role(v) for block in described["blocks"][:1] for v in block["vars"]}
+
+
+def _role(variable: Message) -> Role:
+    return Role(variable["name"], not variable["stop_gradient"], PARAMETER if variable["is_parameter"] else BUFFER)
 
 
 def blocks_of(described: Sequence[Message], known: AbstractSet[str]) -> list[Block]:

@@ -17,34 +17,53 @@ f32[n,2]
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from d2s import types
 from d2s.errors import ArgumentError, D2SError, DTypeError, FileError, FormatError, brief
 from d2s.export import own_notes, paddle_reader, paddle_writer, protobuf, tensors
-from d2s.export.model import Model, Parameter
+from d2s.export.model import Model, Parameter, Role
 from d2s.types import Type
 
-__all__ = ["Model", "Parameter", "load", "save"]
+__all__ = ["Model", "Parameter", "load", "load_methods", "save", "save_methods"]
 _DAMAGE = (D2SError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+FORWARD = "forward"
 _MODEL, _PARAMETERS, _INFO = ".pdmodel", ".pdiparams", ".pdiparams.info"
 
 
 def save(model: Model, prefix: str | os.PathLike[str]) -> None:
     """Writes the three files, each at once or not at all; nothing is written of a model that is refused."""
-    _check(model)
-    described, stored = paddle_writer.describe(model)
-    values = tensors.write_parameters({name: p.array for name, p in stored.items()})
-    described["notes"] = paddle_writer.notes_of(model, _digest(values))
-    files = {
-        _PARAMETERS: values,
-        _INFO: tensors.write_info({name: (p.structured_name, p.trainable) for name, p in stored.items()}),
-        _MODEL: protobuf.encode("ProgramDesc", described),
+    save_methods({FORWARD: model}, prefix)
+
+
+def save_methods(models: Mapping[str, Model], prefix: str | os.PathLike[str]) -> None:
+    """The same of several methods of a layer: `prefix.NAME.pdmodel`, and one `.info` for all, as Paddle has it.
+
+    The models are written last. Each knows digests of what it was written with, so that a crash on the way is seen.
+    """
+    for model in models.values():
+        _check(model)
+    described = {name: paddle_writer.describe(model) for name, model in models.items()}
+    values = {
+        name: tensors.write_parameters({v: p.array for v, p in stored.items()}) for name, (_, stored) in described.items()
     }
-    for ending, data in files.items():
-        _replace(_path(prefix, ending), data)
+    info = tensors.write_info({v: p.role for _, stored in described.values() for v, p in stored.items()})
+    texts = [paddle_writer.notes_of(model, {}).encode() for model in models.values()]
+    shared = {"info": _digest(info), "methods": list(models), "together": _digest(info, *values.values(), *texts)}
+    files = {_path(_of_method(prefix, name), _PARAMETERS): data for name, data in values.items()}
+    files[_path(prefix, _INFO)] = info
+    for name, (whole, _) in described.items():
+        whole["notes"] = paddle_writer.notes_of(models[name], shared | {"values": _digest(values[name])})
+        files[_path(_of_method(prefix, name), _MODEL)] = protobuf.encode("ProgramDesc", whole)
+    for path, data in files.items():
+        _replace(path, data)
+
+
+def _of_method(prefix: str | os.PathLike[str], name: str) -> str:
+    return _path(prefix, "" if name == FORWARD else f".{name}")
 
 
 def _path(prefix: str | os.PathLike[str], ending: str) -> str:
@@ -57,8 +76,11 @@ def _path(prefix: str | os.PathLike[str], ending: str) -> str:
     return f"{found}{ending}"
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _digest(*parts: bytes) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part)
+    return found.hexdigest()
 
 
 def _check(model: Model) -> None:
@@ -91,17 +113,55 @@ def _replace(path: str, data: bytes) -> None:
 
 def load(prefix: str | os.PathLike[str]) -> Model:
     """The model of these files; a missing `.info` is made up for."""
-    data = _bytes(prefix, _MODEL)
+    return _load(prefix, FORWARD)[0]
+
+
+def load_methods(prefix: str | os.PathLike[str]) -> dict[str, Model]:
+    """The models of all methods: those that were saved together, or of Paddle's files those that have the prefix."""
+    there = _methods_there(prefix)
+    if there and not os.path.exists(_path(prefix, _MODEL)):
+        return {name: _load(prefix, name)[0] for name in there}
+    model, seals = _load(prefix, FORWARD)
+    found, told = {FORWARD: model}, seals.get("methods")
+    for name in there if told is None else told:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise FormatError("D2S3001", f"{_path(prefix, _MODEL)} names a method {name!r:.40}")
+        if name != FORWARD:
+            found[name], others = _load(prefix, name)
+            _agree(_path(_of_method(prefix, name), _MODEL), seals.get("together") == others.get("together"))
+    return found
+
+
+def _methods_there(prefix: str | os.PathLike[str]) -> list[str]:
+    """The methods besides `forward` whose files lie there; what has an `.info` of its own is another model."""
+    folder, base = os.path.split(_path(prefix, ""))
+    files = set(os.listdir(folder or ".")) if os.path.isdir(folder or ".") else set()
+    names = sorted(f[len(base) + 1 : -len(_MODEL)] for f in files if f.startswith(f"{base}.") and f.endswith(_MODEL))
+    return [n for n in names if n.isidentifier() and f"{base}.{n}{_INFO}" not in files]
+
+
+def _agree(path: str, holds: bool) -> None:
+    if not holds:
+        message = f"{path} is not the file that was written with the others of its name"
+        raise FormatError("D2S3001", f"{message}: it is damaged, or saving was interrupted", hint="save the model again")
+
+
+def _load(prefix: str | os.PathLike[str], method: str) -> tuple[Model, dict[str, Any]]:
+    """The model of a method, and the digests it was written with."""
+    own = _of_method(prefix, method)
+    data = read_bytes(_path(own, _MODEL))
     described = protobuf.decode("ProgramDesc", data)
     names = paddle_reader.parameters(described)
-    values = _bytes(prefix, _PARAMETERS, needed=bool(names))
-    arrays = tensors.read_parameters(values, names)
-    if own_notes.digest(described) not in ("", _digest(values)):
-        message = f"{os.fspath(prefix)}{_PARAMETERS} is not the file that was written with {_MODEL}"
-        raise FormatError("D2S3001", f"{message}: it is damaged, or saving was interrupted", hint="save the model again")
-    info = _bytes(prefix, _INFO, needed=False)
-    with damage_named(f"{os.fspath(prefix)}{_MODEL}"):
-        return model_of(data, described, arrays, tensors.read_info(info) if info else {})
+    values = read_bytes(_path(own, _PARAMETERS), needed=bool(names))
+    arrays, info, seals = (
+        tensors.read_parameters(values, names),
+        read_bytes(_path(prefix, _INFO), False),
+        own_notes.seals(described),
+    )
+    _agree(_path(own, _PARAMETERS), seals.get("values", "") in ("", _digest(values)))
+    _agree(_path(prefix, _INFO), not info or seals.get("info", "") in ("", _digest(info)))
+    with damage_named(_path(own, _MODEL)):
+        return model_of(data, described, arrays, tensors.read_info(info) if info else {}), seals
 
 
 @contextlib.contextmanager
@@ -116,9 +176,7 @@ def damage_named(what: str) -> Iterator[None]:
         raise FormatError("D2S3001", f"{what} describes no program of d2s: {message}") from error
 
 
-def model_of(
-    data: bytes, described: protobuf.Message, arrays: dict[str, np.ndarray], info: dict[str, tuple[str, bool]]
-) -> Model:
+def model_of(data: bytes, described: protobuf.Message, arrays: dict[str, np.ndarray], info: dict[str, Role]) -> Model:
     """The model of a `.pdmodel`, its bytes and what was decoded of them, and the values of its parameters."""
     own = own_notes.own_model(data, described, info)
     if not own:
@@ -127,13 +185,13 @@ def model_of(
         return model
     model, names = own
     for (key, parameter), name in zip(model.parameters.items(), names, strict=False):
-        model.parameters[key] = Parameter(arrays[name], parameter.structured_name, parameter.trainable)
+        model.parameters[key] = Parameter(arrays[name], *parameter.role)
     _check(model)
     return model
 
 
-def _bytes(prefix: str | os.PathLike[str], ending: str, needed: bool = True) -> bytes:
-    path = _path(prefix, ending)
+def read_bytes(path: str, needed: bool = True) -> bytes:
+    """The bytes of a file; none of one that is not there, if it need not be."""
     try:
         with open(path, "rb") as file:
             return file.read()

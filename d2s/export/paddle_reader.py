@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from d2s import types
-from d2s.export import read_layers, read_orders, read_shapes, read_values
-from d2s.export.model import Model, Parameter
-from d2s.export.paddle_blocks import Block, Op, blocks_of, fail
+from d2s.export import read_layers, read_orders, read_sequences, read_shapes, read_values
+from d2s.export.model import Model, Parameter, Role
+from d2s.export.paddle_blocks import Block, Op, blocks_of, fail, roles_of
 from d2s.export.paddle_words import READ, Reading
 from d2s.export.paddle_writer import FEED_MINIBATCH, FETCH_LIST, LOD_TENSOR
 from d2s.export.protobuf import Message
@@ -36,7 +36,7 @@ from d2s.types import Dim, Type
 
 _FUEL = 32  # how often each op may be looked at
 _MAX_SAME = 64  # how many extents may turn out to be equal
-_TOLD_BY = (read_layers, read_orders, read_shapes, read_values)  # who fills READ
+_TOLD_BY = (read_layers, read_orders, read_sequences, read_shapes, read_values)  # who fills READ
 _CHANGED_ANYWAY = ("MeanOut", "VarianceOut")  # which an op for inference names, and leaves as they are
 
 _FREE = ("axis", "use_mkldnn")  # attributes that may be otherwise
@@ -338,25 +338,24 @@ def parameters(described: Message) -> list[str]:
     return list(dict.fromkeys(v["name"] for v in first if v["persistable"] and v["type"]["type"] not in special))
 
 
-def read(described: Message, arrays: Mapping[str, np.ndarray], info: Mapping[str, tuple[str, bool]]) -> Model:
+def read(described: Message, arrays: Mapping[str, np.ndarray], info: Mapping[str, Role]) -> Model:
     """The model of a file as its ops say it; what the `.info` does not tell is taken from the variables."""
     same: dict[str, str] = {}
     while True:
         try:
-            return _model(_Reader(described, same), parameters(described), arrays, info)
+            return _model(_Reader(described, same), parameters(described), arrays, roles_of(described) | dict(info))
         except _SameExtent as found:
             same.update([found.args])
         if len(same) > _MAX_SAME:
             fail("too many open extents must be equal")
 
 
-def _model(reader: _Reader, names: list[str], arrays: Mapping[str, np.ndarray], info: Mapping[str, tuple[str, bool]]) -> Model:
+def _model(reader: _Reader, names: list[str], arrays: Mapping[str, np.ndarray], roles: Mapping[str, Role]) -> Model:
     program, feeds, fetches = reader.whole(names)
     found = {}
     for name, value in zip(names, program.inputs[len(feeds) :], strict=True):
         array = arrays[name]
         if value.type != Type(types.dtype(array.dtype), array.shape):
             fail(f"parameter '{name}' is declared as {value.type}, its value is {array.dtype}{list(array.shape)}")
-        plain = (name, not reader.blocks[0].declared[name]["stop_gradient"])
-        found[value.name] = Parameter(array, *info.get(name, plain))
+        found[value.name] = Parameter(array, *roles[name])
     return Model(program, feeds, found, fetches)

@@ -13,7 +13,7 @@ its own, with the test written twice: in front of the loop, and at the end of it
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy as np
 from d2s import types
 from d2s.errors import FormatError
 from d2s.export import spell_layers, spell_losses, spell_orders, spell_shapes, spell_values
-from d2s.export.model import Model, Parameter
+from d2s.export.model import PARAMETER, Model, Parameter
 from d2s.export.paddle_pen import SPELLED, Long, Longs, Pen, Refused, cast_attrs
 from d2s.export.protobuf import Message
 from d2s.export.spellings import SPELLINGS, refusal, through_int32
@@ -69,9 +69,9 @@ def _bare(program: Program) -> Program:
     return Program(program.name, program.inputs, tuple(nodes), program.outputs)
 
 
-def notes_of(model: Model, values: str = "") -> str:
-    """What stands beside the ops: the Program, what the user wants kept, and a digest of the parameters' file."""
-    own = {"program": show(_bare(model.program)), "feeds": model.feeds, "fetches": model.fetches, "values": values}
+def notes_of(model: Model, seals: Mapping[str, Any]) -> str:
+    """What stands beside the ops: the Program, what the user wants kept, and digests of the files that belong to it."""
+    own = {"program": show(_bare(model.program)), "feeds": model.feeds, "fetches": model.fetches, "seals": seals}
     return json.dumps({"d2s": own, "notes": model.notes})
 
 
@@ -113,7 +113,7 @@ class _Writer:
         taken = [self.names[v] for v in program.inputs]
         for column, name in enumerate(self.distinct(top, program.outputs, taken, self.model.fetches)):
             self.op(top, "fetch", {"X": [name]}, ["fetch"], {"col": column})
-        return {"blocks": self.blocks, "version": {"version": VERSION}, "notes": notes_of(self.model)}
+        return {"blocks": self.blocks, "version": {"version": VERSION}, "notes": notes_of(self.model, {})}
 
     # blocks, variables, ops
 
@@ -145,7 +145,7 @@ class _Writer:
         parameter = self.model.parameters.get(value.name)
         flags = {"need_check_feed": True}
         if parameter:
-            flags = {"persistable": True, "is_parameter": True, "stop_gradient": not parameter.trainable}
+            flags = {"persistable": True, "is_parameter": parameter.kind == PARAMETER, "stop_gradient": not parameter.trainable}
         self.names[value] = self.variable(block, value.type, value.name, **flags)
 
     def define(self, block: Message, value: Value) -> str:

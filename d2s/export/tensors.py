@@ -3,8 +3,8 @@
 >>> data = write_parameters({"w": np.ones((2, 3), "float32")})
 >>> read_parameters(data, ["w"])["w"].shape
 (2, 3)
->>> read_info(write_info({"w": ("fc.weight", True)}))
-{'w': ('fc.weight', True)}
+>>> read_info(write_info({"w": Role("fc.weight")}))
+{'w': Role(structured_name='fc.weight', trainable=True, kind='parameter')}
 """
 
 import io
@@ -12,6 +12,7 @@ import math
 import pickle
 import pickletools
 import struct
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -20,6 +21,7 @@ import numpy as np
 from d2s import types
 from d2s.errors import FormatError
 from d2s.export import protobuf
+from d2s.export.model import BUFFER, CONSTANT, PARAMETER, Role
 from d2s.types import DType
 
 NUMBERS: dict[DType, int] = {
@@ -85,30 +87,34 @@ def _split(view: memoryview, size: int) -> tuple[memoryview, memoryview]:
     return view[:size], view[size:]
 
 
-def write_info(entries: Mapping[str, tuple[str, bool]]) -> bytes:
+def write_info(roles: Mapping[str, Role]) -> bytes:
     """The pickle Paddle wants: plain strings and bools, nothing that names code."""
-    plain = {
-        str(name): {"structured_name": str(structured), "stop_gradient": not trainable, "trainable": bool(trainable)}
-        for name, (structured, trainable) in entries.items()
-    }
-    return pickle.dumps(plain, protocol=2)
+    return pickle.dumps({sys.intern(name): _written(role) for name, role in roles.items()}, protocol=2)  # equal strings are one
 
 
-def read_info(data: bytes) -> dict[str, tuple[str, bool]]:
-    """Structured name and `trainable` by variable name. Nothing is unpickled that could do more than make dicts."""
+def _written(role: Role) -> dict[str, Any]:
+    """As Paddle has it: only parameters have `trainable`, and what is not in the state of a layer has no name there."""
+    found: dict[str, Any] = {} if role.kind == CONSTANT else {"structured_name": sys.intern(role.structured_name)}
+    found["stop_gradient"] = not role.trainable
+    return found | ({"trainable": bool(role.trainable)} if role.kind == PARAMETER else {})
+
+
+def read_info(data: bytes) -> dict[str, Role]:
+    """The roles by variable name. Nothing is unpickled that could do more than make dicts."""
     try:
         _scan(data)
         loaded = _Closed(io.BytesIO(data)).load()
-        return {_plain(name, str): _entry(entry) for name, entry in loaded.items()}
+        return {_plain(name, str): _entry(name, entry) for name, entry in loaded.items()}
     except FormatError:
         raise
     except Exception as error:  # a damaged pickle raises whatever it likes
         raise FormatError("D2S3001", f"the .info file is damaged: {type(error).__name__}") from None
 
 
-def _entry(entry: Any) -> tuple[str, bool]:
-    trainable = entry.get("trainable", not entry["stop_gradient"])  # Paddle's buffers have no `trainable`
-    return _plain(entry["structured_name"], str), _plain(trainable, bool)
+def _entry(name: str, entry: Any) -> Role:
+    kind = PARAMETER if "trainable" in entry else BUFFER if "structured_name" in entry else CONSTANT
+    trainable = entry.get("trainable", not entry["stop_gradient"])
+    return Role(_plain(entry.get("structured_name", name), str), _plain(trainable, bool), kind)
 
 
 def _scan(data: bytes) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import ArgumentError
-from d2s.jit.save_load import model_of
+from d2s.jit.saving import model_of
 from d2s.onnx import spell
 from d2s.onnx.schema import encode
 from d2s.onnx.writer import model_proto

@@ -158,16 +158,7 @@ def write_folder(
 
 def load_folder(folder: str, model_filename: str | None = None, params_filename: str | None = None) -> list[Any]:
     """What `load_inference_model` gives, of a folder."""
-    data = load_from_file(os.path.join(folder, model_filename or "__model__"))
-    described = protobuf.decode("ProgramDesc", data)
-    names = paddle_reader.parameters(described)
-    if params_filename is None:
-        arrays: dict[str, np.ndarray] = {}
-        for name in names:
-            arrays |= tensors.read_parameters(load_from_file(os.path.join(folder, name)), [name])
-    else:
-        arrays = tensors.read_parameters(load_from_file(os.path.join(folder, params_filename)), names)
-    return _with_values(paddle_format.model_of(data, described, arrays, {name: (name, True) for name in names}))
+    return _with_values(export.load_folder(folder, model_filename, params_filename))
 
 
 # --- bytes -------------------------------------------------------------------------------------------------------------------
@@ -207,7 +198,7 @@ def _program_of(data: bytes) -> Program:
         of = tensors.dtype_of(held["data_type"]).numpy
         memory.check("deserialize_program", held["dims"], of)
         arrays[name] = np.zeros(held["dims"], of)
-    model = paddle_format.model_of(data, described, arrays, {name: (name, True) for name in names})
+    model = paddle_format.model_of(data, described, arrays, {})
     program, feeds, fetches = loaded(model, False)
     program.notes["feeds"], program.notes["fetches"] = feeds, fetches
     return program

@@ -1,0 +1,180 @@
+"""`load`: a model from files as a layer that needs no source.
+
+In: files that d2s, or Paddle, wrote. Out: a layer, called, trained and saved like any other.
+
+>>> import tempfile
+>>> path = tempfile.mkdtemp() + "/net"
+>>> d2s.jit.save(d2s.nn.Linear(2, 1), path, input_spec=[d2s.static.InputSpec([None, 2], name="x")])
+>>> print(str(load(path)).replace(path, "net"))
+TranslatedLayer('net': forward(x: f32[n0,2]) -> f32[n0,1]; 2 parameters of 3 numbers)
+"""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from d2s import export
+from d2s.arguments import expect
+from d2s.capture.symbolic import capturing, refuse
+from d2s.eager.tensor import Tensor, to_tensor
+from d2s.errors import ArgumentError, FormatError
+from d2s.export.model import BUFFER, PARAMETER
+from d2s.export.paddle_format import FORWARD
+from d2s.ir.program import Program, Value
+from d2s.jit import returned
+from d2s.jit.variant import Graph
+from d2s.nn.layer import Layer, Parameter
+from d2s.runtime import launch
+from d2s.types import NUMBERS, Type
+
+
+def load(path: str, model_filename: str | None = None, params_filename: str | None = None) -> "TranslatedLayer":
+    """The layer in `path.pdmodel`, or in a folder of Paddle 1.x, whose files may have names of their own.
+
+    It is in eval mode, and trained and saved like any other.
+    """
+    expect("load", "path", path, str | os.PathLike, "a path")
+    name = os.fspath(path)
+    if model_filename or params_filename or (os.path.isdir(name) and not os.path.exists(f"{name}.pdmodel")):
+        return TranslatedLayer({FORWARD: export.load_folder(name, model_filename, params_filename)}, name)
+    return TranslatedLayer(export.load_methods(name), name)
+
+
+class _Method:
+    """One graph of a loaded layer: what it takes, what it reads of the layer, and what it returns."""
+
+    def __init__(self, name: str, model: export.Model, held: list[Tensor]) -> None:
+        self.name, self.model, self.held, self.graph = name, model, held, Graph(model.program)
+        self.taken: tuple[Value, ...] = model.program.inputs[: len(model.feeds)]
+        count = len(model.fetches)
+        self.returns = model.notes["returns"] if "returns" in model.notes else returned.several(count)
+        if returned.count(self.returns) != count:
+            raise FormatError("D2S3001", "the note on what the function returns does not fit its outputs")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if capturing():
+            refuse("D2S1003", "a loaded layer inside a captured function is not part of graphs yet", "call it outside")
+        extents: dict[str, tuple[int, str]] = {}
+        tensors = [_fed(value, x, extents) for value, x in zip(self.taken, self._bound(args, kwargs), strict=True)]
+        return returned.result(self.returns, iter(self.graph([*tensors, *self.held])))
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The arguments in order, by place or by name."""
+        names = [value.name for value in self.taken]
+        given = dict(zip(names, args, strict=False))
+        wrong = [name for name in kwargs if name not in names or name in given]
+        missing = [name for name in names if name not in given | kwargs]
+        if wrong or missing or len(args) > len(names):
+            what = [f"'{name}' is not expected" for name in wrong] + [f"'{name}' is missing" for name in missing]
+            what = what or [f"{len(args)} arguments came"]
+            left = self.model.notes.get("left out")
+            hint = f"what it returned did not depend on {left} when it was saved" if left else ""
+            raise ArgumentError("D2S0001", f"{self.name}() takes {', '.join(names) or 'nothing'}: {what[0]}", hint=hint)
+        return [(given | kwargs)[name] for name in names]
+
+    def stored(self) -> export.Model:
+        """The model, with the values as they are now."""
+        pairs = zip(self.model.parameters.items(), self.held, strict=True)
+        now = {n: dataclasses.replace(p, array=t.array, trainable=not t.stop_gradient) for (n, p), t in pairs}
+        return dataclasses.replace(self.model, parameters=now)
+
+    def signature(self) -> str:
+        types = [str(value.type) for value in self.model.program.outputs]
+        takes = ", ".join(f"{value.name}: {value.type}" for value in self.taken)
+        return f"{self.name}({takes}) -> {types[0] if len(types) == 1 else '(' + ', '.join(types) + ')'}"
+
+
+def _fed(wanted: Value, given: Any, extents: dict[str, tuple[int, str]]) -> Tensor:
+    """An argument, if it is what the graph was captured for."""
+    tensor = given
+    if wanted.type.python and isinstance(given, NUMBERS):
+        tensor = Tensor(np.array(given, wanted.type.dtype.numpy))
+    elif isinstance(given, np.ndarray):
+        tensor = to_tensor(given)
+    got = launch.type_of(tensor.array) if isinstance(tensor, Tensor) else None
+    why = _difference(wanted.name, wanted.type, got, extents) if got else ""
+    if why is None:
+        return tensor  # type: ignore[no-any-return]
+    raise ArgumentError("D2S0002", f"'{wanted.name}' expects {wanted.type}, got {got or type(given).__name__}{why}")
+
+
+def _difference(name: str, wanted: Type, got: Type, extents: dict[str, tuple[int, str]]) -> str | None:
+    """None where a type is the wanted one; else what there is to say besides the two types."""
+    if wanted.dtype is not got.dtype or len(wanted.shape) != len(got.shape):
+        return ""
+    for dim, size in zip(wanted.shape, got.shape, strict=True):
+        assert isinstance(size, int)
+        known, by = extents.setdefault(dim, (size, name)) if isinstance(dim, str) else (dim, "")
+        if known != size:
+            return f": {dim} is {known} in '{by}'" if by else ""
+    return None
+
+
+class TranslatedLayer(Layer):
+    """A loaded model as a layer, with all methods it was saved with."""
+
+    def __init__(self, models: Mapping[str, export.Model], path: str) -> None:
+        super().__init__()
+        self.path = path
+        held: dict[str, Tensor] = {}
+        self._methods: dict[str, _Method] = {}
+        for name, model in models.items():
+            self._methods[name] = _Method(name, model, [self._hold(held, p) for p in model.parameters.values()])
+            for second, first in _second_names(model, held):
+                self._register(second, held[first])
+        self.eval()
+
+    def _hold(self, held: dict[str, Tensor], stored: export.Parameter) -> Tensor:
+        """The tensor of a stored value: one for all methods that have it."""
+        name = stored.structured_name
+        if name not in held:
+            parameter = stored.kind == PARAMETER
+            held[name] = (Parameter if parameter else Tensor)(stored.array, not stored.trainable)
+            self._register(name, held[name])
+            if not parameter and stored.kind != BUFFER:
+                self._non_persistable_buffer_names_set.add(name)
+        elif launch.type_of(held[name].array) != launch.type_of(stored.array):
+            raise FormatError("D2S3001", f"'{name}' is not the same in all methods")
+        return held[name]
+
+    def _register(self, name: str, tensor: Tensor) -> None:
+        if isinstance(tensor, Parameter):
+            self._parameters[name] = tensor
+        else:
+            self._buffers[name] = tensor
+
+    def __getattr__(self, name: str) -> Any:
+        methods = self.__dict__.get("_methods", {})
+        return methods[name] if name in methods else super().__getattr__(name)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._method(FORWARD)(*args, **kwargs)
+
+    def _method(self, name: str) -> _Method:
+        if name not in self._methods:
+            raise ArgumentError("D2S0004", f"'{self.path}' has no method {name!r:.60}", hint=", ".join(self._methods))
+        return self._methods[name]
+
+    def program(self, method_name: str = FORWARD) -> Program:
+        """The Program of a method."""
+        return self._method(method_name).model.program
+
+    def models(self) -> dict[str, export.Model]:
+        """What was loaded, with the parameters as they are now."""
+        return {name: method.stored() for name, method in self._methods.items()}
+
+    def extra_repr(self) -> str:
+        arrays = [p.array for p in self.parameters()]
+        buffers = f", {len(self._buffers)} buffers" if self._buffers else ""
+        signatures = ", ".join(method.signature() for method in self._methods.values())
+        return f"{self.path!r}: {signatures}; {len(arrays)} parameters of {sum(a.size for a in arrays)} numbers{buffers}"
+
+
+def _second_names(model: export.Model, held: Mapping[str, Tensor]) -> list[tuple[str, str]]:
+    """Further names of tensors in the layer that was saved."""
+    noted = model.notes.get("also", {})
+    pairs = list(noted.items()) if isinstance(noted, dict) else []
+    return [(second, first) for second, first in pairs if isinstance(first, str) and first in held and second not in held]
