@@ -15,7 +15,7 @@ from d2s.ops.create import zeros
 from d2s.ops.join import concat, stack
 from d2s.ops.pad import pad
 from d2s.ops.shape import flatten, reshape
-from d2s.ops.shapes import tensor_type, unnamed, whole_number, whole_numbers
+from d2s.ops.shapes import tensor_type, uncountable, unnamed, whole_number, whole_numbers
 from d2s.ops.slicing import strided_slice, unsliced
 from d2s.types import Dim
 
@@ -30,9 +30,9 @@ def _numbers(name: str, x: Any, rank: int) -> Numbers:
 
 
 def _known(name: str, dim: Dim) -> int:
-    if isinstance(dim, str):
+    if uncountable(dim):
         raise unnamed(name, f"the extent {dim}")
-    return dim
+    return dim  # type: ignore[return-value]
 
 
 def _settings(name: str, kernel: Any, strides: Any, paddings: Any, dilations: Any) -> tuple[Numbers, Numbers, Numbers, Numbers]:

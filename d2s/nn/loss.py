@@ -228,7 +228,7 @@ def kl_div(input: Any, label: Any, reduction: str = "mean", log_target: bool = F
         seen = greater_than(label, 0.0)
         loss = where(seen, label * (log(where(seen, label, 1.0)) - input), 0.0)
     if reduction == "batchmean":
-        return sum(loss) / float(input.shape[0]) if input.shape else sum(loss)
+        return sum(loss) / input.shape[0] if input.shape else sum(loss)
     return reduced("kl_div", loss, reduction)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from d2s.arguments import number, one_of
 from d2s.errors import ArgumentError, ShapeError, brief
+from d2s.extents import Extent
 from d2s.nn.layer import Layer
 from d2s.nn.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from d2s.ops import windows
@@ -93,6 +94,8 @@ def _sizes(have: tuple[Dim, ...], size: Any, scale_factor: Any) -> tuple[list[in
 
 
 def _scaled(have: Dim, scale: float) -> int:
+    if isinstance(have, Extent):
+        return have.computed(f" times {scale}", lambda n: _scaled(n, scale))  # type: ignore[no-any-return]
     if isinstance(have, str):
         raise unnamed("interpolate", f"{have} times {scale}")
     found = int(have * scale)

@@ -42,7 +42,7 @@ def number_of(value: Any, of: DType) -> Any:
 
 def _extents(shape: Any, name: str) -> tuple[int, ...]:
     found = whole_numbers(shape, name, "shape")
-    if any(d < 0 for d in found):
+    if any(isinstance(d, int) and d < 0 for d in found):
         raise ArgumentError("D2S0004", f"{name}(): 'shape' is {list(found)}, expected extents from 0")
     return found
 

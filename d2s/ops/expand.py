@@ -10,11 +10,12 @@ from typing import Any
 
 from d2s.arguments import expect
 from d2s.errors import ArgumentError, ShapeError
+from d2s.extents import Extent
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.movement import NOWHERE, Axis, axes_of, moved
 from d2s.ops.op import op
 from d2s.ops.shape import reshape_like, unflatten
-from d2s.ops.shapes import broadcast, tensor_type, unnamed, whole_numbers
+from d2s.ops.shapes import broadcast, tensor_type, uncountable, unnamed, whole_numbers
 from d2s.types import Dim, Shape, Type
 
 
@@ -46,7 +47,7 @@ def _(x, shape):
 @expand.rule("infer")
 def _(x, shape):
     extra = len(shape) - len(x.shape)
-    if extra < 0 or any(d < -1 or (d == -1 and k < extra) for k, d in enumerate(shape)):
+    if extra < 0 or any(isinstance(d, int) and (d < -1 or (d == -1 and k < extra)) for k, d in enumerate(shape)):
         raise ArgumentError("D2S0004", f"expand(): 'shape' is {list(shape)}, expected extents for shape {list(x.shape)}")
     return Type(
         x.dtype, (*shape[:extra], *(_extent(x.shape, have, want) for have, want in zip(x.shape, shape[extra:], strict=True)))
@@ -56,6 +57,8 @@ def _(x, shape):
 def _extent(shape: Shape, have: Dim, want: int) -> Dim:
     if want == -1 or have in (1, want):
         return have if want == -1 else want
+    if isinstance(have, Extent) or isinstance(want, Extent):
+        return want
     if isinstance(have, str):
         raise unnamed("expand", f"whether the extent {have} of {list(shape)} is {want}")
     raise ShapeError("D2S0002", f"expand(): shape {list(shape)} has an extent {have} where {want} is asked for")
@@ -130,6 +133,8 @@ def broadcast_tensors(input: Sequence[Any]) -> list[Any]:
 def _repeated(x: Any, have: Shape, wanted: Shape, like: Any) -> Any:
     """x in a wider shape; extents known by name are those of x, or of a tensor that has that shape."""
     missing = len(wanted) - len(have)
+    if any(isinstance(d, Extent) for d in wanted):
+        return expand(x, wanted)
     if all(isinstance(d, int) or (k >= missing and have[k - missing] == d) for k, d in enumerate(wanted)):
         return expand(x, tuple(d if isinstance(d, int) else -1 for d in wanted))
     if like is None:
@@ -162,7 +167,7 @@ def _(x, repeat_times):
 
 def _tiled(x: Type, times: tuple[int, ...]) -> list[tuple[int, Dim]]:
     shape = (1,) * (len(times) - len(x.shape)) + x.shape
-    if any(n != 1 and isinstance(d, str) for n, d in zip(times, shape, strict=True)):
+    if any(n != 1 and uncountable(d) for n, d in zip(times, shape, strict=True)):
         raise unnamed("tile", f"an extent of {list(shape)} times {list(times)}")
     return list(zip(times, shape, strict=True))
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from d2s.errors import IndexRangeError, brief
+from d2s.extents import Extent
 from d2s.ops.compare import cast
 from d2s.ops.create import full, number_of
 from d2s.ops.dispatch import current
@@ -112,7 +113,8 @@ def understood(shape: Shape, index: Any) -> Item:
     """What an index of a tensor of that shape says; of one without tensors it is remembered."""
     entries = index if isinstance(index, tuple) else (index,)
     key = tuple(map(_plain, entries))
-    return _read(shape, list(entries)) if _OTHER in key else _remembered(shape, key)
+    open_shape = any(isinstance(d, Extent) for d in shape)
+    return _read(shape, list(entries)) if _OTHER in key or open_shape else _remembered(shape, key)
 
 
 _OTHER = "other"

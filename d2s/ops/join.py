@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import ArgumentError, DTypeError, ShapeError
+from d2s.extents import Extent
 from d2s.ops.dispatch import current
 from d2s.ops.movement import CHUNK, Kernel, Product, Registers, body, indented
 from d2s.ops.op import Share, op
@@ -73,6 +74,8 @@ def _(*xs, axis):
 
 def _total(dims: Sequence[Dim]) -> Dim:
     """The sum of extents: one of them may be a name if the others are 0."""
+    if any(isinstance(d, Extent) for d in dims):
+        return sum(dims)  # type: ignore[arg-type]
     named, number = [d for d in dims if isinstance(d, str)], sum(d for d in dims if isinstance(d, int))
     if len(named) > 1 or (named and number):
         raise unnamed("concat", f"the sum of {', '.join(map(str, dims))}")

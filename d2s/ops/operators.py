@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2s.errors import CaptureError
+from d2s.extents import Extent
 from d2s.ops import (
     argmax,
     compare,
@@ -38,7 +39,7 @@ from d2s.types import NUMBERS, float32
 
 def _operator(op: Op, reflected: bool = False) -> Any:
     def method(self: Any, other: Any) -> Any:
-        if not isinstance(other, (Operators, *NUMBERS)):
+        if not isinstance(other, (Operators, Extent, *NUMBERS)):
             if not isinstance(other, np.ndarray):
                 return NotImplemented
             other = self._of_array(other)
@@ -58,7 +59,7 @@ def _quotient(x: Any, y: Any) -> Any:
 
 def _true_quotient(reflected: bool = False) -> Any:
     def method(self: Any, other: Any) -> Any:
-        if not isinstance(other, (Operators, *NUMBERS)):
+        if not isinstance(other, (Operators, Extent, *NUMBERS)):
             if not isinstance(other, np.ndarray):
                 return NotImplemented
             other = self._of_array(other)

@@ -13,7 +13,7 @@ from d2s.ops.create import number_of
 from d2s.ops.dispatch import current
 from d2s.ops.movement import CHUNK, Product, Registers, body, indented, joined
 from d2s.ops.op import Share, op
-from d2s.ops.shapes import fitting, tensor_type, unnamed, whole_numbers
+from d2s.ops.shapes import fitting, tensor_type, uncountable, unnamed, whole_numbers
 from d2s.ops.slicing import Stretch, filled_around, part
 from d2s.types import Dim, Shape, Type
 
@@ -67,9 +67,9 @@ def _padded(name: str, x: Shape, lows: Ints, highs: Ints) -> Shape:
 
 
 def _wider(name: str, dim: Dim, by: int) -> Dim:
-    if isinstance(dim, str) and by:
+    if uncountable(dim) and by:
         raise unnamed(name, f"the extent {dim} + {by}")
-    return dim if isinstance(dim, str) else dim + by
+    return dim + by if by else dim  # type: ignore[operator, no-any-return]
 
 
 @op(paddle=None, onnx="Pad")

@@ -32,6 +32,7 @@ import numpy as np
 from d2s import memory, types
 from d2s.default_dtype import default_dtype
 from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError, brief
+from d2s.extents import Extent
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.op import Op
 from d2s.ops.random_text import (
@@ -161,7 +162,8 @@ def _signed(number: int) -> int:
 
 
 def _sized(name: str, shape: tuple[int, ...], dtype: DType) -> tuple[int, ...]:
-    memory.check(name, shape, dtype.numpy)
+    if all(isinstance(d, int) for d in shape):
+        memory.check(name, shape, dtype.numpy)
     return shape
 
 
@@ -173,8 +175,8 @@ def _shape(name: str, shape: Any, dtype: DType) -> tuple[int, ...]:
     if not isinstance(shape, (list, tuple)):
         got = type(shape).__name__
         raise DTypeError("D2S0001", f"{name}(): 'shape' expects a list of ints, got {got}", hint="[n] for n numbers")
-    extents = tuple(_int(name, "shape", d) for d in shape)
-    if any(d < 0 for d in extents) or len(extents) > 32:
+    extents: Any = tuple(d if isinstance(d, Extent) else _int(name, "shape", d) for d in shape)
+    if any(isinstance(d, int) and d < 0 for d in extents) or len(extents) > 32:
         raise ArgumentError("D2S0004", f"{name}(): {list(extents)} is not a shape: up to 32 extents, none negative")
     return _sized(name, extents, dtype)
 

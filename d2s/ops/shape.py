@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import ArgumentError, ShapeError
+from d2s.extents import Extent
 from d2s.ops.movement import copied, normal
 from d2s.ops.op import axes, op
 from d2s.ops.shapes import one_axis, unnamed, whole_numbers
@@ -28,7 +29,7 @@ def reshape(x, shape: Any):
 @reshape.rule("canonical")
 def _(x, shape):
     wanted = whole_numbers(shape, "reshape", "shape")
-    if any(d == 0 and k >= len(x.shape) for k, d in enumerate(wanted)):
+    if any(type(d) is int and d == 0 and k >= len(x.shape) for k, d in enumerate(wanted)):
         message = f"reshape(): 'shape' is {list(wanted)}: a 0 takes an extent that shape {list(x.shape)} has not"
         raise ArgumentError("D2S0004", message)
     return {"shape": wanted}
@@ -44,6 +45,8 @@ def _filled(name: str, have: Shape, wanted: Sequence[Dim]) -> Shape:
 
 def _left(name: str, have: Shape, known: Sequence[Dim], free: bool) -> Dim:
     """The extent that is left for -1; 1 if there is none and the sizes agree."""
+    if any(isinstance(d, Extent) for d in (*have, *known)):
+        return math.prod(have) // math.prod(known) if free else 1  # type: ignore[arg-type, operator]
     names, size, filled = [d for d in have if isinstance(d, str)], _number(have), _number(known)
     undecided = unnamed(name, f"whether shape {list(have)} has the size of {list(known)}")
     for dim in known:
@@ -65,6 +68,8 @@ def _number(dims: Sequence[Dim]) -> int:
 
 def one_dim(name: str, product: Shape) -> Dim:
     """A product of extents as one extent, if it is a number or one of the names."""
+    if any(isinstance(d, Extent) for d in product):
+        return math.prod(product)  # type: ignore[arg-type]
     found = normal(product)
     if len(found) > 1:
         raise unnamed(name, f"an extent of {'*'.join(map(str, found))}")

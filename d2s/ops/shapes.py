@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError, brief
+from d2s.extents import Extent
 from d2s.ops.dispatch import current
 from d2s.types import Dim, Shape, Type
 
@@ -26,7 +27,7 @@ def broadcast(name: str, shapes: Sequence[Shape]) -> tuple[Shape, list[tuple[Dim
     equal: list[tuple[Dim, Dim]] = []
     for axis in range(rank):
         dims = [s[axis - rank] for s in shapes if len(s) >= rank - axis]
-        wide = [d for d in dims if d != 1]
+        wide = [d for d in dims if isinstance(d, str) or d != 1]
         known = sorted((d for d in wide if isinstance(d, int)), reverse=True)
         if known and known[0] != known[-1]:
             listed = " and ".join(str(list(s)) for s in shapes)
@@ -53,6 +54,8 @@ def whole_numbers(value: Any, name: str, argument: str) -> tuple[int, ...]:
 
 
 def whole_number(value: Any, name: str, argument: str) -> int:
+    if isinstance(value, Extent):
+        return value  # type: ignore[return-value]
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
@@ -75,6 +78,11 @@ def fitting(name: str, argument: str, have: Shape, want: Shape) -> list[tuple[Di
 def unnamed(name: str, what: str) -> CaptureError:
     """The refusal of a result whose extents a run computes, and no input has: calls are captured size by size."""
     return CaptureError("D2S1001", f"{name}(): {what} is known at run time only", hint="use sizes that do not change")
+
+
+def uncountable(dim: Dim) -> bool:
+    """Whether an extent is a name that nothing can be counted with; an `Extent` of a declared program can."""
+    return isinstance(dim, str) and not isinstance(dim, Extent)
 
 
 def tensor_type(x: Any, name: str, argument: str) -> Type:

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 
 from d2s.arguments import expect
 from d2s.errors import ArgumentError, DTypeError, IndexRangeError, brief
+from d2s.extents import Extent
 from d2s.ops.dispatch import current
 from d2s.ops.expand import summed_to
 from d2s.ops.movement import CHUNK, Axis, Kernel, Product, Registers, axes_of, body, indented, joined, moved
 from d2s.ops.op import Share, op
-from d2s.ops.shapes import fitting, one_axis, tensor_type, unnamed, whole_number, whole_numbers
+from d2s.ops.shapes import fitting, one_axis, tensor_type, uncountable, unnamed, whole_number, whole_numbers
 from d2s.types import Dim, Shape, Type
 
 Ints = tuple[int, ...]
@@ -42,11 +43,25 @@ def stretch(name: str, dim: Dim, start: int | None, stop: int | None, step: int 
     if step == 0:
         raise ArgumentError("D2S0004", f"{name}(): a slice step is 0")
     if isinstance(dim, str):
-        if (start or 0) == 0 and stop is None and step in (None, 1):
+        if type(start) in (int, type(None)) and (start or 0) == 0 and stop is None and step in (None, 1):
             return Stretch(0, dim)
+        if isinstance(dim, Extent):
+            return _open_stretch(dim, start, stop, step)
         raise unnamed(name, f"a part of an axis of {dim} values")
     found = range(dim)[start:stop:step]
     return Stretch(found.start if len(found) else 0, len(found), found.step if len(found) > 1 else 1)
+
+
+def _open_stretch(dim: Extent, start: int | None, stop: int | None, step: int | None) -> Stretch:
+    """The same of an extent that only a run of a declared program will tell."""
+    if isinstance(start, Extent) or isinstance(stop, Extent):  # a run refuses places that are not there
+        if start is None or stop is None or step not in (None, 1):
+            raise unnamed("indexing", f"the part {start} to {stop} of an axis")
+        return Stretch(start, stop - start)
+    said = f"[{start}:{stop}:{step}]"
+    first = dim.computed(f"{said}[0]", lambda n: stretch("", n, start, stop, step).start)
+    size = dim.computed(f"{said}[]", lambda n: len(range(n)[start:stop:step]))
+    return Stretch(first, size, step or 1)
 
 
 def at(name: str, dim: Dim, axis: int, index: int) -> Stretch:
@@ -55,7 +70,7 @@ def at(name: str, dim: Dim, axis: int, index: int) -> Stretch:
         if not -dim <= index < dim:
             raise IndexRangeError("D2S0007", f"{name}(): index {index} is out of range for axis {axis} of {dim} values")
         return Stretch(index % dim, 1)
-    return Stretch(index, 1)
+    return Stretch(dim + index if isinstance(dim, Extent) and index < 0 else index, 1)
 
 
 def part(x: Any, shape: Shape, stretches: dict[int, Stretch], dropped: Sequence[int] = ()) -> Any:
@@ -65,8 +80,16 @@ def part(x: Any, shape: Shape, stretches: dict[int, Stretch], dropped: Sequence[
 
 def columns(shape: Shape, stretches: dict[int, Stretch], dropped: Sequence[int] = ()) -> tuple[Any, ...]:
     """Stretches as attributes: those that are the whole axis are left out."""
-    real = [(k, *s) for k, s in sorted(stretches.items()) if k in dropped or s != Stretch(0, shape[k])]
-    return _kept((*(tuple(column) for column in zip(*real, strict=True)), tuple(dropped)) if real else ((),) * 5)
+    real = [(k, *s) for k, s in sorted(stretches.items()) if k in dropped or not _whole(s, shape[k])]
+    found = (*(tuple(column) for column in zip(*real, strict=True)), tuple(dropped)) if real else ((),) * 5
+    return found if any(isinstance(d, Extent) for s in real for d in s) else _kept(found)
+
+
+def _whole(stretch: Stretch, dim: Dim) -> bool:
+    """Whether a stretch is known to be the whole of its axis."""
+    if isinstance(dim, Extent):
+        return stretch.size is dim and isinstance(stretch.start, int) and stretch == Stretch(0, dim)
+    return stretch == Stretch(0, dim)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -89,13 +112,18 @@ def _shape(x: Type, axes: Ints, counts: tuple[Dim, ...], dropped: Ints) -> Shape
     return tuple(d for k, d in extents.items() if k not in dropped)
 
 
-@sliced.rule("infer")
-def _(x, axes, starts, counts, steps, dropped):
+def _check_places(x: Shape, axes: Ints, starts: Ints, counts: tuple[Dim, ...], steps: Ints) -> None:
+    """Refuses places that an axis of known extent has not."""
     for axis, start, count, step in zip(axes, starts, counts, steps, strict=True):
-        dim = x.shape[axis]
-        last = start + (count - 1) * step
+        dim = x[axis]
+        last = start + (count - 1) * step  # type: ignore[operator]
         if isinstance(dim, int) and count and not (0 <= start < dim and 0 <= last < dim):
             raise IndexRangeError("D2S0007", f"places {start} to {last} are out of range for axis {axis} of {dim} values")
+
+
+@sliced.rule("infer")
+def _(x, axes, starts, counts, steps, dropped):
+    _check_places(x.shape, axes, starts, counts, steps)
     return Type(x.dtype, _shape(x, axes, counts, dropped))
 
 
@@ -130,9 +158,13 @@ def _(x, out, axes, starts, counts, steps, dropped):
 
 
 @sliced.rule("fault")
-def _(value, x, axes, starts, counts, steps, dropped):
-    start = starts[axes.index(value - 1)]
-    return IndexRangeError("D2S0007", f"index {start} is out of range for axis {value - 1} of {x.shape[value - 1]} values")
+def _(fault, x, axes, starts, counts, steps, dropped):
+    return _out_of_range(x, axes, starts, fault - 1)
+
+
+def _out_of_range(x: Any, axes: Ints, starts: Ints, axis: int) -> IndexRangeError:
+    start = starts[axes.index(axis)]
+    return IndexRangeError("D2S0007", f"index {start} is out of range for axis {axis} of {x.shape[axis]} values")
 
 
 @sliced.rule("vjp")
@@ -231,6 +263,7 @@ def set_slice(x, value, axes: Any, starts: Any, counts: Any, steps: Any, dropped
 
 @set_slice.rule("infer")
 def _(x, value, axes, starts, counts, steps, dropped):
+    _check_places(x.shape, axes, starts, counts, steps)
     if value.shape:
         fitting("set_slice", "value", value.shape, _shape(x, axes, counts, dropped))
     if value.dtype is not x.dtype:
@@ -246,7 +279,15 @@ def _(x, value, axes, starts, counts, steps, dropped):
 @set_slice.rule("kernel")
 def _(x, value, out, axes, starts, counts, steps, dropped):
     new = "value[at]" if value.shape else "value[0]"
-    return filled_around(out.shape, "x[i]", new, _stretches(axes, starts, counts, steps))
+    extents, text, share = filled_around(out.shape, "x[i]", new, _stretches(axes, starts, counts, steps))
+    r = Registers()
+    r.extents = extents
+    return extents, body(_checks(x.shape, axes, starts, r)) + text, share
+
+
+@set_slice.rule("fault")
+def _(fault, x, value, axes, starts, counts, steps, dropped):
+    return _out_of_range(x, axes, starts, fault - 1)
 
 
 @set_slice.rule("vjp")
@@ -298,8 +339,8 @@ def split(x: Any, num_or_sections: Any, axis: Any = 0) -> list[Any]:
     """
     shape = tensor_type(x, "split", "x").shape
     along = one_axis(axis, len(shape), "split")
-    dim = shape[along]
-    if isinstance(dim, str):
+    dim: Any = shape[along]
+    if uncountable(dim):
         raise unnamed("split", f"the extent {dim} of axis {along}")
     ends = [0]
     for size in _sizes(dim, num_or_sections):
@@ -310,13 +351,14 @@ def split(x: Any, num_or_sections: Any, axis: Any = 0) -> list[Any]:
 def _sizes(dim: int, wanted: Any) -> Sequence[int]:
     if not isinstance(wanted, list | tuple):
         count = whole_number(wanted, "split", "num_or_sections")
-        if not 1 <= count <= max(dim, MOST_EMPTY) or dim % count:
+        most = MOST_EMPTY if isinstance(dim, Extent) else max(dim, MOST_EMPTY)
+        if not 1 <= count <= most or dim % count:
             raise ArgumentError("D2S0004", f"split(): an axis of {dim} values has no {brief(count)} equal parts")
         return [dim // count] * count
     sizes = list(whole_numbers(wanted, "split", "num_or_sections"))
     if sizes.count(-1) == 1:
         sizes[sizes.index(-1)] = dim - sum(s for s in sizes if s != -1)
-    if min(sizes, default=-1) < 0 or sum(sizes) != dim:
+    if min((s for s in sizes if isinstance(s, int)), default=-isinstance(dim, int)) < 0 or sum(sizes) != dim:
         raise ArgumentError("D2S0004", f"split(): 'num_or_sections' is {brief(wanted)}, the axis has {dim} values")
     return sizes
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import ArgumentError, ShapeError, brief
-from d2s.ops.shapes import unnamed, whole_number, whole_numbers
+from d2s.extents import Extent
+from d2s.ops.shapes import uncountable, unnamed, whole_number, whole_numbers
 from d2s.types import Dim, Shape
 
 AXES = {1: "L", 2: "HW", 3: "DHW"}
@@ -94,21 +95,29 @@ def same(name: str, have: Sequence[Dim], kernel: Numbers, stride: Numbers) -> Nu
     """The padding with which there is one window per `stride` elements."""
     found: list[int] = []
     for extent, k, s in zip(have, kernel, stride, strict=True):
-        if isinstance(extent, str) and s > 1:
+        if uncountable(extent) and s > 1:
             raise unnamed(name, f"the padding 'SAME' of extent {extent}")
-        whole = k - 1 if isinstance(extent, str) else max((-(-extent // s) - 1) * s + k - extent, 0)
+        whole: Any = k - 1 if s == 1 else _covering(extent, k, s)
         found += [whole // 2, whole - whole // 2]
     return tuple(found)
+
+
+def _covering(extent: Any, kernel: int, stride: int) -> Any:
+    """How much padding it takes that each stride has its window."""
+    if isinstance(extent, Extent):
+        return extent.computed(f" padded for {kernel}, {stride}", lambda n: _covering(n, kernel, stride))
+    return max((-(-extent // stride) - 1) * stride + kernel - extent, 0)
 
 
 def slid(name: str, have: Dim, kernel: int, stride: int, dilation: int, pads: Sequence[int], up: bool = False) -> Dim:
     """How many windows there are along an axis; `up` counts a last one that leaves it."""
     reach = dilation * (kernel - 1) + 1
-    if isinstance(have, str):
+    if uncountable(have):
         if stride == 1 and pads[0] + pads[1] == reach - 1:
             return have
         raise unnamed(name, f"the number of windows along an axis of extent {have}")
-    room = have + pads[0] + pads[1] - reach
+    extent: Any = have
+    room = extent + pads[0] + pads[1] - reach
     return -(-room // stride) + 1 if up else room // stride + 1
 
 

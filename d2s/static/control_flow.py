@@ -197,7 +197,7 @@ def host(recording: Recording, function: Callable[..., Any], inputs: Sequence[An
         refuse("D2S1003", "Python is called in a branch or loop of a declared program", "call it outside")
     recording.where = user_line()
     values = [recording.resolve(recording.symbol_of(x)) for x in inputs]
-    made: list[Variable] = recording.add("host", values, outputs, {"function": function})
+    made: list[Variable] = recording.add("host", values, outputs, {"function": function, "types": tuple(outputs)})
     recording.stopped.update(v.value for v in made)
     return made
 

@@ -28,7 +28,6 @@ from d2s.ir.program import Value
 from d2s.place import CPUPlace, usable
 from d2s.runtime import random_state
 from d2s.runtime.random_state import RandomState, get_rng_state, set_rng_state
-from d2s.static.extents import MANY, OPEN
 from d2s.static.host import Segment, segments
 from d2s.static.program import Program, default_main_program, eagerly
 from d2s.static.recording import Drawn, Fed, Held, Recording, Step, Variable
@@ -57,10 +56,8 @@ class CompiledProgram:
 class Compiled:
     """A program for one choice of extents and of what is fetched."""
 
-    def __init__(
-        self, recording: Recording, extents: Mapping[int, int], fetched: Sequence[Value], shapes: Mapping[str, Any]
-    ) -> None:
-        replay = Replay(recording, extents, shapes)
+    def __init__(self, recording: Recording, fetched: Sequence[Value], shapes: Mapping[str, Any]) -> None:
+        replay = Replay(recording, shapes)
         self.recording, self.fetched = recording, [replay.value(v) for v in fetched]
         tested = recording.tested
         self.assigned = [] if tested else [(t, replay.value(v)) for t, v in recording.assigned]
@@ -225,7 +222,7 @@ def _computed(program: Program, feed: dict[str, Any], values: list[Value], scope
     arrays = {name: _fed(recording, name, value) for name, value in feed.items() if name in program.feeds()}
     shapes = {name: array.shape for name, array in arrays.items()}
     key = program.version, tuple(sorted(shapes.items())), tuple(values)
-    compiled = program.compiled.pop(key, None) or Compiled(recording, _extents(recording, shapes), values, shapes)
+    compiled = program.compiled.pop(key, None) or Compiled(recording, values, shapes)
     while len(program.compiled) >= KEPT:
         del program.compiled[next(iter(program.compiled))]
     program.compiled[key] = compiled
@@ -278,7 +275,7 @@ def _fed(recording: Recording, name: str, value: Any) -> np.ndarray:
         message = f"Executor.run(): '{name}' is declared as {of.dtype.name}, and is fed {array.dtype}"
         raise DTypeError("D2S0003", message, hint=f"feed x.astype('{of.dtype.name}')")
     fits = len(array.shape) == len(of.shape) and all(
-        d in (n, *OPEN[k : k + 1]) for k, (d, n) in enumerate(zip(of.shape, array.shape, strict=True))
+        isinstance(d, str) or d == n for d, n in zip(of.shape, array.shape, strict=True)
     )
     if not fits:
         raise ShapeError(
@@ -286,13 +283,3 @@ def _fed(recording: Recording, name: str, value: Any) -> np.ndarray:
             f"Executor.run(): '{name}' is declared as {recording.names[name]!r}, and is fed shape {list(array.shape)}",
         )
     return np.ascontiguousarray(array).reshape(array.shape)
-
-
-def _extents(recording: Recording, shapes: Mapping[str, tuple[int, ...]]) -> dict[int, int]:
-    """What the open extents are in a run, by axis; MANY where feeds differ."""
-    found: dict[int, int] = {}
-    for name, shape in shapes.items():
-        for axis, d in enumerate(recording.names[name].value.type.shape):
-            if axis < len(OPEN) and d == OPEN[axis]:
-                found[axis] = shape[axis] if found.get(axis, shape[axis]) == shape[axis] else MANY
-    return found

@@ -36,14 +36,13 @@ from d2s.static.recording import Fed, Held, Variable
 from d2s.static.replay import Replay
 from d2s.static.scope import global_scope
 
-NAMES = {axis: f"n{axis}" for axis in range(7)}  # of open extents in files
-
 
 def model_of(program: Program, feeds: Sequence[Variable], fetches: Sequence[Any]) -> export.Model:
     """What computes the fetches from the feeds, as a file holds it: no gradients, no updates."""
     tested = program.clone(for_test=True)
     recording = tested.recording
-    replay = Replay(recording, NAMES)
+    fed = {role.name: declared.type.shape for declared, role in recording.roles.items() if isinstance(role, Fed)}
+    replay = Replay(recording, {name: [d if isinstance(d, int) else str(d) for d in shape] for name, shape in fed.items()})
     outputs = [replay.value(_declared(program, one).value) for one in fetches]
     inputs, parameters = [], {}
     for variable in feeds:

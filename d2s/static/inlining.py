@@ -12,7 +12,7 @@ In: a function and its argument leaves, variables among them. Out: what it retur
 [2.0, 2.0]
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,7 @@ from d2s.capture.symbolic import refuse
 from d2s.capture.trace import Captured, trace
 from d2s.capture.tree import Skeleton, containers
 from d2s.eager.tensor import Tensor
-from d2s.ir.program import Node, Program, Value
-from d2s.static.extents import Upwards
+from d2s.ir.program import Node, Value
 from d2s.static.recording import Recording, Variable
 
 
@@ -74,19 +73,7 @@ def _recorded(recording: Recording, captured: Captured, given: dict[int, Variabl
     for node in program.nodes:
         inputs = tuple(values.get(v, v) for v in node.inputs)
         recording.builder.nodes.append(Node(node.op, inputs, node.outputs, node.attrs, node.where))
-    if captured.draws:
-        recording.root.sized.update(_taken(program))
     return [Variable(recording, values.get(v, v)) for v in program.outputs]
-
-
-def _taken(program: Program) -> Iterator[tuple[Value, Upwards]]:
-    """The constants by which draws move the counter on, which is the last input."""
-    counter = program.inputs[-1]
-    numbers = {node.outputs[0]: node.attrs["value"] for node in program.nodes if node.op == "constant"}
-    for node in program.nodes:
-        if node.op == "add" and counter in node.inputs:
-            counter = node.outputs[0]
-            yield from ((v, Upwards(numbers[v])) for v in node.inputs if v in numbers)
 
 
 def _store(recording: Recording, target: Any, value: Any, leaf: Callable[[str, Any], Any]) -> None:

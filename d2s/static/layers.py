@@ -26,13 +26,12 @@ from d2s.nn.initializer import Constant, Initializer, Normal, begin
 from d2s.nn.layer import Layer
 from d2s.nn.norm import batch_norm as normalised
 from d2s.ops.shape import reshape
-from d2s.static.extents import is_open
 from d2s.static.program import declaring
 
 
 def known(function: str, extents: Sequence[int]) -> int:
     """The product of extents that a parameter's shape is made of."""
-    if any(is_open(d) for d in extents):
+    if any(isinstance(d, str) for d in extents):
         raise ArgumentError("D2S0004", f"{function}(): a parameter's extent would be open", hint="give it in static.data()")
     return math.prod(int(d) for d in extents)
 

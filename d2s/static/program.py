@@ -28,7 +28,6 @@ from d2s.ir.text import show
 from d2s.nn.initializer import Initializer
 from d2s.nn.parameter import Parameter
 from d2s.ops.dispatch import handlers
-from d2s.static.extents import OPEN
 from d2s.static.input_spec import InputSpec
 from d2s.static.recording import Fed, Held, Recording, Variable
 from d2s.static.scope import Scope, global_scope
@@ -144,9 +143,10 @@ class Program:
         found.random_seed, found.starts = self.random_seed, list(self.starts)
         nodes = [n for n in held.builder.nodes if not for_test or n.op != "backward"]
         found.recording.builder.nodes, found.recording.builder.inputs = nodes, list(held.builder.inputs)
-        for name in ("roles", "lifted", "stopped", "sized", "names", "assigned", "seed", "counter"):
+        for name in ("roles", "lifted", "stopped", "names", "assigned", "seed", "counter"):
             value = getattr(held, name)
             setattr(found.recording, name, value if isinstance(value, Variable) else copy.copy(value))
+        found.recording.ledger = held.ledger
         found.recording.tested = held.tested or for_test
         found.recording.steps = [] if for_test else list(held.steps)
         return found
@@ -286,12 +286,10 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Variab
     recording = declaring("data").root
     expect("data", "name", name, str, "a str")
     spec = InputSpec(shape, "float32" if dtype is None else dtype)
-    if any(d is None for d in spec.shape[len(OPEN) :]):
-        raise ArgumentError("D2S0004", f"data(): only the first {len(OPEN)} extents may be open")
     known = recording.names.get(name)
-    of = Type(types.dtype(spec.dtype), tuple(OPEN[k] if d is None else d for k, d in enumerate(spec.shape)))
+    of = Type(types.dtype(spec.dtype), tuple(f"n{k}" if d is None else d for k, d in enumerate(spec.shape)))
     if known is not None and isinstance(recording.roles.get(known.value), Fed):
-        if known.value.type != of:
+        if str(known.value.type) != str(of):
             raise ArgumentError("D2S0004", f"data(): '{name}' was declared as another kind of tensor before")
         return known
     return recording.feed(name, of)

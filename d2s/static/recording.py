@@ -12,6 +12,7 @@ two kinds of node that only a run resolves: `backward`, which asks for gradients
 """
 
 import dataclasses
+import math
 import re
 import sys
 import weakref
@@ -23,6 +24,7 @@ from d2s.arguments import expect
 from d2s.autodiff.mode import recording as grad_wanted
 from d2s.capture.symbolic import SymbolicTensor, in_package, refuse, user_line
 from d2s.eager.tensor import Tensor
+from d2s.extents import Extent, Ledger
 from d2s.ir.program import Node, Value
 from d2s.nn.initializer import Initializer, Postpones
 from d2s.ops import OPS
@@ -32,7 +34,6 @@ from d2s.ops.item import get_item, set_item
 from d2s.ops.op import Op
 from d2s.ops.recording import Recorder, Symbolic
 from d2s.runtime import launch
-from d2s.static.extents import Extent, Upwards, is_open, is_reciprocal
 from d2s.types import Dim, Type
 
 
@@ -62,9 +63,21 @@ class Variable(SymbolicTensor):
 
     @property
     def shape(self) -> list[int]:
-        """The extents; an open one is -1 to users, as in Paddle, and a number that is recognised later to d2s itself."""
-        inside = in_package(sys._getframe(1).f_code.co_filename)
-        return [_seen(d, inside) for d in self.value.type.shape]
+        """The extents; an open one is -1 to users, as in Paddle, and an `Extent` to d2s itself."""
+        if in_package(sys._getframe(1).f_code.co_filename):
+            return list(self.value.type.shape)  # type: ignore[arg-type]
+        return [_seen(d) for d in self.value.type.shape]
+
+    @property
+    def size(self) -> int:
+        """How many values it has; -1 where only a run can tell."""
+        found: Any = math.prod(self.value.type.shape)  # type: ignore[arg-type]
+        return found if isinstance(found, int) or in_package(sys._getframe(1).f_code.co_filename) else -1
+
+    def __len__(self) -> int:
+        if self.ndim and isinstance(self.value.type.shape[0], str):
+            refuse("D2S1001", "len() of a variable: only a run knows how long it is", "give the extent in static.data()")
+        return super().__len__()
 
     @property
     def name(self) -> str:
@@ -109,7 +122,7 @@ class Variable(SymbolicTensor):
         return found
 
     def __repr__(self) -> str:  # type: ignore[override]
-        kind = f"{self.value.type.dtype.name}, {[_seen(d, False) for d in self.value.type.shape]}"
+        kind = f"{self.value.type.dtype.name}, {[_seen(d) for d in self.value.type.shape]}"
         return f"Variable({self.name}: {kind}, stop_gradient={self.stop_gradient})"
 
     __str__ = __repr__  # type: ignore[assignment]
@@ -126,10 +139,8 @@ class Variable(SymbolicTensor):
         return [], pairs
 
 
-def _seen(dim: Dim, inside: bool) -> int:
-    if isinstance(dim, str) or not is_open(dim):
-        return dim  # type: ignore[return-value]
-    return Extent(dim) if inside else -1
+def _seen(dim: Dim) -> int:
+    return -1 if isinstance(dim, str) else dim
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -182,7 +193,7 @@ class Recording(Recorder, Postpones):
         self.lifted: dict[int, tuple[Tensor, Variable]] = {}
         self.stopped: set[Value] = set()
         self.assigned: list[tuple[Tensor, Value]] = []  # what a run writes into tensors
-        self.sized: dict[Value, Any] = {}  # constants that follow from open extents, before they were rounded
+        self.ledger = Ledger()  # of what code was told about open extents
         self.names: dict[str, Variable] = {}
         self.seed: Variable | None = None  # of the stream of random numbers
         self.counter: Variable | None = None  # where a run leaves it
@@ -196,8 +207,9 @@ class Recording(Recorder, Postpones):
     # --- inputs
 
     def feed(self, name: str, of: Type) -> Variable:
-        """A variable that every run is given a value for."""
+        """A variable that every run is given a value for. Extents that are names are open."""
         symbol: Variable = self._rooted(of, name, Fed(name))
+        symbol.value.type = self.ledger.opened(of, symbol.value)
         self.stopped.add(symbol.value)
         self.names[name] = symbol
         return symbol
@@ -225,9 +237,7 @@ class Recording(Recorder, Postpones):
         root = self.root
         seed, at = root.stream_state()
         with handling(root):
-            taken = root.constant(int(blocks), Type(types.int64))
-            root.sized[taken.value] = Upwards(blocks)
-            root.counter = OPS["add"](at, taken)
+            root.counter = OPS["add"](at, root.ledger.of_feeds(blocks) if isinstance(blocks, Extent) else blocks)
         return seed, at
 
     def stream_state(self) -> tuple[Variable, Variable]:
@@ -243,6 +253,8 @@ class Recording(Recorder, Postpones):
     # --- what is recorded
 
     def type_of(self, value: Any) -> Type | None:
+        if isinstance(value, Extent):
+            return Type(types.int64, python=True)
         return launch.type_of(value.array) if isinstance(value, Tensor) else super().type_of(value)
 
     def resolve(self, symbol: Symbolic) -> Value:
@@ -266,19 +278,18 @@ class Recording(Recorder, Postpones):
 
     def constant(self, number: bool | int | float, type: Type) -> Any:
         self.where = user_line()
-        if isinstance(number, float) and is_reciprocal(number):
-            refuse("D2S1001", "the reciprocal of an open extent: it is known at run time only", "mean(), or a fixed extent")
-        found = super().constant(number, type)
-        if isinstance(number, Extent):
-            self.root.sized[found.value] = number
-        return found
+        return super().constant(number, type)
 
     def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         self.where = user_line()
-        return super().run(op, tuple(self.lift(x) if isinstance(x, Tensor) else x for x in inputs), attrs)
+        if op.name == "extent":
+            return inputs[0].value.type.shape[attrs["axis"]]
+        return super().run(op, tuple(x if isinstance(x, Variable) else self.symbol_of(x) for x in inputs), attrs)
 
     def add(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
         made = super().add(op, inputs, types, attrs)
+        for symbol in made:
+            symbol.value.type = self.root.ledger.opened(symbol.value.type, symbol.value)
         if not grad_wanted():
             self.root.stopped.update(symbol.value for symbol in made)
         return made
@@ -289,6 +300,9 @@ class Recording(Recorder, Postpones):
             return value
         if isinstance(value, Tensor):
             return self.lift(value)
+        if isinstance(value, Extent):  # a run puts in what it comes to
+            attrs = {"value": value, "dtype": types.int64, "python": True}
+            return self.add("constant", [], [Type(types.int64, python=True)], attrs)[0]  # type: ignore[no-any-return]
         found: Variable = self.constant(value, Type(types.python_dtype(value)))
         return found
 

@@ -4,13 +4,12 @@ In: a recording, and what its open extents are. Out: nodes of the IR on values o
 was declared. Types are inferred anew; a `backward` becomes the gradient Program of all that stands before it.
 
 >>> from d2s.ops.dispatch import handling
->>> from d2s.static.extents import OPEN
 >>> from d2s.types import Type, float32
 >>> recording = Recording("main")
->>> x = recording.feed("x", Type(float32, (OPEN[0], 2)))
+>>> x = recording.feed("x", Type(float32, ("n", 2)))
 >>> with handling(recording):
 ...     y = d2s.tanh(x)
->>> Replay(recording, {0: 3}).value(y.value).type
+>>> Replay(recording, {"x": (3, 2)}).value(y.value).type
 f32[3,2]
 """
 
@@ -18,32 +17,33 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d2s.autodiff.program import linearize
-from d2s.errors import ArgumentError, D2SError
+from d2s.errors import ArgumentError, CaptureError, D2SError
+from d2s.extents import Answer, Extent, axes, come_to
 from d2s.ir.program import Builder, Node, Program, Value
 from d2s.ops import OPS
-from d2s.static.extents import actual, is_open
 from d2s.static.recording import Fed, Recording
 from d2s.static.testing import as_tested
-from d2s.types import Dim, Type, array_of
+from d2s.types import Dim, Type
 
 
 class Replay:
     """The nodes of a recording, one after the other, for one choice of extents (numbers, or names for a file)."""
 
-    def __init__(self, recording: Recording, extents: Mapping[int, Dim], shapes: Mapping[str, Any] | None = None) -> None:
-        self.recording, self.extents = recording, extents
+    def __init__(self, recording: Recording, shapes: Mapping[str, Sequence[Dim]]) -> None:
+        self.recording = recording
         self.values: dict[Value, Value] = {}
+        self.types: dict[Value, Type] = {}  # of all declared values, those of regions too
         self.present: dict[Value, Value] = {}  # of a gradient: whether the path a run took has one
         self.absent: set[Value] = set()  # gradients no path has
         self.unfed: dict[Value, str] = {}  # what depends on a feed that has no value
         self.builder = Builder(recording.builder.name, [])
         for value in recording.builder.inputs:
             role = recording.roles.get(value)
-            if shapes is not None and isinstance(role, Fed) and role.name not in shapes:
+            if isinstance(role, Fed) and role.name not in shapes:
                 self.unfed[value] = role.name
                 continue
-            of = Type(value.type.dtype, tuple(shapes[role.name])) if shapes and isinstance(role, Fed) else self.type(value.type)
-            self.values[value] = Value(of, value.name)
+            of = Type(value.type.dtype, tuple(shapes[role.name])) if isinstance(role, Fed) else value.type
+            self.types[value], self.values[value] = of, Value(of, value.name)
             self.builder.inputs.append(self.values[value])
         nodes = as_tested(recording) if recording.tested else recording.builder.nodes
         for node in nodes:
@@ -52,6 +52,7 @@ class Replay:
                 self._node(self.builder, self.values, node)
             if needed is not None:
                 self.unfed.update(dict.fromkeys(node.outputs, needed))
+        self._check_answers()
 
     def value(self, declared: Value) -> Value:
         """What stands for a declared value."""
@@ -61,18 +62,30 @@ class Replay:
             raise ArgumentError("D2S0004", f"a variable {declared.name} of another program is asked for")
         return self.values[declared]
 
-    def type(self, of: Type) -> Type:
-        return Type(of.dtype, tuple(self.number(d) if is_open(d) else d for d in of.shape), of.python)
+    def _check_answers(self) -> None:
+        """What code was told about extents must be so in this run."""
+        for answer in self.recording.ledger.answers:
+            if not self._holds(answer):
+                message = f"this program was declared for feeds of which {answer.said}, and is run with others"
+                raise CaptureError("D2S1001", message, hint="give the extents in static.data()")
 
-    def number(self, number: Any) -> Any:
-        """What a recorded number is in this run."""
-        return actual(number, self.extents) if self.extents else number
+    def _holds(self, answer: Answer) -> bool:
+        """Whether it is so; of what this run does not compute nothing is asked, nor of names in files."""
+        whole = [self.types.get(value) for value, _ in (*axes(answer.left), *axes(answer.right))]
+        numbers = all(of is not None and all(isinstance(d, int) for d in of.shape) for of in whole)
+        return answer.holds(self._axis) if numbers else True
+
+    def _axis(self, axis: tuple[Value, int]) -> Dim:
+        return self.types[axis[0]].shape[axis[1]]
+
+    def type(self, of: Type) -> Type:
+        return Type(of.dtype, tuple(self._attr(d) for d in of.shape), of.python)
 
     def _attr(self, value: Any) -> Any:
         if isinstance(value, list | tuple):
             parts = [self._attr(part) for part in value]
             return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-        return self.number(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        return come_to(value.meant, self._axis) if isinstance(value, Extent) else value
 
     def _node(self, builder: Builder, values: dict[Value, Value], node: Node) -> None:
         if node.op == "backward":
@@ -84,24 +97,40 @@ class Replay:
             found = self._types(node, inputs, attrs)
         except D2SError as error:
             raise error.at(node.where) from None
+        for declared, of in zip(node.outputs, found, strict=True):
+            self._note(declared, of, node.where)
         outputs = builder.add(node.op, inputs, found, attrs, node.where)
         values.update(zip(node.outputs, outputs, strict=True))
 
+    def _note(self, declared: Value, of: Type, where: str) -> None:
+        """The type of a declared value in this run, which must be one the declared type allows."""
+        self.types[declared] = of
+        fits = len(of.shape) == len(declared.type.shape) and all(
+            isinstance(d, str) or self._attr(was) == d for was, d in zip(declared.type.shape, of.shape, strict=True)
+        )
+        if not fits:
+            message = f"a value declared as {declared.type} is {of} in this run, and code may have relied on what it was"
+            raise CaptureError("D2S1001", message, where=where, hint="give the extents in static.data()")
+
     def _attrs(self, node: Node, inputs: Sequence[Value]) -> dict[str, Any]:
-        if node.outputs and node.outputs[0] in self.recording.sized:
-            number = self.number(self.recording.sized[node.outputs[0]])
-            return node.attrs | {"value": array_of(number, node.attrs["dtype"]).item()}
         attrs = {name: self._attr(value) for name, value in node.attrs.items() if not isinstance(value, Program)}
         fed = inputs[1:] if node.op == "cond" else inputs
         return attrs | {name: self._region(region, fed) for name, region in node.regions().items()}
 
     def _types(self, node: Node, inputs: Sequence[Value], attrs: dict[str, Any]) -> Sequence[Type]:
         if node.op == "host":
-            return [self.type(v.type) for v in node.outputs]
+            return [self._of_feeds(of) for of in node.attrs["types"]]
         return OPS[node.op].infer([v.type for v in inputs], attrs)
+
+    def _of_feeds(self, of: Type) -> Type:
+        """What a call of Python returns: open extents are those of the feeds with that name."""
+        ledger = self.recording.ledger
+        shape = [ledger.of_feeds(d) if isinstance(d, Extent) else d for d in of.shape]
+        return self.type(Type(of.dtype, tuple(shape)))
 
     def _region(self, region: Program, inputs: Sequence[Value]) -> Program:
         values = {v: Value(i.type, v.name) for v, i in zip(region.inputs, inputs, strict=True)}
+        self.types.update((declared, value.type) for declared, value in values.items())
         builder = Builder(region.name, list(values.values()))
         for node in region.nodes:
             self._node(builder, values, node)

@@ -5,7 +5,6 @@ import pytest
 
 import d2s
 from d2s import static
-from d2s.static.extents import OPEN, Extent, actual
 
 ONES = np.ones((2, 3), "float32")
 
@@ -47,29 +46,6 @@ def test_numbers_made_of_an_open_extent_follow_the_feed(declared, n):
     assert [f.shape for f in found] == [(2 * n, 12), (5, 3, 4), ()]
     assert found[1].min() == n
     assert found[2] == n * 12
-
-
-@pytest.mark.parametrize("number", [0, 1, -1, 784, 10**6, 2**31 - 1, -(2**31), 10**9, 2**63 - 1, 50257, 100000])
-def test_a_number_of_no_extent_stays(number):
-    assert actual(number, {0: 5, 1: 7}) == number
-
-
-def test_a_number_of_extents_is_found_again():
-    n, m = OPEN[:2]
-    for recorded, wanted in [(n, 5), (-n, -5), (3 * n + 1, 16), (n - 1, 4), (n * m, 35), (6 * m, 42), (n * 36 // 4, 45)]:
-        assert actual(recorded, {0: 5, 1: 7}) == wanted
-
-
-@pytest.mark.parametrize("use", [lambda n: 1 / n, lambda n: n / 2, float, lambda n: n**0.5])
-def test_an_open_extent_is_no_number_of_anything_else(use):
-    with pytest.raises(d2s.errors.CaptureError, match="known at run time only"):
-        use(Extent(OPEN[0]) + 1)
-
-
-def test_the_reciprocal_of_an_open_extent_is_refused_where_it_is_recorded(declared):
-    x = static.data("x", [None, 3])
-    with pytest.raises(d2s.errors.CaptureError, match="known at run time only"):
-        x * (1.0 / OPEN[0])
 
 
 def test_gradients_of_targets_in_inputs_and_in_values_on_the_way(declared):
