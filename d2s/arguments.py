@@ -1,4 +1,4 @@
-"""Checks of arguments that say, with a code, which argument it is, what it is to be, and what came.
+"""Checks of arguments that say, with a code, which argument it is, what it is to be, and what came; and Paddle's `name=`.
 
 >>> expect("roll", "axis", 3, int, "an int")
 >>> one_of("pad", "mode", "reflect", ["constant", "reflect"])
@@ -6,7 +6,11 @@
 2.0
 """
 
-from collections.abc import Iterable
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -36,3 +40,55 @@ def number(function: str, name: str, value: Any) -> float:
     if not -_LARGEST < value < _LARGEST and isinstance(value, int):  # no `try`: captured functions come here, too
         raise ArgumentError("D2S0004", f"{function}(): '{name}' is {brief(value)}, too large for a float")
     return float(value)
+
+
+# --- name=: a label all of Paddle's functions take, and of which nothing comes
+
+
+def unlabelled(named: dict[str, Any]) -> dict[str, Any]:
+    """Arguments without Paddle's `name`."""
+    if not isinstance(named["name"], str | None):
+        raise ArgumentError("D2S0004", f"'name' is {brief(named['name'])}, expected a string or None")
+    return {key: value for key, value in named.items() if key != "name"}
+
+
+@functools.cache
+def labelled(function: types.FunctionType) -> Callable[..., Any]:
+    """The function, which takes `name=`, too. In its module it takes the place of the one that does not.
+
+    >>> def twice(x):
+    ...     return 2 * x
+    >>> labelled(twice)(3, name="doubled")
+    6
+    """
+    without = unlabelled
+
+    def taking(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **(without(kwargs) if "name" in kwargs else kwargs))
+
+    made = types.FunctionType(taking.__code__, function.__globals__, function.__name__, None, taking.__closure__)
+    functools.update_wrapper(made, function)
+    home = sys.modules[function.__module__]
+    if getattr(home, function.__name__, None) is function:
+        setattr(home, function.__name__, made)  # what a pickle finds
+    return made
+
+
+def label(published: Any) -> None:
+    """Has the functions that a module or class publishes, and that are made of ops, take `name=`."""
+    for name, value in list(vars(published).items()):
+        if isinstance(value, types.FunctionType) and not name.startswith("_") and _unnamed(value):
+            setattr(published, name, labelled(value))
+
+
+_MADE_OF_OPS = ("d2s.ops.", "d2s.linalg.", "d2s.eager.counts", "d2s.eager.masks", "d2s.eager.assign")
+
+
+def _unnamed(function: types.FunctionType) -> bool:
+    code = function.__code__
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return (
+        (function.__module__ or "").startswith(_MADE_OF_OPS)
+        and "name" not in known
+        and not code.co_flags & inspect.CO_VARKEYWORDS
+    )

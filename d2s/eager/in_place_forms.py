@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from d2s.arguments import number
+from d2s.arguments import labelled, number
 from d2s.eager.history import acts
 from d2s.eager.in_place import InPlace
 from d2s.errors import ArgumentError, DTypeError, ShapeError
@@ -217,11 +217,11 @@ def _elementwise() -> dict[str, Function]:
 
 
 def _forms(functions: Iterable[Function], kind: Function) -> dict[str, Function]:
-    return {function.__name__: kind(function) for function in functions}
+    return {function.__name__: labelled(kind(function)) for function in functions}
 
 
 _ACTS = _elementwise() | _forms(_COMPOSED, _keeping) | _forms(_TURNED, _turning) | _forms(_RESHAPED, _as_they_lie)
-_ACTS |= {draw.__name__: draw for draw in _DRAWS} | {"where": where_}
+_ACTS |= {draw.__name__: labelled(draw) for draw in _DRAWS} | {"where": labelled(where_)}
 for _name, _act in _ACTS.items():
     if not hasattr(InPlace, f"{_name}_"):
         setattr(InPlace, f"{_name}_", _method(_name, _act))

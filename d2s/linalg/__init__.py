@@ -1,5 +1,8 @@
 """Linear algebra: `paddle.linalg`. Products are ops of our own; what takes matrices apart is LAPACK's, by way of NumPy."""
 
+import sys
+
+from d2s.arguments import label
 from d2s.linalg.factors import cholesky, eigh, eigvalsh, qr, svd
 from d2s.linalg.inverse import inv
 from d2s.linalg.inverses import cholesky_solve, det, matrix_power, matrix_rank, pinv, slogdet, solve, triangular_solve
@@ -25,3 +28,5 @@ __all__ = [
     "svd",
     "triangular_solve",
 ]
+
+label(sys.modules[__name__])

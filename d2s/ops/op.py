@@ -18,6 +18,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from d2s.arguments import unlabelled
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.dispatch import OPS, apply, handlers
 from d2s.ops.shapes import broadcast
@@ -75,7 +76,7 @@ class Op:
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:
         if "name" in attrs:
-            attrs = _unlabelled(attrs)
+            attrs = unlabelled(attrs)
         if self.variadic:
             return apply(self, *self._divided(inputs, attrs))
         if attrs or len(inputs) != self.count:
@@ -169,13 +170,6 @@ class Op:
         """Cotangents of the inputs, in ops; a callable is one that is computed only if wanted, None is none."""
         found = self.rules["vjp"](g, out, *inputs, **attrs)
         return found if isinstance(found, tuple) else (found,)
-
-
-def _unlabelled(attrs: dict[str, Any]) -> dict[str, Any]:
-    """Arguments without Paddle's `name`, a label that changes no result."""
-    if not isinstance(attrs["name"], str | None):
-        raise ArgumentError("D2S0004", f"'name' is {brief(attrs['name'])}, expected a string or None")
-    return {key: value for key, value in attrs.items() if key != "name"}
 
 
 def op(*, paddle: str | None, **options: Any) -> Callable[[Rule], Op]:
