@@ -142,6 +142,7 @@ from d2s.version import full_version as __version__
 
 if TYPE_CHECKING:
     from d2s import callbacks, dataset, hapi, io, jit, linalg, metric, onnx, static, utils, vision
+    from d2s.dataset import reader
     from d2s.dataset.batch import batch
     from d2s.hapi import Model, flops
     from d2s.hapi.summary import summary as summary
@@ -168,7 +169,13 @@ _PACKAGES = ("callbacks", "dataset", "hapi", "io", "jit", "linalg", "metric", "o
 _LATER = {name: f"d2s.{name}" for name in _PACKAGES}
 _LATER |= {"to_static": "d2s.jit", "from_dlpack": "d2s.utils.dlpack"}
 _LATER |= dict.fromkeys(("disable_static", "enable_static", "in_dynamic_mode"), "d2s.static.program")
-_LATER |= {"batch": "d2s.dataset.batch", "Model": "d2s.hapi", "flops": "d2s.hapi", "summary": "d2s.hapi"}
+_LATER |= {
+    "reader": "d2s.dataset",
+    "batch": "d2s.dataset.batch",
+    "Model": "d2s.hapi",
+    "flops": "d2s.hapi",
+    "summary": "d2s.hapi",
+}
 _LATER |= dict.fromkeys(("cholesky", "cholesky_solve", "eigh", "eigvalsh", "matrix_power"), "d2s.linalg")
 _LATER |= dict.fromkeys(("inv", "det", "pinv", "qr", "slogdet", "solve", "svd", "triangular_solve"), "d2s.linalg")
 globals().update(in_place_forms.FUNCTIONS)

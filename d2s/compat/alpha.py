@@ -8,10 +8,14 @@ from typing import Any
 
 from d2s import nn
 from d2s.autodiff.mode import no_grad
-from d2s.compat import layers, old_names, traced, training
+from d2s.compat import fluid, layers, old_names, traced, training
 from d2s.compat.generation import Generation
 from d2s.compat.old_values import old
 from d2s.static.program import enable_static, in_dynamic_mode
+
+_OF_1X = """sums fill_constant mul elementwise_add elementwise_sub elementwise_mul elementwise_div elementwise_max
+    elementwise_min elementwise_pow elementwise_mod elementwise_floordiv reduce_sum reduce_mean reduce_max reduce_min
+    reduce_prod reduce_all reduce_any"""
 
 
 def _names() -> dict[str, Any]:
@@ -41,6 +45,7 @@ def _names() -> dict[str, Any]:
         "imperative.Layer": nn.Layer,
         "ParamAttr": nn.parameter.ParamAttr,
     }
+    found |= {name: fluid.GENERATION.names[f"paddle.fluid.layers.{name}"] for name in _OF_1X.split()}
     found |= {f"optimizer.{name}": kind for name, kind in training.BY_NAME.items()}
     found |= {f"imperative.{decay.__name__}": decay for decay in training.DECAYS}
     return {f"paddle.{name}": value for name, value in found.items()}

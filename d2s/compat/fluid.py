@@ -4,23 +4,74 @@
 True
 """
 
+import sys
 from typing import Any
 
-from d2s import nn, regularizer, static, unique_name
+from d2s import flags, jit, nn, regularizer, static, unique_name
 from d2s.autodiff.mode import no_grad
-from d2s.compat import layers, old_names, traced, training
+from d2s.compat import (
+    dygraph_layers,
+    fluid_learning,
+    fluid_losses,
+    fluid_math,
+    fluid_programs,
+    fluid_shapes,
+    layers,
+    old_names,
+    traced,
+    training,
+)
 from d2s.compat.generation import Generation
 from d2s.compat.old_py_layer import PyLayer
 from d2s.compat.old_values import old
+from d2s.eager.autograd import grad
 from d2s.eager.tensor import Tensor
-from d2s.nn import initializer
+from d2s.nn import functional, initializer
 from d2s.place import CPUPlace, is_compiled_with_cuda
-from d2s.static.program import in_dynamic_mode
+from d2s.static.program import enable_static, in_dynamic_mode
 
-_FUNCTIONS = """sums reduce_sum reduce_mean reduce_max reduce_min reduce_prod elementwise_add elementwise_sub elementwise_mul
-    elementwise_div cross_entropy mean concat reshape transpose matmul accuracy fill_constant softmax scale dropout cast
-    fc data"""
-_LAYERS = ("Layer", "Conv2D", "Pool2D", "FC", "BatchNorm")
+# By module: the functions of `fluid.layers` that d2s has otherwise, and those it has as they were.
+_FUNCTIONS = {
+    old_names: """sums reduce_sum reduce_mean reduce_max reduce_min reduce_prod elementwise_add elementwise_sub elementwise_mul
+        elementwise_div cross_entropy mean concat reshape transpose matmul accuracy fill_constant softmax scale dropout cast
+        data""",
+    fluid_math: """elementwise_max elementwise_min elementwise_pow elementwise_mod elementwise_floordiv reduce_all reduce_any
+        pow leaky_relu relu6 brelu soft_relu swish hard_sigmoid hard_swish hard_shrink softshrink thresholded_relu stanh
+        l2_normalize clip_by_norm isfinite has_nan has_inf uniform_random gaussian_random""",
+    fluid_shapes: """squeeze unsqueeze flatten shape mul expand expand_as reverse split stack unstack slice strided_slice
+        crop_tensor gather_nd scatter scatter_nd_add where pad pad2d pad_constant_like argmax argmin argsort topk cumsum range
+        eye diag one_hot image_resize resize_bilinear lrn grid_sampler maxout shuffle_channel assign""",
+    fluid_losses: """mse_loss huber_loss smooth_l1 kldiv_loss rank_loss margin_rank_loss bpr_loss
+        sigmoid_cross_entropy_with_logits cos_sim label_smooth""",
+    fluid_learning: """fc embedding conv2d_transpose conv3d layer_norm group_norm instance_norm prelu adaptive_pool2d""",
+    functional: """relu sigmoid tanh softplus softsign elu gelu selu square_error_cost softmax_with_cross_entropy log_loss
+        dice_loss npair_loss affine_grid pixel_shuffle temporal_shift unfold sequence_mask""",
+    static: "create_parameter create_global_var Print py_func",
+    static.nn: "conv2d batch_norm cond while_loop case switch_case",
+}
+_AS_TODAY = """abs exp log sqrt rsqrt square reciprocal sin cos acos asin atan ceil floor round sign erf clip less_than
+    less_equal greater_than greater_equal equal not_equal logical_and logical_or logical_xor logical_not zeros ones
+    zeros_like ones_like linspace rank scatter_nd shard_index increment"""
+_OTHERWISE = {
+    "sum": fluid_math.sum_of,
+    "gather": fluid_shapes.gather_rows,
+    "crop": fluid_shapes.crop_tensor,
+    "logsigmoid": functional.log_sigmoid,
+    "tanh_shrink": functional.tanhshrink,
+    "pool2d": layers.pool2d,
+}
+_NETS = {
+    "simple_img_conv_pool": fluid_learning.simple_img_conv_pool,
+    "img_conv_group": fluid_learning.img_conv_group,
+    "glu": fluid_shapes.glu,
+    "scaled_dot_product_attention": fluid_shapes.attention,
+}
+_PROGRAMS = ("save_params", "load_params", "save_persistables", "load_persistables")
+_LAYERS = {
+    layers: "Layer Conv2D Pool2D FC BatchNorm Linear",
+    dygraph_layers: "Embedding Dropout LayerNorm",
+    nn: "Sequential LayerList ParameterList",
+}
 _INITIALIZERS = {"Constant": "Constant", "Uniform": "Uniform", "Normal": "Normal", "TruncatedNormal": "TruncatedNormal"}
 _INITIALIZERS |= {"NumpyArray": "Assign", "Bilinear": "Bilinear"}
 
@@ -54,13 +105,28 @@ def _names() -> dict[str, Any]:
     found |= {"core.is_compiled_with_cuda": is_compiled_with_cuda, "core.VarBase": Tensor, "Variable": Tensor}
     found |= {"CPUPlace": CPUPlace, "CUDAPlace": old_names.CUDAPlace, "Layer": layers.Layer, "PyLayer": PyLayer}
     found |= {"core.CPUPlace": CPUPlace, "core.CUDAPlace": old_names.CUDAPlace, "data": static.data, "Program": static.Program}
-    found |= {f"dygraph.{place}{name}": getattr(layers, name) for name in _LAYERS for place in ("", "nn.", "layers.")}
-    found |= {f"layers.{name}": old(getattr(old_names, name), True) for name in _FUNCTIONS.split()}
     found |= {
-        "layers.pool2d": layers.pool2d,
-        "ParamAttr": nn.parameter.ParamAttr,
-        "param_attr.ParamAttr": nn.parameter.ParamAttr,
+        f"dygraph.{place}{name}": getattr(home, name)
+        for home, named in _LAYERS.items()
+        for name in named.split()
+        for place in ("", "nn.", "layers.", "container.")
     }
+    functions = {name: getattr(place, name) for place, names in _FUNCTIONS.items() for name in names.split()}
+    functions |= {name: getattr(sys.modules["d2s"], name) for name in _AS_TODAY.split()}
+    found |= {f"layers.{name}": old(function, True) for name, function in (functions | _OTHERWISE).items()}
+    found |= {f"nets.{name}": function for name, function in _NETS.items()}
+    found |= {"one_hot": fluid_shapes.one_hot_behind, "embedding": static.nn.embedding, "DataFeeder": fluid_programs.DataFeeder}
+    found |= {f"io.{name}": getattr(fluid_programs, name) for name in _PROGRAMS}
+    found |= {f"{place}ParamAttr": nn.parameter.ParamAttr for place in ("", "param_attr.")}
+    found |= {"dygraph.ProgramTranslator": traced.ProgramTranslator, "dygraph.jit.declarative": traced.declarative}
+    found |= {"dygraph.jit.TracedLayer": traced.TracedLayer, "dygraph.jit.save": jit.save, "dygraph.jit.load": jit.load}
+    found |= {"set_flags": flags.set_flags, "get_flags": flags.get_flags, "save_dygraph": training.save_dygraph}
+    found |= {
+        "load_dygraph": training.load_dygraph,
+        "enable_dygraph": old_names.enable_imperative,
+        "disable_dygraph": enable_static,
+    }
+    found |= {"metrics.Accuracy": fluid_programs.Accuracy, "dygraph.grad": grad, "dygraph.declarative": traced.declarative}
     found |= {"dygraph.guard": old_names.guard, "dygraph.no_grad": no_grad, "dygraph.enabled": in_dynamic_mode}
     found |= {f"dygraph.{place}to_variable": old_names.to_variable_of_1x for place in ("", "base.")}
     found |= {f"dygraph.{f.__name__}": f for f in (training.save_persistables, training.load_persistables)}
@@ -88,10 +154,7 @@ _CLIPS: dict[str, Any] = {
     "GradientClipByGlobalNorm": nn.clip.ClipGradByGlobalNorm,
 }
 _INSTEAD: dict[str, tuple[str, ...]] = {
-    "paddle.fluid": ("static", ""),
-    "paddle.fluid.layers": ("", "nn.functional", "static.nn", "static"),
-    "paddle.fluid.dygraph": ("nn", "jit"),
-    "paddle.fluid.dygraph.nn": ("nn",),
+    "paddle.fluid": ("static",),
     "paddle.fluid.io": ("static", "io"),
     "paddle.fluid.framework": ("static",),
     "paddle.fluid.backward": ("static",),

@@ -93,7 +93,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if path in names:
             return names[path]
         held = [found for place in self._places(path) if (found := _in_d2s(place)) is not _MISSING]
-        if path == "paddle" or any(name.startswith(path + ".") for name in names) or (held and inspect.ismodule(held[0])):
+        inside = any(name.startswith(path + ".") for name in (*names, *self.generation.instead))
+        if path == "paddle" or path in self.generation.instead or inside or (held and inspect.ismodule(held[0])):
             return Face(path, self)
         return self._as_then(held[0]) if held else _MISSING
 

@@ -66,13 +66,13 @@ class Layer(layer.Layer):
         return super().train(mode_)  # type: ignore[return-value]
 
     def load_dict(self, stat_dict: dict[str, Any], include_sublayers: bool = True) -> None:  # type: ignore[override]
-        """Gives parameters values by their names, those that are made later when they are."""
+        """Gives values by the places of a model, as in 1.8, or by names, as in 1.4; to what is made later when it is."""
         for one in self.sublayers(include_self=True):
             if isinstance(one, Layer):
                 one._held_state = dict(stat_dict)
-        for parameter in self.parameters():
-            if parameter.name in stat_dict:
-                parameter.set_value(stat_dict[parameter.name])
+        for place, held in self.state_dict().items():
+            if place in stat_dict or held.name in stat_dict:
+                held.set_value(stat_dict[place if place in stat_dict else held.name])
 
     set_dict = load_dict  # type: ignore[assignment]
 
@@ -116,8 +116,17 @@ class _Convolution(Layer):
         return self._bias_param
 
 
+def of_a_scope(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a layer is made as until 1.6: the name of a scope is its first argument."""
+    return "name_scope" in kwargs or (bool(args) and isinstance(args[0], str | None))
+
+
 class Conv2D(_Convolution):
     """A convolution of 1.x; the number of channels is that of the first input where it is not given."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Without a scope, the layer of 1.7 and 1.8."""
+        return super().__new__(cls) if of_a_scope(args, kwargs) else AlphaConv2D(*args, **kwargs)
 
     def __init__(
         self,
@@ -208,6 +217,10 @@ class AlphaPool2D(layer.Layer):
 class Pool2D(Layer):
     """A pool of 1.x."""
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Without a scope, the layer of 1.7 and 1.8."""
+        return super().__new__(cls) if of_a_scope(args, kwargs) else AlphaPool2D(*args, **kwargs)
+
     def __init__(self, name_scope: str, *args: Any, dtype: Any = "float32", **kwargs: Any) -> None:
         super().__init__(name_scope, dtype)
         self._given = args, kwargs
@@ -284,8 +297,53 @@ class Linear(layer.Layer):
         return activated(functional.linear(input, self.weight, self.bias), self._act)
 
 
-class BatchNorm(Layer):
-    """A batch norm of 1.x."""
+class _BatchNorm(Layer):
+    """What the batch norms of 1.x share."""
+
+    def _set(self, channels: int, act: str | None, is_test: bool, numbers: tuple[float, float], attrs: tuple[Any, Any]) -> None:
+        self._act, self._test, self._settings = act, is_test, numbers
+        self.weight = self.create_parameter([channels], attrs[0], default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([channels], attrs[1], is_bias=True)
+        names = [unique_name.generate(f"{self.full_name()}.w") for _ in range(2)]
+        for name, called, value in zip(("_mean", "_variance"), names, (0.0, 1.0), strict=True):
+            self.register_buffer(name, create_global_var([channels], value, self._dtype, True, name=called))
+
+    def forward(self, input: Any) -> Any:
+        layout = "NCHW" if len(input.shape) == 4 else "NC"
+        training = self.training and not self._test
+        held = self._mean, self._variance, self.weight, self.bias
+        return activated(batch_norm(input, *held, training, *self._settings, layout), self._act)
+
+
+class UnscopedBatchNorm(_BatchNorm):
+    """A batch norm of 1.7 and 1.8."""
+
+    def __init__(
+        self,
+        num_channels: int,
+        act: str | None = None,
+        is_test: bool = False,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: Any = "float32",
+        data_layout: str = "NCHW",
+    ) -> None:
+        super().__init__(None, dtype)
+        self._set(num_channels, act, is_test, (momentum, epsilon), (param_attr, bias_attr))
+
+
+class BatchNorm(_BatchNorm):
+    """A batch norm of 1.x.
+
+    >>> BatchNorm("scope", 2)(d2s.ones([1, 2, 3, 3])).shape, type(BatchNorm(2)).__name__
+    ([1, 2, 3, 3], 'UnscopedBatchNorm')
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Without a scope, the layer of 1.7 and 1.8."""
+        return super().__new__(cls) if of_a_scope(args, kwargs) else UnscopedBatchNorm(*args, **kwargs)
 
     def __init__(
         self,
@@ -301,15 +359,4 @@ class BatchNorm(Layer):
         data_layout: str = "NCHW",
     ) -> None:
         super().__init__(name_scope, dtype)
-        self._act, self._test, self._settings = act, is_test, (momentum, epsilon)
-        self.weight = self.create_parameter([num_channels], param_attr, default_initializer=Constant(1.0))
-        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
-        names = [unique_name.generate(f"{self.full_name()}.w") for _ in range(2)]
-        for name, called, value in zip(("_mean", "_variance"), names, (0.0, 1.0), strict=True):
-            self.register_buffer(name, create_global_var([num_channels], value, dtype, True, name=called))
-
-    def forward(self, input: Any) -> Any:
-        layout = "NCHW" if len(input.shape) == 4 else "NC"
-        training = self.training and not self._test
-        held = self._mean, self._variance, self.weight, self.bias
-        return activated(batch_norm(input, *held, training, *self._settings, layout), self._act)
+        self._set(num_channels, act, is_test, (momentum, epsilon), (param_attr, bias_attr))

@@ -31,18 +31,22 @@ def sums(input: Sequence[Any], out: Any = None) -> Any:
     return functools.reduce(math.add, input)
 
 
-def _reduction(function: Any) -> Callable[..., Any]:
+def reduction_of(function: Any) -> Callable[..., Any]:
+    """A reduction of d2s, with the names its arguments had."""
+
     def reduction(input: Any, dim: Any = None, keep_dim: bool = False, name: str | None = None) -> Any:
         return function(input, axis=dim, keepdim=keep_dim)
 
     return reduction
 
 
-reduce_sum, reduce_mean, reduce_max = map(_reduction, (reduce.sum, reduce.mean, reduce.max))
-reduce_min, reduce_prod = map(_reduction, (reduce.min, reduce.prod))
+reduce_sum, reduce_mean, reduce_max = map(reduction_of, (reduce.sum, reduce.mean, reduce.max))
+reduce_min, reduce_prod = map(reduction_of, (reduce.min, reduce.prod))
 
 
-def _elementwise(function: Any) -> Callable[..., Any]:
+def elementwise_of(function: Any) -> Callable[..., Any]:
+    """A function of two tensors, the second of which may stand for axes in the middle of the first."""
+
     def elementwise(x: Any, y: Any, axis: int = -1, act: str | None = None, name: str | None = None) -> Any:
         behind = len(x.shape) - axis - len(y.shape) if axis >= 0 else 0
         return activated(function(x, shape.reshape(y, [*y.shape, *[1] * behind]) if behind > 0 else y), act)
@@ -50,8 +54,8 @@ def _elementwise(function: Any) -> Callable[..., Any]:
     return elementwise
 
 
-elementwise_add, elementwise_sub = map(_elementwise, (math.add, math.subtract))
-elementwise_mul, elementwise_div = map(_elementwise, (math.multiply, math.divide))
+elementwise_add, elementwise_sub = map(elementwise_of, (math.add, math.subtract))
+elementwise_mul, elementwise_div = map(elementwise_of, (math.multiply, math.divide))
 
 
 def cross_entropy(input: Any, label: Any, soft_label: bool = False, ignore_index: int = -100) -> Any:
@@ -127,20 +131,6 @@ def dropout(
 def cast(x: Any, dtype: Any) -> Any:
     """The values in another dtype."""
     return compare.cast(x, dtype)
-
-
-def fc(
-    input: Any,
-    size: int,
-    num_flatten_dims: int = 1,
-    param_attr: Any = None,
-    bias_attr: Any = None,
-    act: str | None = None,
-    is_test: bool = False,
-    name: str | None = None,
-) -> Any:
-    """A product with a weight of its own."""
-    return static.nn.fc(input, size, num_flatten_dims, param_attr, bias_attr, act, name)
 
 
 def data(name: str, shape: Sequence[int], append_batch_size: bool = True, dtype: Any = "float32", lod_level: int = 0) -> Any:

@@ -45,16 +45,18 @@ def accuracy(input: Any, label: Any, k: int = 1, correct: Any = None, total: Any
 
 def _found(scores: Any, label: Any, k: int) -> Any:
     """1.0 at the place among the k greatest where the right class stands."""
-    classes = scores.shape[-1]
-    if isinstance(classes, int) and isinstance(k, int) and k > classes:
+    of, have = (
+        tensor_type(scores, "accuracy", "input").shape,
+        tensor_type(label, "accuracy", "label").shape,
+    )  # also open extents
+    classes = of[-1] if of else 0
+    if of and isinstance(classes, int) and isinstance(k, int) and k > classes:
         raise ArgumentError("D2S0004", f"accuracy among the {k} most probable of {classes} classes")
-    if not label.shape or not scores.shape:
-        raise ShapeError(
-            "D2S0002", f"accuracy of scores {list(scores.shape)} and labels {list(label.shape)}: one of them is 0-D"
-        )
-    if len(label.shape) == 1:
+    if not have or not of:
+        raise ShapeError("D2S0002", f"accuracy of scores {list(of)} and labels {list(have)}: one of them is 0-D")
+    if len(have) == 1:
         label = reshape(label, [-1, 1])
-    elif label.shape[-1] != 1:
+    elif have[-1] != 1:
         label = argmax(label, axis=-1, keepdim=True)  # one-hot, or probabilities
     return cast(equal(greatest(scores, k)[1], cast(label, "int64")), "float32")
 

@@ -139,7 +139,7 @@ def topk(x: Any, k: int, axis: Any = None, largest: bool = True, sorted: bool = 
     axis = -1 if axis is None else axis
     _among("topk", "k", k, x, axis)
     values, places = sorted_(x, axis, largest)
-    return (values, places) if not x.shape else (slice(values, [axis], [0], [k]), slice(places, [axis], [0], [k]))
+    return (values, places) if not x.ndim else (slice(values, [axis], [0], [k]), slice(places, [axis], [0], [k]))
 
 
 def _among(name: str, argument: str, k: Any, x: Any, axis: Any) -> None:
@@ -161,7 +161,7 @@ def kthvalue(x: Any, k: int, axis: Any = None, keepdim: bool = False) -> tuple[A
     axis = -1 if axis is None else axis
     _among("kthvalue", "k", k, x, axis)
     values, places = sorted_(x, axis, False)
-    return (values, places) if not x.shape else (_place(values, k - 1, axis, keepdim), _place(places, k - 1, axis, keepdim))
+    return (values, places) if not x.ndim else (_place(values, k - 1, axis, keepdim), _place(places, k - 1, axis, keepdim))
 
 
 def _place(x: Any, k: int, axis: int, keepdim: bool) -> Any:

@@ -22,7 +22,7 @@ from d2s import types
 from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, brief
-from d2s.ir.program import Node
+from d2s.ir.program import Node, Value
 from d2s.ir.program import Program as Graph
 from d2s.ir.text import show
 from d2s.nn.initializer import Initializer
@@ -83,6 +83,7 @@ class Program:
         self.compiled: dict[Any, Any] = {}  # by what a run is given and asked for
         self.notes: dict[str, Any] = {}  # by key: what was declared once, such as a counter
         self.recording = self._recording()
+        self.origin: Program | None = None  # what this is a clone of
 
     def _recording(self) -> Recording:
         found = Recording("main")
@@ -110,7 +111,18 @@ class Program:
     num_blocks = 1
 
     def has(self, name: str) -> bool:
-        return name in self.recording.names or any(t.name == name for t in self._held())
+        return self._variable(name) is not None or any(t.name == name for t in self._held())
+
+    def _variable(self, name: str) -> Variable | None:
+        """The variable of that name; of a clone also one its origin named since."""
+        own = self.recording.names.get(name)
+        if own is not None or self.origin is None:
+            return own
+        later = self.origin._variable(name)
+        return later if later is not None and self._computes(later.value) else None
+
+    def _computes(self, value: Value) -> bool:
+        return any(value in node.outputs for node in self.recording.builder.nodes)
 
     def named(self, name: str) -> Any:
         """The variable, or the tensor the program reads, of that name."""
@@ -118,10 +130,11 @@ class Program:
         for tensor in self._held():
             if tensor.name == name:
                 return tensor
-        if name not in self.recording.names:
+        found = self._variable(name)
+        if found is None:
             known = ", ".join(sorted(self.recording.names)[:20])
             raise ArgumentError("D2S0004", f"no variable of the program is named {brief(name)}", hint=f"one of {known}")
-        return self.recording.names[name]
+        return found
 
     def _held(self) -> list[Tensor]:
         held = [t for t, _ in self.recording.lifted.values()]
@@ -140,7 +153,7 @@ class Program:
     def clone(self, for_test: bool = False) -> "Program":
         """A program of the same nodes; `for_test`, without gradients, updates and what only training does."""
         found, held = Program(), self.recording
-        found.random_seed, found.starts = self.random_seed, list(self.starts)
+        found.random_seed, found.starts, found.origin = self.random_seed, list(self.starts), self
         nodes = [n for n in held.builder.nodes if not for_test or n.op != "backward"]
         found.recording.builder.nodes, found.recording.builder.inputs = nodes, list(held.builder.inputs)
         for name in ("roles", "lifted", "stopped", "names", "assigned", "seed", "counter"):

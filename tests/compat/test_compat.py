@@ -69,7 +69,7 @@ def test_pillow_has_its_old_name_back_inside_of_scripts(tmp_path, monkeypatch):
     with compat.installed("1.x"):
         assert Image.ANTIALIAS == 1
     for name in ("PIL", "PIL.Image"):
-        monkeypatch.delitem(sys.modules, name)
+        del sys.modules[name]
 
 
 def test_an_unknown_generation():

@@ -11,13 +11,16 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 SAMPLES = sorted((ROOT / "samples" / "from_paddle").glob("*.py"))
 PRINTED = {
     "fluid_digits": [r"eager, step 0: \[\d\.\d+", r"Executor, step 20: \[[01]\.", "the same parameters: True"],
+    "fluid_1_8_digits": [r"loss \[[01]\.", r"right: 0\.[6-9]|right: 1", "loaded, the same: True"],
+    "fluid_program": [r"step 0: [2-4]\.", r"right: 0\.[7-9]", r"values kept: \[ *True"],
     "alpha_regression": [r"slope 3\.000, offset 0\.500"],
     "second_static": [r"(9\d|100)% right", "the file gives the same: True"],
 }
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda p: p.stem)
-def test_sample(path, capsys, monkeypatch):
+def test_sample(path, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("D2S_DATA_HOME", str(ROOT / "samples"))
     assert main([str(path)]) == 0
     printed = capsys.readouterr().out

@@ -156,6 +156,19 @@ def test_a_clone_for_tests_neither_drops_nor_learns(declared):
     assert not np.array_equal(before, exe.run(test, feed={"x": a}, fetch_list=[out])[0])
 
 
+def test_a_clone_knows_names_given_since_but_not_what_is_declared_since(declared):
+    main, _ = declared
+    x = static.data("x", [None, 2])
+    y = x * 2.0
+    test = main.clone(for_test=True)
+    later = y + 1.0
+    assert test.has(y.name) and test.global_block().var(y.name) is y and not test.has(later.name)
+    found = static.Executor().run(test, feed={"x": np.ones((1, 2), "float32")}, fetch_list=[y.name])
+    assert found[0].tolist() == [[2.0, 2.0]]
+    with pytest.raises(d2s.errors.ArgumentError):
+        static.Executor().run(test, feed={"x": np.ones((1, 2), "float32")}, fetch_list=[later.name])
+
+
 def test_the_same_program_is_trained_in_two_scopes_apart(declared):
     main, startup = declared
     x = static.data("x", [None, 2])

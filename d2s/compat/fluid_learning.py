@@ -1,0 +1,204 @@
+"""Functions of `fluid.layers` and `fluid.nets` that make parameters of their own.
+
+In: variables, sizes, the names of then. Out: variables; what learns stands in the program that starts.
+
+>>> layer_norm(d2s.to_tensor([[1.0, 3.0]]), epsilon=0.0).tolist()
+[[-1.0, 1.0]]
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from d2s import nn, static
+from d2s.compat.layers import pool2d
+from d2s.compat.old_names import dropout
+from d2s.nn import functional
+from d2s.nn.activation import activated
+from d2s.ops import math, shape
+
+
+def fc(
+    input: Any,
+    size: int,
+    num_flatten_dims: int = 1,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    is_test: bool = False,
+    name: str | None = None,
+) -> Any:
+    """A product with a weight of its own; of several inputs, the sum of their products."""
+    several = list(input) if isinstance(input, list | tuple) else [input]
+    attrs = list(param_attr) if isinstance(param_attr, list | tuple) else [param_attr] * len(several)
+    biases = [*[False] * (len(several) - 1), bias_attr]
+    found = [static.nn.fc(x, size, num_flatten_dims, a, b, None) for x, a, b in zip(several, attrs, biases, strict=True)]
+    return activated(functools.reduce(math.add, found), act)
+
+
+def embedding(
+    input: Any,
+    size: Sequence[int],
+    is_sparse: bool = False,
+    is_distributed: bool = False,
+    padding_idx: int | None = None,
+    param_attr: Any = None,
+    dtype: Any = "float32",
+) -> Any:
+    """A row of a table for each number; the last axis of the numbers has the extent 1 and becomes the row."""
+    rows = shape.squeeze(input, -1) if input.shape[-1] == 1 else input
+    return static.nn.embedding(rows, size, is_sparse, is_distributed, padding_idx, param_attr, dtype)
+
+
+def _given(**attrs: Any) -> dict[str, Any]:
+    """Attributes that were given, for layers that know their defaults."""
+    return {name: value for name, value in attrs.items() if value is not None}
+
+
+def conv2d_transpose(
+    input: Any,
+    num_filters: int,
+    output_size: Any = None,
+    filter_size: Any = None,
+    padding: Any = 0,
+    stride: Any = 1,
+    dilation: Any = 1,
+    groups: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """A convolution backwards."""
+    attrs = _given(weight_attr=param_attr, bias_attr=bias_attr)
+    layer = nn.Conv2DTranspose(
+        input.shape[1], num_filters, filter_size, stride, padding, dilation=dilation, groups=groups or 1, **attrs
+    )
+    return activated(layer(input, output_size), act)
+
+
+def conv3d(
+    input: Any,
+    num_filters: int,
+    filter_size: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """A convolution over volumes."""
+    attrs = _given(weight_attr=param_attr, bias_attr=bias_attr)
+    layer = nn.Conv3D(input.shape[1], num_filters, filter_size, stride, padding, dilation, groups or 1, **attrs)
+    return activated(layer(input), act)
+
+
+def layer_norm(
+    input: Any,
+    scale: bool = True,
+    shift: bool = True,
+    begin_norm_axis: int = 1,
+    epsilon: float = 1e-5,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Samples of mean 0 and variance 1."""
+    behind = list(input.shape[begin_norm_axis:])
+    layer = nn.LayerNorm(behind, epsilon, param_attr if scale else False, bias_attr if shift else False)
+    return activated(layer(input), act)
+
+
+def group_norm(
+    input: Any,
+    groups: int,
+    epsilon: float = 1e-5,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """Groups of channels of mean 0 and variance 1."""
+    return activated(nn.GroupNorm(groups, input.shape[1], epsilon, param_attr, bias_attr, data_layout)(input), act)
+
+
+def instance_norm(
+    input: Any, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
+) -> Any:
+    """Channels of mean 0 and variance 1, sample by sample."""
+    return nn.InstanceNorm2D(input.shape[1], epsilon, weight_attr=param_attr, bias_attr=bias_attr)(input)
+
+
+def prelu(x: Any, mode: str, param_attr: Any = None, name: str | None = None) -> Any:
+    """`x`, and a part of what is negative that is learnt: one for all, or one for each channel."""
+    return nn.PReLU({"all": 1, "channel": x.shape[1]}[mode], 0.25, param_attr)(x)
+
+
+def adaptive_pool2d(
+    input: Any, pool_size: Any, pool_type: str = "max", require_index: bool = False, name: str | None = None
+) -> Any:
+    """The greatest element, or the mean, of as many windows as wanted."""
+    if pool_type == "max":
+        return functional.adaptive_max_pool2d(input, pool_size, require_index)
+    return functional.adaptive_avg_pool2d(input, pool_size)
+
+
+# --- nets --------------------------------------------------------------------------------------------------------------------
+
+
+def simple_img_conv_pool(
+    input: Any,
+    num_filters: int,
+    filter_size: Any,
+    pool_size: Any,
+    pool_stride: Any,
+    pool_padding: Any = 0,
+    pool_type: str = "max",
+    global_pooling: bool = False,
+    conv_stride: Any = 1,
+    conv_padding: Any = 0,
+    conv_dilation: Any = 1,
+    conv_groups: int = 1,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    use_cudnn: bool = True,
+) -> Any:
+    """A convolution and a pool."""
+    place = conv_stride, conv_padding, conv_dilation, conv_groups
+    found = static.nn.conv2d(input, num_filters, filter_size, *place, param_attr, bias_attr, act=act)
+    return pool2d(found, pool_size, pool_type, pool_stride, pool_padding, global_pooling)
+
+
+def img_conv_group(
+    input: Any,
+    conv_num_filter: Sequence[int],
+    pool_size: Any,
+    conv_padding: Any = 1,
+    conv_filter_size: Any = 3,
+    conv_act: str | None = None,
+    param_attr: Any = None,
+    conv_with_batchnorm: Any = False,
+    conv_batchnorm_drop_rate: Any = 0.0,
+    pool_stride: Any = 1,
+    pool_type: str = "max",
+    use_cudnn: bool = True,
+) -> Any:
+    """Several convolutions, with norms and dropout between, and a pool."""
+    count = len(conv_num_filter)
+    settings = [conv_padding, conv_filter_size, param_attr, conv_with_batchnorm, conv_batchnorm_drop_rate]
+    each = [one if isinstance(one, list | tuple) else [one] * count for one in settings]
+    for filters, padding, size, attr, norm, drop in zip(conv_num_filter, *each, strict=True):
+        act = None if norm else conv_act
+        input = static.nn.conv2d(input, filters, size, padding=padding, param_attr=attr, act=act)
+        if norm:
+            input = static.nn.batch_norm(input, act=conv_act)
+            input = dropout(input, drop) if abs(drop) > 1e-5 else input
+    return pool2d(input, pool_size, pool_type, pool_stride)

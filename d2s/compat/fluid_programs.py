@@ -1,0 +1,117 @@
+"""What `fluid` has around programs: feeding them rows, keeping their parameters in a folder, averages of metrics.
+
+In: a program's variables; rows of a reader. Out: what `Executor.run` is fed; a folder with a file for each parameter, in the
+format of then, or one file for all.
+
+>>> accuracy = Accuracy()
+>>> accuracy.update(0.5, 10)
+>>> accuracy.update(1.0, 30)
+>>> accuracy.eval()
+0.875
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2s import static
+from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError
+from d2s.export import tensors
+from d2s.nn.parameter import Parameter
+from d2s.static.files import load_from_file, save_to_file
+
+
+class DataFeeder:
+    """Makes what a run is fed of rows: one array for each variable, in its dtype and shape."""
+
+    def __init__(self, feed_list: Sequence[Any], place: Any = None, program: Any = None) -> None:
+        main = program or static.default_main_program()
+        self._variables = [main.named(one) if isinstance(one, str) else one for one in feed_list]
+
+    def feed(self, iterable: Iterable[Sequence[Any]]) -> dict[str, np.ndarray]:
+        """The arrays of a batch, by the names of the variables."""
+        rows = list(iterable)
+        for row in rows:
+            if len(row) != len(self._variables):
+                message = f"feed(): a row has {len(row)} parts, but {len(self._variables)} variables are fed"
+                raise ArgumentError("D2S0004", message)
+        return {v.name: _batch(v, [row[n] for row in rows]) for n, v in enumerate(self._variables)}
+
+
+def _batch(variable: Any, parts: Sequence[Any]) -> np.ndarray:
+    found = np.stack([np.asarray(part) for part in parts]).astype(variable.dtype.name)
+    wanted = [len(parts), *variable.shape[1:]]
+    return found.reshape(wanted) if all(isinstance(d, int) and d >= 0 for d in wanted) else found
+
+
+class Accuracy:
+    """A mean of accuracies, weighed by the sizes of their batches."""
+
+    def __init__(self, name: str | None = None) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Nothing counts any more."""
+        self.value, self.weight = 0.0, 0.0
+
+    def update(self, value: Any, weight: Any) -> None:
+        """Counts one batch."""
+        self.value += float(np.asarray(value).item()) * float(np.asarray(weight).item())
+        self.weight += float(np.asarray(weight).item())
+
+    def eval(self) -> float:
+        """The mean so far."""
+        if self.weight == 0:
+            raise ArgumentError("D2S0004", "eval(): no batch was counted", hint="call update() first")
+        return self.value / self.weight
+
+
+# --- the values of a program in a folder -------------------------------------------------------------------------------------
+
+
+def _kept(main_program: Any, learnt: bool) -> dict[str, Tensor]:
+    program = main_program or static.default_main_program()
+    found = program.state_dict("param" if learnt else "all")
+    return {name: t for name, t in found.items() if isinstance(t, Tensor) and (isinstance(t, Parameter) or not learnt)}
+
+
+def _write(kept: dict[str, Tensor], dirname: str, filename: str | None) -> None:
+    arrays = {name: kept[name].numpy() for name in sorted(kept)}
+    if filename is not None:
+        save_to_file(os.path.join(dirname, filename), tensors.write_parameters(arrays))
+        return
+    for name, array in arrays.items():
+        save_to_file(os.path.join(dirname, name), tensors.write_parameters({name: array}))
+
+
+def _read(kept: dict[str, Tensor], dirname: str, filename: str | None, main_program: Any) -> None:
+    names = sorted(kept)
+    if filename is not None:
+        arrays = tensors.read_parameters(load_from_file(os.path.join(dirname, filename)), names)
+    else:
+        files = ((name, load_from_file(os.path.join(dirname, name))) for name in names)
+        arrays = {name: tensors.read_parameters(data, [name])[name] for name, data in files}
+    (main_program or static.default_main_program()).set_state_dict(arrays)
+
+
+def save_params(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
+    """Writes what a program learns."""
+    _write(_kept(main_program, True), dirname, filename)
+
+
+def load_params(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
+    """Reads what `save_params` wrote."""
+    _read(_kept(main_program, True), dirname, filename, main_program)
+
+
+def save_persistables(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
+    """Writes what a program learns and keeps, moments of optimizers among it."""
+    _write(_kept(main_program, False), dirname, filename)
+
+
+def load_persistables(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
+    """Reads what `save_persistables` wrote."""
+    _read(_kept(main_program, False), dirname, filename, main_program)
