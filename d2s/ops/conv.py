@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import DTypeError, ShapeError
-from d2s.ops import conv_depth_text, conv_text, conv_weight_text, conv_winograd_text, windows
+from d2s.ops import conv_depth_text, conv_plane_text, conv_text, conv_weight_text, conv_winograd_text, windows
 from d2s.ops.dispatch import current
 from d2s.ops.op import Share, op
 from d2s.ops.reduce import sum
@@ -105,7 +105,9 @@ def _kernel(x: Type, weight: Type, bias_and_out: Sequence[Type], attrs: Attrs, t
     extents = _extents(x.shape, out.shape, weight.shape[2:], attrs, channels)
     if channels == (1, 1):
         share = Share(conv_depth_text.PIECES, conv_depth_text.GRAIN)
-        return extents, conv_depth_text.call(transposed, bool(bias)), share, conv_depth_text.ABOVE
+        fits = conv_plane_text.fits(weight.shape[2:], attrs["stride"], attrs["dilation"])
+        text = conv_plane_text if fits else conv_depth_text
+        return extents, text.call(transposed, bool(bias)), share, text.ABOVE
     if conv_winograd_text.fits(x.dtype.short, weight.shape[2:], attrs["stride"], attrs["dilation"], channels):
         share = Share(conv_winograd_text.PIECES, conv_winograd_text.GRAIN)
         return extents, conv_winograd_text.call(transposed, bool(bias)), share, conv_winograd_text.ABOVE
