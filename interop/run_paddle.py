@@ -43,6 +43,24 @@ def by_inference(prefix, runs, optimize=True):
         yield [predictor.get_output_handle(name).copy_to_cpu() for name in predictor.get_output_names()]
 
 
+def by_training(prefix, runs, steps=2):
+    """What a loaded layer answers after some steps of SGD on the first run."""
+    layer = paddle.jit.load(prefix)
+    layer.train()
+    sgd = paddle.optimizer.SGD(0.01, parameters=[p for p in layer.parameters() if not p.stop_gradient])
+    for _ in range(steps):
+        found = layer(*map(paddle.to_tensor, runs[0]))
+        first = found[0] if isinstance(found, (list, tuple)) else found
+        first.stop_gradient = False  # which 2.6.2 forgets
+        (first * first).mean().backward()
+        sgd.step()
+        sgd.clear_grad()
+    layer.eval()
+    for feeds in runs:
+        found = layer(*map(paddle.to_tensor, feeds))
+        yield [t.numpy() for t in (found if isinstance(found, (list, tuple)) else [found])]
+
+
 def by_executor(prefix, runs):
     paddle.enable_static()
     try:
@@ -59,8 +77,12 @@ WAYS = {
     "jit": by_jit,
     "executor": by_executor,
     "inference": by_inference,
+    "training": by_training,
     "inference_plain": lambda prefix, runs: by_inference(prefix, runs, optimize=False),
 }
+
+
+USUAL = ("jit", "executor", "inference", "inference_plain")
 
 
 def unknown_words(path):
@@ -141,7 +163,8 @@ def main(folder, ways):
             with np.load(file) as held:
                 runs.append([held[f"f{i}"] for i in range(len(held.files))])
         report["unknown"][path.stem] = sorted(set(unknown_words(path)))
-        for way, run in WAYS.items() if not ways else ((way, WAYS[way]) for way in ways):
+        for way in ways or USUAL:
+            run = WAYS[way]
             try:
                 for file, outputs in zip(files, run(prefix, runs), strict=True):
                     np.savez(str(file).replace(".in.npz", f".{way}.npz"), **{f"o{i}": o for i, o in enumerate(outputs)})

@@ -42,7 +42,7 @@ class Writer(Protocol):
 
     names: dict[Value, str]
     constants: dict[Value, Any]
-    read: set[Value]
+    readers: dict[Value, list[Node | None]]  # None stands for the end of a program
 
     def variable(self, block: Any, of: Type, wanted: str = "", **flags: bool) -> str: ...
     def define(self, block: Any, value: Value) -> str: ...
@@ -84,7 +84,7 @@ class Pen:
 
     def used(self, result: int) -> bool:
         """Whether anything reads one of the node's results."""
-        return self.node.outputs[result] in self.writer.read
+        return self.node.outputs[result] in self.writer.readers
 
     def result(self, k: int = 0) -> str:
         """The variable of one of the node's results."""

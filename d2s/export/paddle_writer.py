@@ -13,14 +13,14 @@ its own, with the test written twice: in front of the loop, and at the end of it
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from d2s import types
 from d2s.errors import FormatError
-from d2s.export import spell_layers, spell_losses, spell_orders, spell_shapes, spell_values
+from d2s.export import spell_layers, spell_losses, spell_orders, spell_sequences, spell_shapes, spell_values
 from d2s.export.model import PARAMETER, Model, Parameter
 from d2s.export.paddle_pen import SPELLED, Long, Longs, Pen, Refused, cast_attrs
 from d2s.export.protobuf import Message
@@ -41,7 +41,7 @@ _KINDS: dict[Any, tuple[int, str]] = {
     "op_callstack": (5, "strings"), "sub_block": (8, "block_idx"),
 }  # fmt: skip
 _BOOL = Type(types.bool_)
-_SAID_BY = (spell_layers, spell_losses, spell_orders, spell_shapes, spell_values)  # who fills SPELLED
+_SAID_BY = (spell_layers, spell_losses, spell_orders, spell_sequences, spell_shapes, spell_values)  # who fills SPELLED
 # Paddle 2.6 wants at least one parameter
 _FILLER = Parameter(np.zeros(1, "float32"), "filler", trainable=False)
 
@@ -75,13 +75,17 @@ def notes_of(model: Model, seals: Mapping[str, Any]) -> str:
     return json.dumps({"d2s": own, "notes": model.notes})
 
 
-def _read(program: Program) -> Iterator[Value]:
-    """All that nodes and results read."""
-    yield from program.outputs
+def _readers(program: Program, found: dict[Value, list[Node | None]] | None = None) -> dict[Value, list[Node | None]]:
+    """The nodes that read each value; None where it is a result of its program."""
+    found = {} if found is None else found
+    for value in program.outputs:
+        found.setdefault(value, []).append(None)
     for node in program.nodes:
-        yield from node.inputs
+        for value in node.inputs:
+            found.setdefault(value, []).append(node)
         for region in node.regions().values():
-            yield from _read(region)
+            _readers(region, found)
+    return found
 
 
 class _Writer:
@@ -89,7 +93,7 @@ class _Writer:
         self.model, self.where, self.limit, self.filler = model, "", limit, ""
         self.refused: list[tuple[str, str]] = []
         self.constants: dict[Value, Any] = {}
-        self.read = set(_read(model.program))
+        self.readers = _readers(model.program)
         self.blocks: list[Message] = []
         self.names: dict[Value, str] = {}
         self.wanted: dict[Value, str] = {}  # outputs that are named like what is fetched
@@ -236,7 +240,11 @@ class _Writer:
 
     def sum(self, block: Message, node: Node) -> None:
         (x,), (out,) = node.inputs, node.outputs
-        if node.attrs["axis"] or not x.type.shape:
+        if x.type.dtype is types.bool_ and node.attrs["axis"]:  # which OpenVINO adds up as numbers only
+            wide = Value(Type(out.type.dtype, x.type.shape))
+            self.op(block, "cast", {"X": [self.names[x]]}, [self.define(block, wide)], cast_attrs(types.bool_, out.type.dtype))
+            self.plain(block, Node("sum", (wide,), (out,), node.attrs, node.where))
+        elif node.attrs["axis"] or not x.type.shape:
             self.plain(block, node)
         elif x.type.dtype is out.type.dtype:  # no axis is every axis there
             self.assign(block, self.names[x], self.define(block, out))

@@ -4,6 +4,8 @@
 own answers beside them. Paddle 3.3.1 writes an `if`, a `while`, an LSTM and attention no more in the old way.
 """
 
+import os
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 import d2s
 
 GENUINE = Path(__file__).parent / "genuine"
+MAKER = Path(__file__).parents[2] / "interop" / "make_genuine.py"
 MODELS = {
     "1.8.5": ("linear", "conv_bn", "if", "while", "lstm", "block"),
     "2.6.2": ("linear", "conv_bn", "if", "while", "lstm", "gru", "block"),
@@ -101,3 +104,22 @@ def test_a_folder_reads_no_file_outside_of_itself(folder, tmp_path, name):
         (tmp_path / file).write_bytes((from_.parent / file).read_bytes())
     with pytest.raises(d2s.errors.FormatError, match="which is no file of its folder"):
         d2s.jit.load(str(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Models that are too large to be kept: Paddle makes them now."""
+    python = os.environ.get("D2S_PADDLE26_PYTHON")
+    if not python:
+        pytest.skip("D2S_PADDLE26_PYTHON does not name an interpreter with Paddle")
+    target = tmp_path_factory.mktemp("large")
+    subprocess.run([python, MAKER, target / "paddle-2.6.2", "large"], check=True, capture_output=True, timeout=600)
+    return target
+
+
+@pytest.mark.parametrize("name", ["resnet18", "mobilenet", "rnn"])
+def test_large_models_of_paddle_compute_what_paddle_computed(large, name):
+    layer, held = loaded(large, "2.6.2", name)
+    for run in ("r0", "r1"):
+        for have, want in zip(outputs(layer, row(held, f"{run}_f")), row(held, f"{run}_o"), strict=True):
+            np.testing.assert_allclose(have.numpy(), want, rtol=1e-4, atol=1e-5)
