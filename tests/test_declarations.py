@@ -10,7 +10,7 @@ from d2s.export.paddle_pen import SPELLED
 from d2s.ops import OPS
 from tests.samples import SAMPLES
 
-STRUCTURAL = {"cond", "while_loop", "fused", "constant", "hole", "fail", "host", "stack", "push", "pop"}
+STRUCTURAL = {"cond", "while_loop", "fused", "constant", "hole", "fail", "host", "stack", "push", "pop", "update"}
 INTERNAL = STRUCTURAL | {
     "spread",
     "row",
@@ -52,6 +52,7 @@ NO_GRADIENT = {
     "stack": "has no inputs",
     "push": "written by gradients, read by gradients; never swept",
     "pop": "written by gradients, read by gradients; never swept",
+    "update": "what an optimizer has written is a beginning",
 }
 NO_PADDLE = {
     "stack",
@@ -63,6 +64,7 @@ NO_PADDLE = {
     "longest_run",
     "fused",
     "host",
+    "update",
 }  # refused by name
 IN_GRADIENTS = ["spread", "stack", "push", "pop", "unsliced", "collect", "looked_up", "collect_along", "unpad_own"]
 IN_GRADIENTS += [
@@ -94,7 +96,7 @@ ONNX_OPEN = {
 }  # until spelled
 INTERNAL |= {"gelu", "silu", "softplus", "leaky_relu", "elu", "selu", "relu6", "hardswish", "hardsigmoid", "hardtanh"}
 INTERNAL |= {"mish", "softsign", "log_sigmoid"}  # of nn.functional alone
-ONNX_OPEN |= {"hole", "fail", "host", "row", "in_row", "extent"}
+ONNX_OPEN |= {"hole", "fail", "host", "update", "row", "in_row", "extent"}
 ONNX_OPEN |= {"attention", "cummax", "cummin", "cumprod", "logcumsumexp", "longest_run", "searchsorted", "sorted"}
 ONNX_OPEN |= {"gelu"}  # as operators that depend on an attribute
 NORMS = {"batch_norm", "batch_norm_fixed", "group_norm", "layer_norm"}

@@ -46,6 +46,7 @@ class Linear:
     totals: list[
         tuple[int, int, int]
     ]  # input of forward, output of backward with its total, output that says it is there (-1: it is)
+    found: dict[Value, tuple[int, int]]  # the same of values that were watched
 
 
 def linearize(
@@ -54,14 +55,16 @@ def linearize(
     given: Sequence[bool],
     started: Sequence[bool],
     stopped: Collection[Value] = (),
+    watched: Collection[Value] = (),
 ) -> Linear:
     """The two halves; `given` and `started` say which outputs have a cotangent, and which inputs a total, so far.
 
-    No gradient passes values that are `stopped`.
+    No gradient passes values that are `stopped`. The gradients of `watched` values, computed at the top level, are results too.
     """
-    active = depending(program, wanted, stopped)
+    active = active_values(program, _wanted_inputs(program, wanted) | set(watched), stopped)
     recorder = Recorder(program.name + "_grad")
     scope = _Scope(program, active, recorder)
+    scope.watched = watched
     totals: Totals = {}
     gs = [(v, recorder.input(v.type, f"g_{n}")) for n, v in enumerate(program.outputs) if given[n] and v in active]
     for value, has in zip(program.inputs, started, strict=True):
@@ -76,7 +79,11 @@ def linearize(
 
 def depending(program: Program, wanted: Sequence[bool], stopped: Collection[Value] = ()) -> set[Value]:
     """The values that the gradient of wanted inputs passes through, those in regions included."""
-    return active_values(program, {v for v, w in zip(program.inputs, wanted, strict=True) if w and v.type.is_float}, stopped)
+    return active_values(program, _wanted_inputs(program, wanted), stopped)
+
+
+def _wanted_inputs(program: Program, wanted: Sequence[bool]) -> set[Value]:
+    return {v for v, w in zip(program.inputs, wanted, strict=True) if w and v.type.is_float}
 
 
 def active_values(program: Program, active: set[Value], stopped: Collection[Value] = ()) -> set[Value]:
@@ -96,7 +103,7 @@ def active_values(program: Program, active: set[Value], stopped: Collection[Valu
                 active |= {out for out, v in zip(node.outputs, results, strict=False) if v in active}
             if node.op == "while_loop":
                 active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
-        if not bound and node.op not in ("detached", "host") and any(v in active for v in node.inputs):
+        if not bound and node.op not in ("detached", "host", "update") and any(v in active for v in node.inputs):
             active |= {v for v in node.outputs[:1] if v.type.is_float}
         active -= {v for v in node.outputs if v in stopped}
     return active
@@ -112,6 +119,8 @@ class _Scope:
         self.pushed: list[Value] = []
         self.stack = self.unpopped = Symbolic(recorder, Value(STACK, "residuals"))
         self.constants = {node.outputs[0]: node.attrs["value"] for node in region.nodes if node.op == "constant"}
+        self.watched: Collection[Value] = ()
+        self.found: Totals = {}  # of what is watched
         self.arms: dict[Node, list[_Scope]] = {}  # of the conds swept
         self.loops: dict[Node, LoopSweep] = {}
 
@@ -133,6 +142,7 @@ class _Scope:
         for node in reversed(self.region.nodes):
             if any(v in totals for v in node.outputs):
                 self.recorder.where = node.where
+                self.found |= {v: totals[v] for v in node.outputs if v in self.watched and v in totals}
                 getattr(self, "pull_" + node.op, self.pull_op)(node, totals)
 
     def pull_op(self, node: Node, totals: Totals) -> None:
@@ -148,6 +158,11 @@ class _Scope:
                     self.contribute(node, g.value, totals_inside)
             arms.append((recorder, totals_inside, []))
         self.join(g.present, arms, list(dict.fromkeys(node.inputs)), totals)
+
+    def pull_update(self, node: Node, totals: Totals) -> None:
+        """What an optimizer has written is a beginning."""
+        for value in node.outputs:
+            totals.pop(value, None)
 
     def contribute(self, node: Node, g: Symbolic, totals: Totals) -> None:
         wanted = [v in self.active for v in node.inputs]
@@ -282,21 +297,21 @@ class _Scope:
             places.append((False, len(outputs) - 1))
         first = [s.value for _, s in saved] + ([self.unpopped.value] if swept else [])
         builder.inputs = _uniquely_named([*first, *builder.inputs])
-        results, rows = [], []
-        for n, value in enumerate(program.inputs):
-            if value in totals and value in self.active:
-                total = totals[value]
-                results.append(total.value.value)
-                results += [total.present.value] if total.present is not None else []
-                rows.append(
-                    (
-                        n,
-                        len(results) - 1 - (total.present is not None),
-                        len(results) - 1 if total.present is not None else -1,
-                    )
-                )
+        results: list[Value] = []
+        learnt = [(n, totals[v]) for n, v in enumerate(program.inputs) if v in totals and v in self.active]
+        rows = [(n, *_returned(total, results)) for n, total in learnt]
+        found = {v: _returned(total, results) for v, total in self.found.items()}
         reached = {n for n, v in enumerate(program.outputs) if v in self.active}
-        return Linear(forward, builder.finish(results), places, reached, rows)
+        return Linear(forward, builder.finish(results), places, reached, rows, found)
+
+
+def _returned(total: Total, results: list[Value]) -> tuple[int, int]:
+    """Adds a total to the results of a backward half; says where it and its bool stand."""
+    results.append(total.value.value)
+    if total.present is None:
+        return len(results) - 1, -1
+    results.append(total.present.value)
+    return len(results) - 2, len(results) - 1
 
 
 def _saving_cond(node: Node, arms: "list[_Scope]", stack: Value) -> Node:

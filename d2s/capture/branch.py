@@ -102,8 +102,10 @@ def made_anew(tracer: Tracer, value: Any) -> Any:
 def note_aliases(region: Tracer, ends: Sequence[Any], values: Sequence[Any]) -> None:
     """Tensors that a path did not make but hands on are one with what is made where paths join: none may change in place."""
     for end, value in zip(ends, values, strict=False):
-        old = [s for s in tensors_in(end) if s.recorder is not region or s.value in region.root.aliased]
-        region.root.aliased.update(dict.fromkeys([s.value for s in (*old, *(tensors_in(value) if old else ()))], user_line()))
+        old = [s for s in tensors_in(region, end) if s.recorder is not region or s.value in region.root.aliased]
+        region.root.aliased.update(
+            dict.fromkeys([s.value for s in (*old, *(tensors_in(region, value) if old else ()))], user_line())
+        )
 
 
 def shared(region: Tracer, ends: Sequence[Any]) -> list[int]:
@@ -127,13 +129,15 @@ def _containers_in(value: Any) -> Iterator[Any]:
     yield from (c for c in containers(value) if type(c) is not tuple)
 
 
-def tensors_in(value: Any) -> Iterator[SymbolicTensor]:
+def tensors_in(tracer: Tracer, value: Any) -> Iterator[SymbolicTensor]:
     """The symbols of tensors in a value."""
     for leaf in flatten(value)[0]:
         if isinstance(leaf, OneOf):
-            yield from (s for one in leaf.alternatives for s in tensors_in(one))
+            yield from (s for one in leaf.alternatives for s in tensors_in(tracer, one))
         elif by_path(leaf):
-            yield from tensors_in(leaf.held)
+            yield from tensors_in(tracer, leaf.held)
+        elif isinstance(leaf, Tensor):
+            yield tracer.lift(leaf)
         elif isinstance(leaf, SymbolicTensor) and not leaf.value.type.python:
             yield leaf
 

@@ -43,7 +43,7 @@ def stores(tracer: Tracer, arguments: dict[int, Any], changed: list[tuple[Any, A
 
 
 def _of_place(tracer: Tracer, key: Any, place: Place) -> Store | None:
-    if place.now is UNREAD or place.now is place.before:
+    if place.now is UNREAD or place.now is place.before or _written(tracer, place.now):
         return None
     if place.target is not None:
         return Store(place.target, place.now)
@@ -52,6 +52,12 @@ def _of_place(tracer: Tracer, key: Any, place: Place) -> Store | None:
         found = (("outside", t) for t, symbol in tracer.lifted.values() if symbol.value is key and id(t) not in tracer.made)
         leaf = next(found, None)
     return None if leaf is None else Store(("tensor", leaf, place.history), place.now)
+
+
+def _written(tracer: Tracer, held: Any) -> bool:
+    """Whether an optimizer has left it where it belongs."""
+    training = tracer.root.training
+    return training is not None and isinstance(held, SymbolicTensor) and held.value in training.written
 
 
 def _of_container(tracer: Tracer, container: Any, entered: Any, left: Any, argument: int | None) -> Store:
@@ -129,6 +135,14 @@ def _tensor(owner: Any, value: Tensor, run: Run, history: bool) -> None:
     tensor._become(value) if history else tensor._write(value.array)
 
 
+def _grad(owner: Any, value: Any, run: Run) -> None:
+    _owner(owner, run).grad = value
+
+
+def _stepped(owner: Callable[[Any], None], value: Any, run: Run) -> None:
+    owner(value)
+
+
 def _content(owner: Any, value: Any, run: Run) -> None:
     restore(_owner(owner, run), value)
 
@@ -156,6 +170,8 @@ def _stream(owner: Any, value: Tensor, run: Run) -> None:
 _WRITE: dict[str, Callable[..., None]] = {
     "attribute": _attribute,
     "tensor": _tensor,
+    "grad": _grad,
+    "stepped": _stepped,
     "content": _content,
     "more": _added,
     "stream": _stream,

@@ -211,6 +211,10 @@ class Tracer(Recorder):
         self.stream_state: list[Any] = []  # the inputs that are seed and counter of the random numbers
         self.inputs: dict[Any, Read] = {}  # what is read anew at each call because a call changes it
         self.lifts: dict[Any, Any] = {}  # what is to be read so
+        self.told: dict[Any, Any] = {}  # inputs that each call makes anew, unasked
+        self.acted: dict[int, Any] = {}  # objects whose methods a call runs behind all else: what they hold then is not known
+        self.taping = True  # whether results have gradients
+        self.training: Any = None  # gradients taken inside of the function
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
         self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
         self.attempts: list[Attempt] = []  # runs of statements that may catch what is raised
@@ -278,7 +282,7 @@ class Tracer(Recorder):
             refuse("D2S1003", message, "change a copy of it: x = x.clone()")
         home = None if symbol.recorder is self.root else symbol.recorder
         place = self.root.heap.place(symbol.value, lambda: Place(self.now(symbol), home))
-        place.history |= history
+        place.history |= history and self.root.taping
         self.root.heap.set(place, SymbolicTensor(result.recorder, result.value))
 
     def read_at_calls(self, key: Any, described: str, read: Callable[[], Any], of: Type) -> Any:
@@ -293,8 +297,11 @@ class Tracer(Recorder):
         """Where a call has what an input is, if that is no tensor known at capture."""
         if value in self.root.arguments:
             return "argument", self.root.arguments[value]
-        found = (n for n, read in enumerate(self.root.inputs.values()) if read.symbol.value is value)
-        return next((("read", n) for n in found), None)
+        found = {"read": self.root.inputs, "told": self.root.told}
+        places = (
+            (kind, n) for kind, those in found.items() for n, one in enumerate(those.values()) if one.symbol.value is value
+        )
+        return next(places, None)
 
     def stream(self, blocks: Any) -> tuple[Any, Any]:
         """Seed and counter of a draw, which moves the counter on."""
@@ -344,7 +351,14 @@ class Tracer(Recorder):
 
     def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         self.where = user_line()
-        return super().run(op, tuple(self.lift(x) if isinstance(x, Tensor) else x for x in inputs), attrs)
+        found = super().run(op, tuple(self.lift(x) if isinstance(x, Tensor) else x for x in inputs), attrs)
+        if self.root.taping:
+            return found
+        return tuple(map(self._detached, found)) if isinstance(found, tuple | list) else self._detached(found)
+
+    def _detached(self, symbol: Any) -> Any:
+        """What was computed where nothing is put on the tape."""
+        return super().run(OPS["detached"], (symbol,), {}) if symbol.value.type.is_float else symbol
 
     def line(self) -> str:
         return user_line()

@@ -22,6 +22,7 @@ from d2s.capture.reads import empty, read_contents, read_variable
 from d2s.capture.result import Made, Recipe, describe
 from d2s.capture.stores import Target, pending, stores
 from d2s.capture.symbolic import Read, Tracer, liftable
+from d2s.capture.training import Standing, Told
 from d2s.capture.tree import Skeleton, containers, rebuild
 from d2s.capture.variables import guard_key
 from d2s.eager.tensor import Tensor
@@ -41,6 +42,7 @@ class Captured:
     arguments: list[int]
     lifted: list[Tensor]
     reads: list[Read]  # what is found anew at each call, behind the lifted ones
+    told: list[Told]  # what each call makes anew, behind those
     draws: bool  # whether the last two inputs are the state of the random numbers
     aliases: list[tuple[int, Tensor]]  # arguments that were also reached another way
     guards: list[Guard]
@@ -49,6 +51,8 @@ class Captured:
     stored: Recipe  # of a tuple: what
     whole: Recipe  # of the two
     returned: int  # so many outputs are part of the result, those behind them are stored only
+    standing: Standing | None = None  # of tensors, where gradients are taken inside
+    learnt: tuple[int, ...] = ()  # outputs that eagerly have a history, which is used up
 
 
 class Given(NamedTuple):
@@ -128,6 +132,7 @@ def _traced(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Capt
         arguments=list(given.symbols),
         lifted=[t for t, _ in lifted],
         reads=list(tracer.inputs.values()),
+        told=list(tracer.told.values()),
         draws=bool(tracer.stream_state),
         aliases=[(tracer.arguments[value], t) for t, value in reached],
         guards=list(tracer.guards.values()),
@@ -137,6 +142,10 @@ def _traced(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Capt
         whole=whole,
         returned=returned,
     )
+    if tracer.training is not None:
+        captured.standing = Standing(captured.arguments, captured.lifted, given.leaves)
+        tracer.training.refuse_shared(program)
+        captured.learnt = tracer.training.learnt(program)
     return captured, _changed_reads(tracer, targets)
 
 
@@ -173,7 +182,8 @@ def _described(tracer: Tracer, outcome: Any, changed: Any) -> tuple[list[Any], i
 def _program(tracer: Tracer, lifted: Sequence[Value], results: Sequence[Any]) -> Program:
     """All that was recorded; its inputs are the arguments, then what was met on the way, then what each call reads."""
     reads = [read.symbol.value for read in tracer.inputs.values()]
-    tracer.builder.inputs = [*tracer.arguments, *lifted, *reads, *(symbol.value for symbol in tracer.stream_state)]
+    told = [one.symbol.value for one in tracer.told.values()]
+    tracer.builder.inputs = [*tracer.arguments, *lifted, *reads, *told, *(symbol.value for symbol in tracer.stream_state)]
     return tracer.builder.finish([tracer.resolve(s) for s in results])
 
 

@@ -17,6 +17,7 @@ from d2s.capture.forms import OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.training import set_grad
 from d2s.capture.undefined import Undefined
 from d2s.convert.calls import call
 from d2s.convert.loads import attribute, read_attribute
@@ -46,6 +47,9 @@ def delete_attribute(owner: Any, name: str) -> None:
 
 
 def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
+    if isinstance(owner, Tensor | SymbolicTensor) and name == "grad":
+        set_grad(tracer.symbol_of(owner), tracer.symbol_of(value))  # type: ignore[arg-type]
+        return
     if isinstance(owner, Tensor | SymbolicTensor):
         refuse("D2S1003", f"a store to the attribute '{name}' of a tensor", _OUTSIDE)
     own = inspect.getattr_static(type(owner), name, None)

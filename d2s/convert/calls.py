@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from d2s.ast_transforms import Converted, convert_function
+from d2s.autodiff.mode import Switch
 from d2s.capture.alternatives import each, table
 from d2s.capture.branch import possible
 from d2s.capture.by_path import opened
@@ -24,6 +25,8 @@ from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
+from d2s.capture.taping import switched
+from d2s.capture.training import backward_of, grad_of
 from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined, load
 from d2s.convert.loads import attribute, guard_attribute, guard_content, items_of, iterate, refuse_consumption
@@ -32,6 +35,7 @@ from d2s.convert.names import guard_names
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
 from d2s.convert.stores import CHANGING
+from d2s.eager.gradients import backward, grad
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import D2SError
 from d2s.ops import Op
@@ -64,6 +68,7 @@ _FOLLOWED: tuple[type, ...] = (
 _FOLLOWED += (frozenset, range, slice, BaseException, DType, type({}.items()), type({}.keys()), type({}.values()))
 _IMMUTABLE = (str, bytes, int, float, complex, tuple, range, frozenset, DType)
 
+RECORDED: dict[Any, Callable[..., Any]] = {}  # functions of d2s's own that act, and how a capture records what they do
 IGNORED: set[str] = set()  # modules whose functions run as they are
 Code = tuple[Any, Any, Any]
 _converted: "weakref.WeakKeyDictionary[types.FunctionType, tuple[Code, Converted]]" = weakref.WeakKeyDictionary()
@@ -116,7 +121,8 @@ def call(function: Any) -> Callable[..., Any]:
         guard_names(tracer, function)
         return functools.partial(_of_each, function)
     if isinstance(function, types.FunctionType):
-        return _call_user(tracer, function)
+        record = RECORDED.get(function)
+        return functools.partial(record, tracer) if record else _call_user(tracer, function)
     own = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(own, types.FunctionType) and not isinstance(function, type):
         return call(types.MethodType(own, function))
@@ -344,6 +350,9 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (getattr, _getattr),
     (hasattr, _hasattr),
     (to_tensor, _to_tensor),
+    (Switch, switched),
+    (grad, grad_of),
+    (backward, backward_of),
     (super, lambda tracer, *args: super(*args)),
     (next, _next),
     (any, _any),

@@ -21,6 +21,7 @@ from typing import Any
 from d2s.capture.branch import branch, is_internal
 from d2s.capture.fork import Attempt, Forked
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse
+from d2s.capture.taping import Taping
 from d2s.convert.calls import call
 from d2s.convert.if_else import Get, Set, truth_of
 
@@ -78,6 +79,10 @@ def _managed(manager: Any, body: Callable[[Any], None]) -> None:
     """A `with` that is captured: entering and leaving are the user's functions, rewritten."""
     if isinstance(manager, contextlib.nullcontext):
         body(manager.enter_result)
+        return
+    if isinstance(manager, Taping):
+        with manager:
+            body(None)
         return
     enter, leave = (getattr(type(manager), name, None) for name in ("__enter__", "__exit__"))
     if any(in_library(getattr(getattr(m, "__code__", None), "co_filename", "<frozen")) for m in (enter, leave)):

@@ -194,6 +194,9 @@ class Check:
             self._lifted(self.named(tensor), was)
         for read in captured.reads:
             self.test(f"{self.named(liftable)}({self.named(read.read)}()) == {self.named(read.type)}")
+        if captured.standing is not None:
+            held = self.named(captured.standing)
+            self.test(f"{held}.now([{', '.join(self.leaves)}]) == {held}.kept")
         lifted = self.named({id(tensor) for tensor, _ in variant.lifted})
         for name in self.leaves if variant.lifted else ():
             self.test(f"id({name}) not in {lifted}")

@@ -33,7 +33,9 @@ from d2s.jit.binding import binder
 from d2s.jit.quick import MISSED, Quick
 from d2s.jit.signature import InputSpec, Key
 from d2s.jit.variant import Variant
+from d2s.nn import recorded as walks  # noqa: F401 - says how captures record a layer's walks
 from d2s.nn.layer import Layer
+from d2s.optimizer import recorded  # noqa: F401 - says how captures record an optimizer's methods
 from d2s.runtime.plan import Plan
 from d2s.stages import stage
 from d2s.static.inlining import inlined

@@ -46,9 +46,10 @@ Mask = tuple[bool, ...]
 class Graph:
     """A Program with its gradients: what runs, for a captured function and for one that was loaded."""
 
-    def __init__(self, program: Program, returned: int | None = None) -> None:
+    def __init__(self, program: Program, returned: int | None = None, learnt: Sequence[int] | None = None) -> None:
         self.program = passes.prepare(program)
         self.returned = len(program.outputs) if returned is None else returned  # outputs behind them get no cotangent as a rule
+        self.learnt = learnt  # where the Program has its own gradients: outputs with a history, which is used up
         self._plain = Call(self.program, passes.lower)
         made = {v for node in self.program.nodes if not node.regions() for v in node.outputs}
         self.hands_on = not made.issuperset(self.program.outputs)  # an input that comes out is the tensor that went in
@@ -82,7 +83,7 @@ class Graph:
     def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Runs on tensors (Python numbers as 0-D ones)."""
         arrays = [t.array for t in inputs]
-        wanted = tuple([not t.stop_gradient for t in inputs]) if recording() else ()
+        wanted = tuple([not t.stop_gradient for t in inputs]) if recording() and self.learnt is None else ()
         if self.acts and not host.is_running():
             with host.running():
                 return self(inputs)
@@ -90,6 +91,8 @@ class Graph:
             host.current().wanting = self._wanting(wanted or (False,) * len(inputs))
         if True not in wanted:
             results = self._plain(arrays)
+            if self.learnt:
+                return [_used_up(a) if n in self.learnt else Tensor(a) for n, a in enumerate(results)]
             if not self.hands_on:
                 return [Tensor(a) for a in results]
             own = {id(a): t for a, t in zip(arrays, inputs, strict=True)}
@@ -119,7 +122,7 @@ class Graph:
     def plans(self, inputs: Sequence[Tensor]) -> list[Plan]:
         """What a call on such tensors runs: one plan, or where a gradient is wanted those of both halves."""
         wanted = tuple(not t.stop_gradient for t in inputs)
-        if not recording() or True not in wanted:
+        if not recording() or True not in wanted or self.learnt is not None:
             return [self._plain.plan]
         given = self._run_of(wanted).given
         return [half.plan for half in self.halves(wanted, given, (False,) * len(wanted))[1:]]
@@ -231,7 +234,8 @@ class Variant:
         self.default = default_dtype()
         self.captured = trace(function, name, leaves, key.skeleton, symbols, same)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
-        self.graph = Graph(self.captured.program, self.captured.returned)
+        learnt = self.captured.learnt if self.captured.standing else None
+        self.graph = Graph(self.captured.program, self.captured.returned, learnt)
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
         self.in_place = [(owner, details[0]) for kind, owner, *details in self.captured.stores if kind == "tensor"]
         self.key = key
@@ -261,6 +265,9 @@ class Variant:
                 return guard.change()
         if default_dtype() is not self.default:
             return "the default dtype changed"
+        standing = self.captured.standing
+        if standing is not None and standing.now(leaves) != standing.kept:
+            return "a tensor wants a gradient, or has one, that did not before, or the other way round"
         for tensor, was in self.lifted:
             if launch.type_of(tensor.array) != was:
                 return f"a tensor {was} it reads is {launch.type_of(tensor.array)}"
@@ -290,7 +297,8 @@ class Variant:
 
     def _inputs(self, leaves: Sequence[Any], found: Sequence[Any], state: Sequence[int]) -> list[Tensor]:
         given = [_tensor(leaves[n]) for n in self.captured.arguments] + self.captured.lifted
-        return [*given, *map(_tensor, found), *(_tensor(n) for n in state if self.captured.draws)]
+        given += [*map(_tensor, found), *(one.read(leaves) for one in self.captured.told)]
+        return [*given, *(_tensor(n) for n in state if self.captured.draws)]
 
     def __call__(self, leaves: Sequence[Any], arguments: Any) -> Any:
         if not self.captured.draws:
@@ -310,6 +318,8 @@ class Variant:
                 return Tensor(at.array.copy())
             if kind == "argument":
                 return leaves[at]
+            if kind == "told":
+                return inputs[len(self.captured.arguments) + len(self.captured.lifted) + len(found) + at]
             return found[at] if kind == "read" else containers(arguments)[at] if kind == "container" else at
 
         inputs = self._inputs(leaves, found, state)
@@ -339,6 +349,13 @@ class Variant:
             if there[tensor.array.ctypes.data] > 1:
                 message = f"'{self.graph.program.name}' changes a tensor in place whose memory another tensor has that it reads"
                 raise CaptureError("D2S1003", message, hint="give it copies: x.clone()")
+
+
+def _used_up(array: np.ndarray) -> Tensor:
+    """A result whose gradient was taken where it was computed."""
+    node = tape.TapeNode(())
+    node.release()
+    return Tensor(array, False, node)
 
 
 def _tensor(leaf: Any) -> Tensor:

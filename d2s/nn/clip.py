@@ -9,7 +9,9 @@ that limiting happens where a gradient is read anyway.
 [0.6, 0.8]
 """
 
+import functools
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -116,7 +118,8 @@ class ClipGradByGlobalNorm(ClipGradBase):
         return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"
 
     def limits(self, params_grads: Pairs) -> list[tuple[float, ...] | None]:
-        norm = math.sqrt(sum(_squares(g) for p, g in params_grads if _wanted(p) and g is not None))
+        squares = [_squares(g) for p, g in params_grads if _wanted(p) and g is not None]
+        norm = math.sqrt(functools.reduce(operator.add, squares, 0.0))  # Python's sum() rounds otherwise since 3.12
         if norm <= self.clip_norm:
             return [None] * len(params_grads)
         shrink = (self.clip_norm / norm,)

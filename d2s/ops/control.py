@@ -143,3 +143,18 @@ def _(*inputs, call, dtype, shape, python, count=None, stores=None):
 @host.rule("vjp")
 def _(g, out, *inputs, call, dtype, shape, python, count=None, stores=None):
     return (None,) * len(inputs)
+
+
+@op(paddle=None)
+def update(parameter, gradient, *more, rule: Any, state: Any):
+    """A step of an optimizer, written where the parameter and its state lie; in the end they hold what the results are.
+
+    `more` is the state, then the numbers of the step and, of a gradient not every path has, the bool that says it is there.
+    `state` names the state, `rule` has the text of the kernel, by dtype. Only the top level of a Program has such nodes.
+    """
+
+
+@update.rule("infer")
+def _(parameter, gradient, *more, rule, state):
+    _same([gradient], [parameter], "the gradient")
+    return parameter, *more[: len(state)]

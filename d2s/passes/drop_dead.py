@@ -68,7 +68,7 @@ _NARROWED = {"cond": _narrowed_cond, "while_loop": _narrowed_loop}
 
 def may_raise(node: Node) -> bool:
     """A run checks extents, and Python integers for leaving 64 bits; a loop may never end."""
-    if node.op in ("fail", "host"):
+    if node.op in ("fail", "host", "update"):
         return True
     op = OPS[node.op]
     if node.regions():

@@ -22,12 +22,39 @@ from d2s.runtime import host, launch
 def run(program: Program, arrays: Sequence[Any], watch: Callable[[Node, list[Any]], None] | None = None) -> list[Any]:
     """Runs a Program; `watch` sees every node of its top level with its results."""
     env: dict[Value, Any] = dict(zip(program.inputs, arrays, strict=True))
-    for node in program.nodes:
-        results = _node(node, [env[v] for v in node.inputs])
-        env.update(zip(node.outputs, results, strict=True))
-        if watch:
-            watch(node, results)
+    try:
+        for node in program.nodes:
+            results = _node(node, [env[v] for v in node.inputs])
+            env.update(zip(node.outputs, results, strict=True))
+            if watch:
+                watch(node, results)
+    finally:
+        _write_updates(program, env)
     return [env[v] for v in program.outputs]
+
+
+def _write_updates(program: Program, env: dict[Value, Any]) -> None:
+    """What optimizers have changed is written where it was; until then everything could be read as it was."""
+    places: dict[Value, Any] = {}
+    for node in program.nodes:
+        if node.op == "update" and node.outputs[0] in env:
+            for value, result in zip(updated(node), node.outputs, strict=True):
+                places[result] = places.get(value, env[value])
+                places[result][...] = env[result]
+
+
+def updated(node: Node) -> list[Value]:
+    """What an `update` changes in place: the parameter, and its state."""
+    return [node.inputs[0], *node.inputs[2 : 2 + len(node.attrs["state"])]]
+
+
+def _update(node: Node, inputs: list[Any]) -> list[Any]:
+    states = len(node.attrs["state"])
+    parameter, gradient, *more = inputs
+    held = [a.copy() for a in (parameter, *more[:states])]
+    if all(more[states + 1 :]):
+        launch.in_place(node.attrs["rule"].text(node.inputs[0].type.dtype), [held[0], gradient, *held[1:], more[states]])
+    return held
 
 
 def _node(node: Node, inputs: list[Any]) -> list[Any]:
@@ -89,6 +116,7 @@ _SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
     "cond": _cond,
     "while_loop": _while_loop,
     "fused": _fused,
+    "update": _update,
     "constant": lambda node, inputs: [constant(node)],
     "hole": _hole,
     "fail": _fail,

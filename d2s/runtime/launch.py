@@ -47,6 +47,14 @@ def using(ready: "Prepared", op: Op, inputs: Sequence[Type], arrays: Sequence[np
     return results[0] if len(results) == 1 else tuple(results)
 
 
+def in_place(text: str, arrays: Sequence[np.ndarray]) -> None:
+    """Runs the kernel of an optimizer's step on the parameter, the gradient, the state, and the numbers."""
+    first = arrays[0]
+    registers = [*(a.__array_interface__["data"][0] for a in arrays), first.size]
+    block = (ctypes.c_int64 * len(registers))(*registers)
+    _KERNEL(cache.address(text, types.dtype(first.dtype).short))(block, _OPERANDS)
+
+
 def fault(op: Op, inputs: Sequence[Type], attrs: dict[str, Any], value: int) -> D2SError:
     """The error that a kernel reported by a number; without a rule of the op's own, it is that of a Python int."""
     if op.has("fault"):

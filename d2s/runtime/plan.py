@@ -42,6 +42,7 @@ from d2s.runtime.executor import (
     RUN,
     STOP,
 )  # fmt: skip
+from d2s.runtime.plan_update import PlansUpdates, updating
 from d2s.types import STACK, Dim, Type
 
 
@@ -92,6 +93,8 @@ class Plan:
 
 def lowered(node: Node) -> emit.Launch:
     """The kernel of a node."""
+    if node.op == "update":
+        return updating(node)
     if node.op == "fused":
         body = node.attrs["body"]
         return (native_loop if body.nodes[0].op == "while_loop" else fused).lower(body)
@@ -109,7 +112,7 @@ def build(program: Program) -> Plan:
     return _Planner(program).plan()
 
 
-class _Planner:
+class _Planner(PlansUpdates):
     def __init__(self, program: Program) -> None:
         self.program = program
         self.frame = [0] * executor.FIRST
@@ -125,6 +128,8 @@ class _Planner:
         self.homes: dict[Value, int] = {}  # where a value's address is; of a stack, the first of its three registers
         self.targets: dict[Value, int] = {}  # registers of places that values are to be computed in: outputs, carried values
         self.free: dict[int, list[int]] = {}  # homes whose values are dead, by the register of their bytes; of this region
+        self.shared: dict[Value, set[Value]] = {}  # results of nodes with regions, and whose memory they may have
+        self.waiting: Counter[Value] = Counter()  # how many nodes of a region are still to read a value
         self.made: dict[Value, int] = {}  # values this region's kernels have made, with the register of their bytes
 
     def plan(self) -> Plan:
@@ -135,7 +140,7 @@ class _Planner:
         extents = {name: self.register() for name in extents}
         self.products = {(name,): r for name, r in extents.items()}
         inputs = [self.homes[v] for v in program.inputs]
-        plain = {v for node in program.nodes if not _structural(node) for v in node.outputs}
+        plain = {v for node in program.nodes if not (_structural(node) or node.op == "update") for v in node.outputs}
         self.targets = {v: self.register() for v in program.outputs if v in plain}
         self.nodes(program)
         outputs = [self.output(i, value) for i, value in enumerate(program.outputs)]
@@ -194,15 +199,18 @@ class _Planner:
         """The steps of nodes. What a value took that nothing reads any more is there for the next one of its size."""
         waiting = Counter(v for node in program.nodes for v in set(node.inputs))
         kept = set(program.outputs) | {v for node in program.nodes if _structural(node) for v in node.inputs}
-        outer, self.free, self.made = (self.free, self.made), {}, {}
+        outer, self.free, self.made = (self.free, self.made, self.waiting), {}, {}
         for node in program.nodes:
+            self.waiting = waiting
             getattr(self, "plan_" + node.op, self.plan_kernel)(node)
+            if node.regions() and _structural(node):
+                self.share(node)
             for v in set(node.inputs):
                 waiting[v] -= 1
             for v in {*node.inputs, *node.outputs} & self.made.keys():
                 if not waiting[v] and v not in kept:
                     self.free.setdefault(self.made.pop(v), []).append(self.homes[v])
-        self.free, self.made = outer
+        self.free, self.made, self.waiting = outer
 
     def region(self, region: Program, inputs: Sequence[int]) -> list[int]:
         """The steps of a region whose inputs stand where the captured values do; returns where its outputs stand."""

@@ -246,12 +246,13 @@ def test_a_limit_called_and_a_limit_fused_are_the_same(clip):
         np.testing.assert_array_equal(g.numpy(), -p.numpy())
 
 
-def test_capture_refuses_a_step():
+def test_capture_refuses_a_step_in_a_branch():
     p = with_gradient(parameter([1.0]), [1.0])
     sgd = o.SGD(0.1, [p])
 
     def training(x):
-        sgd.step()
+        if x > 0:
+            sgd.step()
         return x
 
     with pytest.raises(CaptureError):

@@ -169,6 +169,14 @@ SAMPLES: dict[str, Sample | Structural] = {
         [np.float32([1, 2])],
         [np.float32([1, 2])],
     ),
+    "update": Structural(
+        """program f(p: f32[2], g: f32[2], numbers: f64[1]) -> (f32[2], f32[2]) {
+             %0: f32[2] = neg(p)
+             %1: f32[2] = update(p, g, numbers, rule='sgd', state=())
+             return %1, %0 }""",
+        [np.float32([1, 2]), np.float32([2, 4]), np.array([0.25])],
+        [np.float32([0.5, 1]), np.float32([-1, -2])],
+    ),
     "row": Structural(
         "program f(x: f32[n,2], i: i64[]) -> (f32[2]) { %0: f32[2] = row(x, i) return %0 }",
         [np.arange(6, dtype="float32").reshape(3, 2), np.int64(1)],

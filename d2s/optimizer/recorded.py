@@ -1,0 +1,331 @@
+"""`optimizer.step()` in a captured function: one node for each parameter, the very kernel eager code uses.
+
+In: the parameters' gradients as the capture has them. Out: `update` nodes, which write parameters and state where they lie. The
+numbers of a step - the learning rate, corrections, decays - are told anew at each call by the optimizer's own methods, so
+schedules and `set_lr` recompile nothing; a limit on norms is computed in the graph. Behind a run `Stepped` does the rest.
+
+>>> layer = d2s.nn.Linear(1, 1)
+>>> sgd = d2s.optimizer.SGD(0.5, parameters=layer.parameters())
+>>> @d2s.to_static
+... def train(x):
+...     loss = layer(x).sum()
+...     loss.backward()
+...     sgd.step()
+...     sgd.clear_grad()
+...     return loss
+>>> before = layer.bias.item()
+>>> _ = train(d2s.to_tensor([[1.0]]))
+>>> before - layer.bias.item()
+0.5
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2s import types
+from d2s.autodiff import writes
+from d2s.autodiff.mode import no_grad
+from d2s.capture.forms import OneOf
+from d2s.capture.guards import MISSING
+from d2s.capture.heap import Place
+from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
+from d2s.capture.training import clear_gradient, presence, told, training
+from d2s.convert.calls import RECORDED
+from d2s.eager.tensor import Tensor
+from d2s.nn.clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
+from d2s.ops import OPS
+from d2s.optimizer.lr import LRScheduler
+from d2s.optimizer.optimizer import Optimizer
+from d2s.optimizer.update import Rule, text_of
+from d2s.types import DType, Type
+
+_CLIPS = (ClipGradByValue, ClipGradByNorm, ClipGradByGlobalNorm)
+
+
+class Kernel:
+    """A rule as an attribute of a node: the text of its kernel by dtype."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+
+    def text(self, dtype: DType) -> str:
+        return text_of(self.rule, dtype)
+
+    def __repr__(self) -> str:
+        return repr(self.rule.name)
+
+
+class Stepped:
+    """The steps of one parameter as calls make them: what they are told before a run, what is done behind it."""
+
+    def __init__(self, optimizer: Any, group: Any, slot: Any, ahead: int) -> None:
+        self.optimizer, self.group, self.slot = optimizer, group, slot
+        self.ahead = ahead  # steps that the same call makes before
+        self.begun: Any = None
+
+    def held(self) -> Any:
+        """The slot; before its first step, one whose state waits aside."""
+        names = self.optimizer._state_names(self.slot.parameter, self.group)
+        if all(name in self.slot.state for name in names):
+            return self.slot
+        if self.begun is None:
+            self.begun = type(self.slot)(self.slot.parameter)
+            self.optimizer._begin(self.begun, self.group)
+        return self.begun
+
+    def state(self, name: str) -> Tensor:
+        """A piece of state."""
+        found: Tensor = self.held().state[name]
+        return found
+
+    def numbers(self, leaves: Sequence[Any]) -> Tensor:
+        """What the kernel is told, but for a limit on norms."""
+        optimizer, group, slot = self.optimizer, self.group, self.held()
+        rate = optimizer._rate_of(slot, group, optimizer.get_lr())
+        found = [*optimizer.numbers(self._later(slot) if self.ahead else slot, group, rate)]
+        decay = optimizer.decay_of(slot, group)
+        found += [decay.coeff] if decay else []
+        clips = type(group.clip) is ClipGradByValue and getattr(slot.parameter, "need_clip", True)
+        return Tensor(np.array([*found, *((group.clip.min, group.clip.max) if clips else ())], np.float64))
+
+    def _later(self, slot: Any) -> Any:
+        """The slot as it will be behind the steps before."""
+        later = type(slot)(slot.parameter)
+        later.state |= slot.state | {name: Tensor(slot.state[name].array.copy()) for name in self.optimizer.powers}
+        for _ in range(self.ahead):
+            self.optimizer.raise_powers(later, self.group)
+        return later
+
+    def done(self, steps: Any) -> None:
+        """Behind a run: so many steps were made, or where that depends on the path, one or none."""
+        count = steps if isinstance(steps, int) else int(steps.item())
+        if count:
+            held, self.begun = self.held(), None
+            self.slot.state.update(held.state)
+            writes.noted(self.slot.parameter.array)
+        for _ in range(count):
+            self.optimizer.raise_powers(self.slot, self.group)
+
+
+def step(tracer: Tracer, optimizer: Any) -> None:
+    """`optimizer.step()`."""
+    training("step()")
+    _refuse_own(optimizer)
+    _guard(tracer, optimizer)
+    for group in optimizer._groups:
+        _step_of(tracer, optimizer, group)
+
+
+def clear_grad(tracer: Tracer, optimizer: Any, set_to_zero: bool = True) -> None:
+    """`optimizer.clear_grad()`."""
+    training("clear_grad()")
+    for parameter in optimizer._parameter_list:
+        if not parameter.stop_gradient:
+            clear_gradient(tracer.lift(parameter), set_to_zero)
+
+
+def minimize(tracer: Tracer, optimizer: Any, loss: Any, *rest: Any, **more: Any) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    """`optimizer.minimize(loss)`."""
+    learnt = [p for p in optimizer._parameter_list if not p.stop_gradient]
+    pairs = [(p, tracer.lift(p).grad) for p in learnt]
+    step(tracer, optimizer)
+    return [], [(p, g) for p, g in pairs if g is not None]
+
+
+def _refuse_own(optimizer: Any) -> None:
+    """A step in other words than those of `Optimizer` is made of Python."""
+    home = _home(optimizer, "step")
+    if any(_home(optimizer, name) is not home for name in ("_step_of", "_change")):
+        refuse("D2S1003", f"step() of {type(optimizer).__name__}", "take the step outside of the captured function")
+
+
+def _home(optimizer: Any, method: str) -> type:
+    return next(kind for kind in type(optimizer).__mro__ if method in vars(kind))
+
+
+def _guard(tracer: Tracer, optimizer: Any) -> None:
+    """A capture knows which parameters there are, how they decay and are limited; a rate that it changed itself is too late."""
+    rate = optimizer._learning_rate
+    if id(rate) in tracer.root.acted or _changed(tracer, optimizer, rate):
+        refuse("D2S1003", "step() behind a change of the learning rate in one captured function", "change it behind the step")
+    for held in (optimizer._groups, *(group.slots for group in optimizer._groups)):
+        _guard_listed(tracer, held)
+    for group in optimizer._groups:
+        for name in ("decay", "clip"):
+            _guard_attribute(tracer, group, name)
+        if isinstance(group.clip, ClipGradByNorm | ClipGradByGlobalNorm):
+            _guard_attribute(tracer, group.clip, "clip_norm")
+
+
+def _guard_listed(tracer: Tracer, held: Any) -> None:
+    tracer.guard((id(held), "content"), "the parameters of an optimizer", lambda: held, source=("value", held, None))
+
+
+def _guard_attribute(tracer: Tracer, owner: Any, name: str) -> None:
+    def read() -> Any:
+        return getattr(owner, name, MISSING)
+
+    tracer.guard((id(owner), "attribute", name), f"{type(owner).__name__}.{name}", read, source=("attribute", owner, name))
+
+
+def _step_of(tracer: Tracer, optimizer: Any, group: Any) -> None:
+    """The parameters of a group that have a gradient, on some path at least."""
+    if group.clip is not None and type(group.clip) not in _CLIPS:
+        refuse("D2S1003", f"a limit of gradients by a {type(group.clip).__name__}", "take the step outside of the function")
+    found = []
+    for slot in group.slots:
+        symbol = tracer.lift(slot.parameter)
+        held = None if slot.parameter.stop_gradient else tracer.training.place(symbol.value).held()
+        if held is not None:
+            found.append((slot, symbol, held))
+    with no_grad():
+        limits = _limits(group.clip, [(slot.parameter, held) for slot, _, held in found])
+        for (slot, symbol, held), limit in zip(found, limits, strict=True):
+            _record(tracer, optimizer, group, slot, symbol, held, limit)
+
+
+def _gradient(held: Any) -> Any:
+    return held.alternatives[1] if isinstance(held, OneOf) else held
+
+
+def _limits(clip: Any, pairs: Sequence[tuple[Any, Any]]) -> list[Any]:
+    """How much shorter gradients are made; None where that is no number of the graph's."""
+    shrink = _SHRINK.get(type(clip))
+    if shrink is None:
+        return [None] * len(pairs)
+    squares = [_squares(held) if getattr(p, "need_clip", True) else None for p, held in pairs]
+    if isinstance(clip, ClipGradByGlobalNorm):
+        found = [s for s in squares if s is not None]
+        squares = [None if s is None else functools.reduce(OPS["add"], found) for s in squares]
+    found = [None if s is None else shrink(OPS["sqrt"](s), clip.clip_norm) for s in squares]
+    return found
+
+
+def _shrink_one(norm: Any, most: float) -> Any:
+    return OPS["where"](OPS["greater_than"](norm, most), OPS["divide"](most, norm), 1.0)
+
+
+def _shrink_all(norm: Any, most: float) -> Any:
+    return OPS["where"](OPS["less_equal"](norm, most), 1.0, OPS["divide"](most, norm))
+
+
+_SHRINK = {ClipGradByNorm: _shrink_one, ClipGradByGlobalNorm: _shrink_all}
+
+
+def _squares(held: Any) -> Any:
+    """The sum of a gradient's squares; 0 of one that the path does not have."""
+    return OPS["cast"](OPS["sum"](OPS["square"](_gradient(held))), types.float64)
+
+
+def _record(tracer: Tracer, optimizer: Any, group: Any, slot: Any, symbol: Any, held: Any, limit: Any) -> None:
+    """The node of one parameter."""
+    current = tracer.now(symbol)
+    if current is not symbol and current.value not in tracer.training.written:
+        refuse("D2S1003", "step() of a parameter that was changed in place before", "change it behind the step")
+    clip = None if group.clip is None or not getattr(slot.parameter, "need_clip", True) else type(group.clip)
+    rule = optimizer.composed(slot, group, clip)
+    stepped = Stepped(optimizer, group, slot, _steps_before(tracer, slot))
+    numbers = _numbers(tracer, stepped, slot, limit)
+    states = [_state(tracer, stepped, slot, name) for name in rule.state]
+    flag = presence(held)
+    inputs = [current, _gradient(held), *states, numbers, *(() if flag is None else (flag,))]
+    values = [tracer.resolve(s) for s in inputs]
+    written = [v.type for v in (values[0], *values[2 : 2 + len(states)])]
+    results = tracer.add("update", values, written, {"rule": Kernel(rule), "state": rule.state})
+    tracer.training.written |= {s.value for s in results}
+    _hold(tracer, symbol.value, results[0])
+    for name, result in zip(rule.state, results[1:], strict=True):
+        _hold(tracer, ("state", id(slot), name), result)
+    _note(tracer, slot, stepped, flag)
+
+
+def _hold(tracer: Tracer, key: Any, result: Any) -> None:
+    """What is written where it lies is what is read there from now on."""
+    place = tracer.root.heap.place(key, lambda: Place(None))
+    tracer.root.heap.set(place, SymbolicTensor(tracer, result.value))
+
+
+def _numbers(tracer: Tracer, stepped: Stepped, slot: Any, limit: Any) -> Any:
+    count = len(stepped.numbers(()).array)
+    found = told(tracer, ("numbers", id(slot), stepped.ahead), stepped.numbers, Type(types.float64, (count,)), "numbers")
+    return found if limit is None else OPS["concat"](found, OPS["reshape"](limit, [1]), axis=0)
+
+
+def _state(tracer: Tracer, stepped: Stepped, slot: Any, name: str) -> Any:
+    place = tracer.root.heap.places.get(("state", id(slot), name))
+    if place is not None:
+        return place.now
+    array = stepped.state(name).array
+    of = Type(types.dtype(array.dtype), array.shape)
+    return told(tracer, ("state", id(slot), name), lambda leaves: stepped.state(name), of, name)
+
+
+def _steps_before(tracer: Tracer, slot: Any) -> int:
+    place = tracer.root.heap.places.get(("stepped", id(slot)))
+    if place is not None and not isinstance(place.now, int):
+        refuse("D2S1003", "a second step() of a parameter that only some path has a gradient for", "take one step in each call")
+    return 0 if place is None else place.now
+
+
+def _note(tracer: Tracer, slot: Any, stepped: Stepped, flag: Any) -> None:
+    """Behind each run, what is left to do in Python."""
+    place = tracer.root.heap.place(("stepped", id(slot)), lambda: Place(0, None, ("stepped", stepped.done)))
+    if flag is not None and stepped.ahead:
+        refuse("D2S1003", "a second step() of a parameter that only some path has a gradient for", "take one step in each call")
+    tracer.root.heap.set(place, stepped.ahead + 1 if flag is None else flag)
+
+
+def schedule(tracer: Tracer, scheduler: LRScheduler, *args: Any, **kwargs: Any) -> None:
+    """`scheduler.step()`: behind the run, so that only what is computed before sees the rate."""
+    training("step() of a scheduler")
+    if args or kwargs:
+        refuse("D2S1003", f"step() of a {type(scheduler).__name__} with arguments", "call it outside of the captured function")
+    place = tracer.root.heap.place(("scheduled", id(scheduler)), lambda: Place(0, None, ("stepped", _times(scheduler))))
+    tracer.root.heap.set(place, place.now + 1)
+    tracer.root.acted[id(scheduler)] = scheduler
+
+
+def _times(scheduler: LRScheduler) -> Callable[[int], None]:
+    def run(count: int) -> None:
+        for _ in range(count):
+            scheduler.step()
+
+    return run
+
+
+def get_lr(tracer: Tracer, optimizer: Any) -> Any:
+    """`optimizer.get_lr()`: a Python number of run time."""
+    return _rate(tracer, optimizer._learning_rate, optimizer.get_lr, optimizer)
+
+
+def rate_of(tracer: Tracer, scheduler: LRScheduler) -> Any:
+    """`scheduler()`: a Python number of run time."""
+    return _rate(tracer, scheduler, scheduler, scheduler)
+
+
+def _rate(tracer: Tracer, scheduler: Any, read: Callable[[], float], owner: Any) -> Any:
+    if id(scheduler) in tracer.root.acted or _changed(tracer, owner):
+        refuse("D2S1003", "a learning rate behind a change of it in one captured function", "ask for it before")
+    of = Type(types.float64, python=True)
+    return told(tracer, ("rate", id(owner)), lambda leaves: Tensor(np.array(float(read()))), of, "rate")
+
+
+def _changed(tracer: Tracer, *owners: Any) -> bool:
+    """Whether an attribute of one of these was stored to."""
+    places = [place.target[1] for place in tracer.root.heap.places.values() if place.target and place.target[0] == "attribute"]
+    return any(one is owner for one in places for owner in owners)
+
+
+RECORDED.update(
+    {
+        Optimizer.step: step,
+        Optimizer.clear_grad: clear_grad,
+        Optimizer.minimize: minimize,
+        Optimizer.get_lr: get_lr,
+        LRScheduler.step: schedule,
+        LRScheduler.__call__: rate_of,
+    }
+)
