@@ -59,17 +59,19 @@ $(VENV)/tests-are-installed: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 .PHONY: interop soak-files
-# What needs others' programs: real Paddle of two generations and ONNX Runtime, each in an environment of its own.
+# What needs others' programs: real Paddle of two generations, ONNX Runtime and OpenVINO, each in an environment of its own.
 interop: $(VENV)/tests-are-installed
 	$(PYTHON) -m venv $(VENV)-paddle26 && $(VENV)-paddle26/bin/python -m pip install --quiet 'numpy<2' paddlepaddle==2.6.2
 	$(PYTHON) -m venv $(VENV)-paddle33 && $(VENV)-paddle33/bin/python -m pip install --quiet paddlepaddle==3.3.1
 	$(PYTHON) -m venv $(VENV)-onnx && $(VENV)-onnx/bin/python -m pip install --quiet onnx onnxruntime
+	$(PYTHON) -m venv $(VENV)-openvino && $(VENV)-openvino/bin/python -m pip install --quiet openvino
 	D2S_PADDLE26_PYTHON=$(abspath $(VENV))-paddle26/bin/python D2S_PADDLE33_PYTHON=$(abspath $(VENV))-paddle33/bin/python \
-	D2S_ONNX_PYTHON=$(abspath $(VENV))-onnx/bin/python $(VENV)/bin/python -m pytest tests/export tests/onnx
+	D2S_ONNX_PYTHON=$(abspath $(VENV))-onnx/bin/python D2S_OPENVINO_PYTHON=$(abspath $(VENV))-openvino/bin/python \
+	$(VENV)/bin/python -m pytest tests/export tests/onnx
 
 # Damaged files by the ten thousand.
 soak-files: $(VENV)/tests-are-installed
-	D2S_SOAK=50000 $(VENV)/bin/python -m pytest tests/export/test_paddle_safety.py
+	D2S_SOAK=50000 $(VENV)/bin/python -m pytest tests/export/test_paddle_safety.py tests/export/test_damaged_genuine.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-3.* $(VENV)-paddle* $(VENV)-onnx .pytest_cache .mypy_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) $(VENV)-3.* $(VENV)-paddle* $(VENV)-onnx $(VENV)-openvino .pytest_cache .mypy_cache .ruff_cache *.egg-info
