@@ -21,9 +21,9 @@ import llvmlite.binding as llvm
 import numpy as np
 
 import d2s
-from d2s import export, types
+from d2s import export, jit, types
 from d2s.codegen import cache, emit, host, store
-from d2s.errors import PAGES, D2SError, FileError
+from d2s.errors import PAGES, ArgumentError, D2SError, FileError
 from d2s.export import summary
 from d2s.jit.translated_layer import TranslatedLayer
 from d2s.ops import OPS, Op
@@ -83,27 +83,46 @@ def _parser() -> argparse.ArgumentParser:
     kept.set_defaults(command=_cache)
     commands.add_parser("info", help="versions, CPU, threads").set_defaults(command=_info)
     shown = commands.add_parser("inspect", help="what a saved model is: inputs, outputs, ops, control flow, sizes")
-    shown.add_argument("model", help="path of the model, without .pdmodel")
     shown.add_argument("--json", action="store_true", help="as JSON")
     shown.set_defaults(command=_inspect)
     ran = commands.add_parser("run", help="run a saved model on arrays from .npy files")
-    ran.add_argument("model", help="path of the model, without .pdmodel")
-    ran.add_argument("--input", action="append", default=[], metavar="x.npy", help="one for each input, in order")
+    said = "one for each input, in order or as NAME=x.npy"
+    ran.add_argument("--input", action="append", default=[], metavar="x.npy", help=said)
     ran.add_argument("--output", metavar="y.npz", help="where results go (default: they are printed)")
     ran.set_defaults(command=_run)
+    for command in (shown, ran):
+        command.add_argument("model", help="path of the model, with or without .pdmodel, or a folder of Paddle 1.x")
+        command.add_argument("--method", default="forward", help="of a model with several (default: %(default)s)")
+        command.add_argument("--params", metavar="FILE", help="the file of a folder that holds all its parameters")
     return parser
 
 
+def _loaded(given: argparse.Namespace) -> tuple[TranslatedLayer, export.Model]:
+    """The layer a command is about, and the model of its method."""
+    layer = jit.load(given.model.removesuffix(".pdmodel"), params_filename=given.params)
+    models = layer.models()
+    if given.method not in models:
+        raise ArgumentError("D2S0004", f"'{given.model}' has no method '{given.method}'", hint=f"--method {', '.join(models)}")
+    return layer, models[given.method]
+
+
 def _inspect(given: argparse.Namespace) -> int:
-    facts = summary.summary(export.load(given.model.removesuffix(".pdmodel")))
+    layer, model = _loaded(given)
+    facts = {"method": given.method, "methods": list(layer.models())} | summary.summary(model)
     print(json.dumps(facts, indent=1) if given.json else summary.text(facts))
     return 0
 
 
 def _run(given: argparse.Namespace) -> int:
-    model = export.load(given.model.removesuffix(".pdmodel"))
-    arrays = [_array(name) for name in given.input]
-    found = TranslatedLayer({"forward": model}, given.model)(*map(d2s.to_tensor, arrays))
+    layer, model = _loaded(given)
+    ordered, named = [], {}
+    for text in given.input:
+        name, _, path = text.rpartition("=")
+        if name in model.feeds:
+            named[name] = d2s.to_tensor(_array(path))
+        else:
+            ordered.append(d2s.to_tensor(_array(text)))
+    found = layer.method(given.method)(*ordered, **named)
     results = dict(zip(model.fetches, results_of(found), strict=False))
     if given.output:
         np.savez(given.output, **results)  # type: ignore[arg-type]
@@ -124,7 +143,8 @@ def _array(path: str) -> np.ndarray:
     try:
         found: np.ndarray = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise FileError("D2S3004", f"{path} cannot be read as an array: {error}") from None
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise FileError("D2S3004", f"{path} cannot be read as an array: {why}", hint="numpy.save makes such files") from None
     return found
 
 

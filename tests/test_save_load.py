@@ -365,3 +365,22 @@ def test_numpy_arrays_are_taken_like_tensors(tmp_path):
     assert f(np.float32([1, 2]), y=d2s.ones([2])).tolist() == [2.0, 3.0]
     with pytest.raises(ArgumentError, match=r"'y' expects f32\[n1\], got f32\[2,2\]"):
         f(d2s.ones([2]), d2s.ones([2, 2]))
+
+
+def test_the_command_line_knows_methods_and_names_of_inputs(coder, tmp_path, capsys):
+    net, path = coder
+    np.save(tmp_path / "x.npy", np.ones((2, 3), "float32"))
+    np.save(tmp_path / "wide.npy", np.ones((2, 3)))
+    assert command.main(["inspect", path]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("forward: ") and "other methods: encode, reconstruct" in shown and "control flow" not in shown
+    assert "  shift         float32[2], not trained" in shown
+    run = ["run", path, "--method=encode", f"--output={tmp_path / 'y.npz'}"]
+    assert command.main([*run, f"--input=image={tmp_path / 'x.npy'}"]) == 0
+    with np.load(tmp_path / "y.npz") as held:
+        assert held["output_0"].tolist() == net.encode(d2s.ones([2, 3])).tolist()
+    for wrong, said in (("wide.npy", "image.astype('float32')"), ("none.npy", "No such file")):
+        assert command.main([*run, f"--input={tmp_path / wrong}"]) == 1
+        assert said in capsys.readouterr().err
+    assert command.main(["run", path, "--method=decode"]) == 1
+    assert "--method forward, encode, reconstruct" in capsys.readouterr().err

@@ -8,11 +8,14 @@ In: a Model. Out: a dict that JSON takes, or lines for a terminal.
 {'tanh': 1}
 """
 
+import textwrap
 from collections import Counter
 from typing import Any
 
 from d2s.export.model import Model
 from d2s.ir.program import Program
+
+_INDENT: Any = {"initial_indent": "  ", "subsequent_indent": "  "}
 
 
 def summary(model: Model) -> dict[str, Any]:
@@ -40,14 +43,26 @@ def _depth(program: Program) -> int:
 
 def text(facts: dict[str, Any]) -> str:
     """The same for people."""
-    flow = facts["control flow"]
-    lines = [f"{facts['name']}: {sum(facts['ops'].values())} ops, {facts['numbers']} numbers in {facts['bytes']} bytes"]
-    lines += [f"input      {name}: {of}" for name, of in facts["inputs"].items()]
-    lines += [f"output     {name}: {of}" for name, of in facts["outputs"].items()]
-    lines += ["ops        " + ", ".join(f"{name} {count}" for name, count in facts["ops"].items())]
-    lines += [f"flow       {flow['if']} if, {flow['while']} while, nested {flow['depth']} deep"]
-    lines += [
-        f"parameter  {name}: {dtype}{shape}{'' if trainable else ', fixed'}"
-        for name, (dtype, shape, trainable) in facts["parameters"].items()
-    ]
-    return "\n".join(lines)
+    flow, parameters = facts["control flow"], facts["parameters"]
+    held = f"{len(parameters)} parameters of {facts['numbers']:,} numbers, {_size(facts['bytes'])}"
+    lines = [f"{facts['name']}: {sum(facts['ops'].values())} ops, {held if parameters else 'no parameters'}"]
+    others = [name for name in facts.get("methods", []) if name != facts["method"]]
+    lines += [f"other methods: {', '.join(others)}"] if others else []
+    lines += _table("inputs", facts["inputs"]) + _table("outputs", facts["outputs"])
+    lines += ["ops", *textwrap.wrap(", ".join(f"{name} {count}" for name, count in facts["ops"].items()), 100, **_INDENT)]
+    if flow["depth"]:
+        lines += [f"control flow\n  {flow['if']} if, {flow['while']} while, nested {flow['depth']} deep"]
+    shown = {name: f"{dtype}{shape}{'' if trains else ', not trained'}" for name, (dtype, shape, trains) in parameters.items()}
+    return "\n".join(lines + _table("parameters", shown))
+
+
+def _table(title: str, rows: dict[str, str]) -> list[str]:
+    width = max(map(len, rows), default=0)
+    return [title, *(f"  {name:{width}}  {what}" for name, what in rows.items())] if rows else []
+
+
+def _size(count: int) -> str:
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"

@@ -98,7 +98,8 @@ def _fed(wanted: Value, given: Any, extents: dict[str, tuple[int, str]]) -> Tens
     why = _difference(wanted.name, wanted.type, got, extents) if got else ""
     if why is None:
         return tensor  # type: ignore[no-any-return]
-    raise ArgumentError("D2S0002", f"'{wanted.name}' expects {wanted.type}, got {got or type(given).__name__}{why}")
+    hint = f"{wanted.name}.astype('{wanted.type.dtype.name}')" if got and got.dtype is not wanted.type.dtype else ""
+    raise ArgumentError("D2S0002", f"'{wanted.name}' expects {wanted.type}, got {got or type(given).__name__}{why}", hint=hint)
 
 
 def _difference(name: str, wanted: Type, got: Type, extents: dict[str, tuple[int, str]]) -> str | None:
@@ -151,16 +152,17 @@ class TranslatedLayer(Layer):
         return methods[name] if name in methods else super().__getattr__(name)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        return self._method(FORWARD)(*args, **kwargs)
+        return self.method(FORWARD)(*args, **kwargs)
 
-    def _method(self, name: str) -> _Method:
+    def method(self, name: str) -> _Method:
+        """A method by its name."""
         if name not in self._methods:
             raise ArgumentError("D2S0004", f"'{self.path}' has no method {name!r:.60}", hint=", ".join(self._methods))
         return self._methods[name]
 
     def program(self, method_name: str = FORWARD) -> Program:
         """The Program of a method."""
-        return self._method(method_name).model.program
+        return self.method(method_name).model.program
 
     def models(self) -> dict[str, export.Model]:
         """What was loaded, with the parameters as they are now."""
