@@ -2,8 +2,8 @@
 
 A `Repeated` case is a statement run many times in a worker that stays alive; a `Started` case is one run of a new process.
 
->>> CASES["eager_add_grad"].says
-'x + w on 8 floats, w wants a gradient'
+>>> CASES["eager_add"].says
+'x + v on 8 floats, nothing wants a gradient'
 """
 
 from typing import NamedTuple
@@ -23,11 +23,7 @@ class Started(NamedTuple):
 
 
 CASES = {
-    "eager_add_grad": Repeated("x + w on 8 floats, w wants a gradient"),
-    "eager_add": Repeated("x + w on 8 floats, nothing wants a gradient"),
-    "tiny_call_eager": Repeated("x * 2 + 1 on 8 floats"),
-    "tiny_call_static": Repeated("x * 2 + 1 on 8 floats, as a static function"),
-    "counter1000": Repeated("`while i < n` 1,000 times with an `if` on `i % 2`, 8 floats, tensors all; against eager torch"),
+    "eager_add": Repeated("x + v on 8 floats, nothing wants a gradient"),
     "import": Started("import in a new process, byte code kept by an earlier one"),
     "first_call_cold": Started("first x + w in a new process, nothing compiled yet", cold=True),
     "first_call_warm": Started("first x + w in a new process, kernels kept by an earlier one"),

@@ -1,7 +1,8 @@
 """Times d2s beside its peers: engines alternate within every round, medians and ratios of many rounds count.
 
 A new case is a line in cases.py and one in each file of engines/ (an operation: a line in operations/cases.py); a new peer
-is a file in either folder and a line in peers.txt. Operations run on $THREADS threads (2) and are held against what the machine
+is a file in either folder and a line in peers.txt. Workloads (workloads/cases.py) are whole networks and loops, in a process
+for each engine and mode: eagerly and as a graph. Operations run on $THREADS threads (2) and are held against what the machine
 can do at best (roofline.py): fused multiply-adds, or bytes read or moved.
 
 python benchmarks/run.py                    all cases; writes benchmarks/results/*.json and docs/benchmarks.md
@@ -42,7 +43,9 @@ def load(path: pathlib.Path) -> Any:
 
 
 OPERATIONS = load(HERE / "operations" / "cases.py").CASES
-CASES = load(HERE / "cases.py").CASES | OPERATIONS
+_WORKLOADS = load(HERE / "workloads" / "cases.py")
+WORKLOADS, MODES = _WORKLOADS.CASES, _WORKLOADS.MODES
+CASES = load(HERE / "cases.py").CASES | OPERATIONS | WORKLOADS
 THREADS = os.environ.get("THREADS", "2")
 ONE_NUMBER = dict.fromkeys(
     ("THREADS", "D2S_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), THREADS
@@ -67,12 +70,22 @@ def _python(engine: str) -> str:
     return sys.executable if engine in (OURS, "numpy") else str(PEERS / engine / "bin" / "python")
 
 
-class Engine:
-    """A worker process, and the programs of this engine for processes of their own."""
+def workloads(name: str) -> str:
+    """The workloads by an engine; Paddle's are those of d2s."""
+    file = HERE / "workloads" / f"{OURS if name == 'paddle' else name}.py"
+    text = file.read_text() if file.exists() else ""
+    if name != "paddle":
+        return text
+    return text.replace(f"import {OURS}\n", f"import paddle as {OURS}\n").replace(f"from {OURS}", "from paddle")
 
-    def __init__(self, name: str, kernels: str) -> None:
-        self.name, file = name, HERE / "engines" / f"{name}.py"
+
+class Engine:
+    """A worker process, and the programs of this engine for processes of their own; with a `mode` it runs workloads so."""
+
+    def __init__(self, name: str, kernels: str, mode: str = "") -> None:
+        self.name, self.mode, file = f"{name} {mode}".strip(), mode, HERE / "engines" / f"{name}.py"
         self.file = load(file) if file.exists() else None
+        self.workloads = workloads(name) if mode else ""
         operations = HERE / "operations" / f"{name}.py"
         self.operations = operations.read_text() if operations.exists() else ""
         self.environment = {
@@ -89,6 +102,8 @@ class Engine:
 
     def can(self, case: str) -> bool:
         """Whether this engine is said to have the case at all."""
+        if case in WORKLOADS or self.mode:
+            return case in WORKLOADS and f"\ndef {case}(" in self.workloads
         if case in OPERATIONS:
             return f"\ndef {OPERATIONS[case].call.split('(')[0]}(" in self.operations
         return self.file is not None and case in {**self.file.STATEMENTS, **self.file.PROGRAMS}
@@ -102,6 +117,8 @@ class Engine:
         return self._ask(case, self.numbers[case]) / self.numbers[case] * 1e6
 
     def _question(self, case: str) -> dict[str, str]:
+        if case in WORKLOADS:
+            return {"setup": f"{self.workloads}\nrun = {case}({self.mode!r})\n", "statement": "run()"}
         if case in OPERATIONS:
             return {"setup": f"{self.operations}\nrun = {OPERATIONS[case].call}\n", "statement": "run()"}
         return {"setup": self.file.SETUP, "statement": self.file.STATEMENTS[case]}
@@ -157,8 +174,9 @@ def summary(measured: dict[str, Any]) -> dict[str, Any]:
     times = {name: ts for name, ts in measured["times"].items() if ts}
     medians = {name: statistics.median(ts) for name, ts in times.items()}
     ours = times.get(OURS, [])
-    ratios = {n: statistics.median(a / b for a, b in zip(ours, ts, strict=False)) for n, ts in times.items() if n != OURS}
-    return {"medians": medians, "ratios": ratios if ours else {}}
+    others = {n: ts for n, ts in times.items() if n != OURS} if ours else {}
+    ratios = {n: statistics.median(a / b for a, b in zip(ours, ts, strict=False)) for n, ts in others.items()}
+    return {"medians": medians, "ratios": ratios}
 
 
 def share(case: str, microseconds: float, limits: dict[str, float]) -> str:
@@ -175,6 +193,22 @@ def against_fastest(case: str, found: dict[str, Any]) -> str:
         return "—"
     times, target = 1 / max(found["ratios"].values()), OPERATIONS[case].target
     return f"{times:.2f}x" + ("" if times >= target else f" (of {target:g}x)")
+
+
+def workloads_table(engines: Sequence[str], cases: dict[str, Any]) -> str:
+    """Workloads as markdown: our graph beside our eager code, and beside the fastest peer."""
+    eager, static = (f"{OURS} {mode}" for mode in MODES[OURS])
+    rows = [f"| case | {' | '.join(engines)} | static / eager | static / fastest peer |", "|---" * (len(engines) + 3) + "|"]
+    for case, found in cases.items():
+        rounds, cells = found["times"], [f"**{case}**: {found['says']}"]
+        cells += [f"{found['medians'][n]:.3g} {found['unit']}" if n in found["medians"] else "—" for n in engines]
+        peers = {n: found["medians"][n] for n in found["medians"] if not n.startswith(OURS)}
+        for other in (eager, min(peers, key=lambda n: peers[n], default="")):
+            pairs = zip(rounds.get(static, ()), rounds.get(other, ()), strict=False)
+            ratios = [mine / theirs for mine, theirs in pairs]
+            cells.append(f"{statistics.median(ratios):.2f}" if ratios else "—")
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows) + "\n"
 
 
 def table(engines: Sequence[str], cases: dict[str, Any], limits: dict[str, float]) -> str:
@@ -197,11 +231,14 @@ def table(engines: Sequence[str], cases: dict[str, Any], limits: dict[str, float
 
 
 def tables(report: dict[str, Any]) -> str:
-    """Calls first, then operations, then what could not be measured."""
+    """Calls first, then workloads, then operations, then what could not be measured."""
     cases, engines = report["cases"], report["engines"]
     parts = []
+    chosen = {case: found for case, found in cases.items() if case in WORKLOADS}
+    having = list(dict.fromkeys(name for found in chosen.values() for name in found["times"]))
+    parts += [workloads_table(having, chosen)] if chosen else []
     for chosen in (
-        {case: found for case, found in cases.items() if case not in OPERATIONS},
+        {case: found for case, found in cases.items() if case not in OPERATIONS and case not in WORKLOADS},
         {case: found for case, found in cases.items() if case in OPERATIONS},
     ):
         having = [name for name in engines if any(name in found["times"] for found in chosen.values())]
@@ -217,7 +254,7 @@ def page(report: dict[str, Any]) -> str:
     return (
         "# Benchmarks\n\nWritten by `python benchmarks/run.py`; do not edit. Engines alternate within each of "
         f"{report['rounds']} rounds; medians, and medians of the ratios round by round (below 1: d2s is faster; "
-        "in the second table: how many times as fast as the fastest of the others).\n\n"
+        "in the last table: how many times as fast as the fastest of the others).\n\n"
         f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}; {versions}; "
         f"{report['threads']} threads; load when started {machine['load']:.1f}; {report['when']}. At best, on these threads: "
         f"{limits['flops'] / 1e9:.0f} GFLOP/s, {limits['read'] / 1e9:.0f} GB/s read, {limits['moved'] / 1e9:.0f} GB/s moved "
@@ -252,7 +289,9 @@ def run(names: Sequence[str], cases: Sequence[str], rounds: int) -> dict[str, An
     report |= {"engines": list(names), "versions": versions(names), "cases": {}}
     report |= {"threads": int(THREADS), "limits": load(HERE / "roofline.py").measured(int(THREADS))}
     with tempfile.TemporaryDirectory() as kernels, contextlib.ExitStack() as open_engines:
-        engines = [Engine(name, kernels) for name in names]
+        engines = [Engine(name, kernels) for name in names] if set(cases) - set(WORKLOADS) else []
+        if set(cases) & set(WORKLOADS):
+            engines += [Engine(name, kernels, mode) for name in names for mode in MODES.get(name, ())]
         for engine in engines:
             open_engines.callback(engine.close)
         for case in cases:
@@ -268,11 +307,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--install", action="store_true", help="make the peers' venvs first")
     parser.add_argument("--cases", nargs="*", choices=list(CASES), help="some cases only: printed, not kept")
+    parser.add_argument("--without", nargs="*", default=[], help="peers that are left out")
     parser.add_argument("--rounds", type=int, default=9)
     given = parser.parse_args()
     if given.install:
         install()
-    names = [OURS, *(name for name in required() if pathlib.Path(_python(name)).exists())]
+    names = [OURS, *(name for name in required() if pathlib.Path(_python(name)).exists() and name not in given.without)]
     report = run(names, given.cases or list(CASES), given.rounds)
     print(f"\n{tables(report)}")
     if not given.cases:

@@ -1,34 +1,13 @@
-"""PyTorch; static is torch.compile with its default backend."""
+"""PyTorch."""
 
 SETUP = """
 import torch
 
 x = torch.ones(8)
-w = torch.ones(8, requires_grad=True)
 v = torch.ones(8)
-
-@torch.compile
-def tiny(x):
-    return x * 2 + 1
-
-def counter(x, n):
-    i = torch.tensor(0)
-    while i < n:
-        if i % 2 == 0:
-            x = x * 0.5 + 1.0
-        else:
-            x = x - 0.25
-        i = i + 1
-    return x
-
-n = torch.tensor(1000)
 """
 STATEMENTS = {
-    "eager_add_grad": "x + w",
     "eager_add": "x + v",
-    "tiny_call_eager": "x * 2 + 1",
-    "tiny_call_static": "tiny(x)",
-    "counter1000": "counter(x, n)",  # torch.compile breaks its graph at each test and runs it as eager code does
 }
 _FIRST = """
 import time
