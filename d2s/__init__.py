@@ -45,7 +45,7 @@ from d2s.ops.expand import broadcast_tensors, broadcast_to, expand, expand_as, t
 from d2s.ops.exponential import erf, exp, expm1, log, log1p, log2, log10, rsqrt, sigmoid, sqrt
 from d2s.ops.extremes import clip, fmax, fmin, maximum, minimum
 from d2s.ops.filling import index_fill, masked_scatter
-from d2s.ops.gamma import digamma, erfinv, lgamma
+from d2s.ops.gamma import digamma, erfinv, lgamma, polygamma
 from d2s.ops.gather import gather, gather_nd, index_select
 from d2s.ops.join import concat, stack
 from d2s.ops.linalg import addmm, bmm, dot, inner, matmul, mm, mv, outer
@@ -132,7 +132,7 @@ from d2s.ops.sort import (
     sort,
     topk,
 )
-from d2s.ops.statistics import all, any, count_nonzero, nanmean, nansum, norm, std, var
+from d2s.ops.statistics import all, any, count_nonzero, nanmean, nansum, std, var
 from d2s.ops.triangle import diag, diagonal, tril, triu
 from d2s.ops.trigonometry import acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan
 from d2s.place import CPUPlace, CUDAPlace, get_device, is_compiled_with_cuda, set_device
@@ -155,6 +155,7 @@ if TYPE_CHECKING:
         eigvalsh,
         inv,
         matrix_power,
+        norm,
         pinv,
         qr,
         slogdet,
@@ -162,6 +163,7 @@ if TYPE_CHECKING:
         svd,
         triangular_solve,
     )
+    from d2s.static.layers import create_parameter
     from d2s.static.program import disable_static, enable_static, in_dynamic_mode
     from d2s.utils.dlpack import from_dlpack
 
@@ -169,15 +171,16 @@ _PACKAGES = ("callbacks", "dataset", "hapi", "io", "jit", "linalg", "metric", "o
 _LATER = {name: f"d2s.{name}" for name in _PACKAGES}
 _LATER |= {"to_static": "d2s.jit", "from_dlpack": "d2s.utils.dlpack"}
 _LATER |= dict.fromkeys(("disable_static", "enable_static", "in_dynamic_mode"), "d2s.static.program")
-_LATER |= {
-    "reader": "d2s.dataset",
-    "batch": "d2s.dataset.batch",
-    "Model": "d2s.hapi",
-    "flops": "d2s.hapi",
-    "summary": "d2s.hapi",
-}
-_LATER |= dict.fromkeys(("cholesky", "cholesky_solve", "eigh", "eigvalsh", "matrix_power"), "d2s.linalg")
+_LATER |= {"reader": "d2s.dataset", "batch": "d2s.dataset.batch", "create_parameter": "d2s.static.layers"}
+_LATER |= {"Model": "d2s.hapi", "flops": "d2s.hapi", "summary": "d2s.hapi"}
+_LATER |= dict.fromkeys(("cholesky", "cholesky_solve", "eigh", "eigvalsh", "matrix_power", "norm"), "d2s.linalg")
 _LATER |= dict.fromkeys(("inv", "det", "pinv", "qr", "slogdet", "solve", "svd", "triangular_solve"), "d2s.linalg")
+inverse = later.function("d2s.linalg", "inv")
+_METHODS = {"inverse": inverse} | {name: later.function("d2s.linalg", name) for name in ("cholesky", "cholesky_solve", "det")}
+_METHODS |= {name: later.function("d2s.linalg", name) for name in ("eigvalsh", "matrix_power", "norm", "pinv", "qr")}
+_METHODS |= {name: later.function("d2s.linalg", name) for name in ("slogdet", "solve", "svd", "triangular_solve")}
+for _name, _method in _METHODS.items():
+    setattr(Tensor, _name, _method)
 globals().update(in_place_forms.FUNCTIONS)
 for _published in (sys.modules[__name__], ShapeMethods, Operators, Tensor, nn.functional):
     label(_published)

@@ -1,6 +1,7 @@
 """Names of a package that are imported when they are first asked for: `import d2s` loads no datasets, models and callbacks.
 
-In: a package's name; for each name the module that has it, or that it is. Out: the package's `__getattr__` and `__dir__`.
+In: a package's name; for each name the module that has it, or that it is. Out: the package's `__getattr__` and `__dir__`; or a
+function of a module, for where there is no `__getattr__`.
 
 >>> found, listed = names("d2s", {"Model": "d2s.hapi"})
 >>> found("Model").__module__, "Model" in listed()
@@ -28,3 +29,18 @@ def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any],
         return sorted({*vars(sys.modules[package]), *homes})
 
     return __getattr__, __dir__
+
+
+def function(home: str, name: str) -> Callable[..., Any]:
+    """A function of a module that is imported at the first call.
+
+    >>> function("d2s.linalg", "det")(d2s.to_tensor([[2.0]])).item()
+    2.0
+    """
+
+    def later(*args: Any, **kwargs: Any) -> Any:
+        return getattr(importlib.import_module(home), name)(*args, **kwargs)
+
+    later.__name__ = later.__qualname__ = name
+    later.__doc__ = f"`{home}.{name}`."
+    return later

@@ -117,10 +117,9 @@ NO_ONNX |= dict.fromkeys(IN_GRADIENTS_OF_LAYERS, NO_ONNX["place_class"])
 NO_GRADIENT |= dict.fromkeys({"recurrent_grad"}, NO_GRADIENT["attention_grad"])
 ONNX_OPEN |= OF_LAYERS - {"unlearnt"}  # LSTM, GRU and RNN hold their weights, Resize several axes
 INTERNAL |= OF_LAYERS | IN_GRADIENTS_OF_LAYERS
-NO_PADDLE |= (OF_LAYERS - {"recurrent"}) | IN_GRADIENTS_OF_LAYERS
-ONNX_OPEN |= {"atan2", "digamma", "erfinv", "lgamma", "shifted_left", "shifted_right"}
-INTERNAL |= {"shifted_left", "shifted_right"}  # bitwise_left_shift and bitwise_right_shift call them
-NO_GRADIENT |= {"digamma": "Paddle's is the polygamma function"}
+NO_PADDLE |= (OF_LAYERS - {"recurrent"}) | IN_GRADIENTS_OF_LAYERS | {"slopes"}
+ONNX_OPEN |= {"slopes", "atan2", "digamma", "erfinv", "lgamma", "shifted_left", "shifted_right"}
+INTERNAL |= {"slopes", "shifted_left", "shifted_right"}  # polygamma, bitwise_left_shift and bitwise_right_shift call them
 every_op = pytest.mark.parametrize("name", list(OPS))
 
 
@@ -191,9 +190,12 @@ def test_public_ops_have_a_name_in_d2s(name):
 @every_op
 def test_rules_are_known_kinds_with_the_arrays_first(name):
     op = OPS[name]
-    assert set(op.rules) <= {"canonical", "infer", "requires", "scalar", "kernel", "fault", "vjp"}
+    assert set(op.rules) <= {"canonical", "infer", "requires", "scalar", "kernel", "fault", "vjp", "besides"}
     wanted = [*op.arrays, *op.attributes][op.variadic and len(op.arrays) :]  # any number of inputs have one name among them
     for kind, rule in op.rules.items():
+        if kind == "besides":
+            assert tuple(inspect.signature(rule).parameters)[: len(op.order)] == op.order
+            continue
         taken = [p for p in inspect.signature(rule).parameters if p in op.arrays or p not in ("g", "out", "index")][
             kind == "fault" :
         ]

@@ -13,6 +13,7 @@ import numpy as np
 from d2s.eager.indexing import known_now
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError
+from d2s.ops.compare import where
 from d2s.ops.expand import broadcast_tensors
 from d2s.ops.shapes import tensor_type
 
@@ -42,6 +43,14 @@ def masked_select(x: Any, mask: Any) -> Any:
     known_now("how often a mask holds")
     values, where = broadcast_tensors([x, mask])
     return values[where]
+
+
+@where.rule("besides")
+def _(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Without x and y: where it holds, one tensor for each axis."""
+    if x is not None or y is not None:
+        raise ArgumentError("D2S0004", "where(): 'x' and 'y' are given both, or neither")
+    return nonzero(condition, as_tuple=True)
 
 
 for _function in (nonzero, masked_select):

@@ -6,8 +6,8 @@ from d2s.arguments import label
 from d2s.linalg.factors import cholesky, eigh, eigvalsh, qr, svd
 from d2s.linalg.inverse import inv
 from d2s.linalg.inverses import cholesky_solve, det, matrix_power, matrix_rank, pinv, slogdet, solve, triangular_solve
+from d2s.linalg.norms import norm
 from d2s.ops.linalg import matmul, mv
-from d2s.ops.statistics import norm
 
 __all__ = [
     "cholesky",

@@ -28,7 +28,8 @@ def pad(
     """x with values around it: `value`, or by `mode` its own ("reflect", "replicate", "circular").
 
     `pad` holds two numbers for each axis of x, from the first on (or not `pad_from_left_axis`: from the last), or two for
-    each spatial axis, the last one first; one number stands for all spatial axes.
+    each spatial axis, the last one first; one number stands for all spatial axes. With "constant" and no layout named, two
+    numbers for some of the last axes are enough, the last one first.
 
     >>> d2s.nn.functional.pad(d2s.to_tensor([[[1.0, 2.0]]]), [1, 1], mode="replicate").tolist()
     [[[1.0, 1.0, 2.0, 2.0]]]
@@ -37,6 +38,9 @@ def pad(
     given = [pad] * (2 * (rank - 2)) if isinstance(pad, int) else list(whole_numbers(pad, "pad", "pad"))
     if len(given) == 2 * rank and not pad_from_left_axis:
         given = [n for axis in reversed(range(rank)) for n in given[2 * axis : 2 * axis + 2]]
+    if mode == "constant" and data_format is None and not len(given) % 2 and len(given) < 2 * rank:
+        last = [n for k in reversed(range(len(given) // 2)) for n in given[2 * k : 2 * k + 2]]
+        given = [0] * (2 * rank - len(last)) + last
     layout = FORMATS.get(rank, "NCHW") if data_format is None else data_format
     one_of("pad", "data_format", layout, LAYOUTS)
     return pad_(x, given, mode, value, layout)

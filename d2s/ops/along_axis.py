@@ -5,20 +5,24 @@
 (f32[n,2],)
 """
 
+import math
 from typing import Any
 
+import numpy as np
+
 from d2s.arguments import expect
-from d2s.errors import ArgumentError, DTypeError, GradientError, brief
+from d2s.errors import ArgumentError, DTypeError, brief
+from d2s.ops.create import full_like, number_of
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.expand import expand, summed_to
 from d2s.ops.gather import integers
 from d2s.ops.movement import CHUNK, Kernel, Registers, body, indented
-from d2s.ops.op import Share, op
+from d2s.ops.op import Share, flag, op
 from d2s.ops.places import checked, out_of_range
 from d2s.ops.scatter import positions
 from d2s.ops.shapes import broadcast, fitting, one_axis, tensor_type
 from d2s.ops.slicing import Stretch, columns, part, set_slice, zero
-from d2s.types import NUMBERS, Shape, Type
+from d2s.types import NUMBERS, DType, Shape, Type
 
 REDUCES = {"assign": "assign", "add": "add", "mul": "multiply", "multiply": "multiply", "amin": "amin", "amax": "amax"}
 _LINES = {
@@ -162,7 +166,8 @@ def put_along(x, index, value, axis: int, reduce: str = "assign"):
 @put_along.rule("canonical")
 def _(x, index, value, axis, reduce):
     if reduce not in REDUCES:
-        raise ArgumentError("D2S0004", f"put_along_axis(): 'reduce' is {brief(reduce)}, expected one of {', '.join(REDUCES)}")
+        expected = ", ".join([*REDUCES, "mean"])
+        raise ArgumentError("D2S0004", f"put_along_axis(): 'reduce' is {brief(reduce)}, expected one of {expected}")
     if x.dtype.kind == "b" and reduce != "assign":
         raise DTypeError("D2S0003", f"put_along_axis(): a bool tensor has no '{reduce}'")
     return {"axis": one_axis(axis, len(x.shape), "put_along_axis"), "reduce": REDUCES[reduce]}
@@ -199,20 +204,50 @@ def _(fault, x, index, value, axis, reduce):
 
 @put_along.rule("vjp")
 def _(g, out, x, index, value, axis, reduce):
-    if reduce not in ("assign", "add"):
-        raise GradientError(
-            "D2S0006", f"put_along_axis() with reduce='{reduce}' has no gradient", hint="'assign' and 'add' have"
-        )
+    return _PULLED[reduce](g, out, x, index, value, axis)
+
+
+def _of_assigned(g, out, x, index, value, axis):
+    def of_value():
+        own = positions(index)
+        last = take_along(put_along(positions(g), index, own, axis), index, axis)
+        return summed_to(OPS["where"](OPS["equal"](last, own), take_along(g, index, axis), 0.0), value)
+
+    return lambda: put_along(g, index, zero(g), axis), None, of_value
+
+
+def _of_added(g, out, x, index, value, axis):
+    return g, None, lambda: summed_to(take_along(g, index, axis), value)
+
+
+def _of_multiplied(g, out, x, index, value, axis):
+    """Each factor's is the product of all others: of those that are not 0, if no other is."""
+    none = [OPS["equal"](factor, 0.0) for factor in (x, value)]
+    parts = [OPS["where"](is_none, 1.0, factor) for is_none, factor in zip(none, (x, value), strict=True)]
+    product = put_along(parts[0], index, parts[1], axis, "multiply")
+    zeros = put_along(*(OPS["cast"](none[0], x.dtype), index, OPS["cast"](none[1], x.dtype)), axis, "add")
+
+    def of(factor, is_none, product, zeros, g):
+        others = OPS["where"](is_none, product, product / OPS["where"](is_none, 1.0, factor))
+        return g * OPS["where"](OPS["equal"](zeros, OPS["cast"](is_none, x.dtype)), others, 0.0)
 
     def of_value():
-        found = take_along(g, index, axis)
-        if reduce == "assign":
-            own = positions(found)
-            last = take_along(put_along(positions(g), index, own, axis), index, axis)
-            found = OPS["where"](OPS["equal"](last, own), found, 0.0)
-        return summed_to(found, value)
+        taken = [take_along(v, index, axis) for v in (product, zeros, g)]
+        return summed_to(of(value, none[1], *taken), value)
 
-    return (lambda: put_along(g, index, zero(g), axis)) if reduce == "assign" else g, None, of_value
+    return lambda: of(x, none[0], product, zeros, g), None, of_value
+
+
+def _of_extreme(g, out, x, index, value, axis):
+    """All that are as large (small) as the result share its cotangent evenly."""
+    here, there = OPS["equal"](x, out), OPS["equal"](take_along(out, index, axis), value)
+    many = put_along(OPS["cast"](here, x.dtype), index, OPS["cast"](there, x.dtype), axis, "add")
+    share = g / many
+    of_value = lambda: summed_to(OPS["where"](there, take_along(share, index, axis), 0.0), value)  # noqa: E731
+    return lambda: OPS["where"](here, share, 0.0), None, of_value
+
+
+_PULLED = {"assign": _of_assigned, "add": _of_added, "multiply": _of_multiplied, "amin": _of_extreme, "amax": _of_extreme}
 
 
 def _wide(shape: Shape, other: Shape, axis: int) -> tuple[int, ...]:
@@ -249,8 +284,18 @@ def take_along_axis(arr: Any, indices: Any, axis: int, broadcast: bool = True) -
     return take_along(expand(arr, _wide(x, index, at)), expand(indices, _wide(index, x, at)), at)
 
 
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: int, reduce: str = "assign", broadcast: bool = True) -> Any:
-    """arr with values put at one place of an axis, or combined with what is there, for each place of all the others.
+def put_along_axis(
+    arr: Any,
+    indices: Any,
+    values: Any,
+    axis: int,
+    reduce: str = "assign",
+    include_self: bool = True,
+    broadcast: bool = True,
+) -> Any:
+    """arr with values put at one place of an axis, or combined with each other, for each place of all the others.
+
+    `reduce`: "assign", "add", "mul", "mean", "amin" or "amax"; `include_self`: what was there is one of what is combined.
 
     >>> d2s.put_along_axis(d2s.to_tensor([[1, 2], [3, 4]]), d2s.to_tensor([[1], [0]]), 0, 1).numpy().tolist()
     [[1, 0], [0, 4]]
@@ -261,12 +306,34 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int, reduce: str =
     if handler.type_of(values) is None:
         expect("put_along_axis", "values", values, NUMBERS, "a Tensor or a number")
     value = handler.constant(values, Type(have.dtype)) if handler.type_of(values) is None else values
+    own = flag(include_self, "include_self")
     if broadcast:
         places = expand(indices, _wide(index, have.shape, at))
-        return put_along(arr, places, _as(value, places), at, reduce)
+        return _combined(arr, places, _as(value, places), at, reduce, own)
     corner = _corner(have.shape, index, at)
-    new = put_along(part(arr, have.shape, corner), indices, _as(value, indices), at, reduce)
+    new = _combined(part(arr, have.shape, corner), indices, _as(value, indices), at, reduce, own)
     return set_slice(arr, new, *columns(have.shape, corner))
+
+
+def _combined(x: Any, places: Any, value: Any, axis: int, reduce: str, own: bool) -> Any:
+    """Values put into x; not `own`: as if nothing had been there."""
+    if reduce == "mean":
+        total, ones = _combined(x, places, value, axis, "add", own), full_like(x, 1)
+        return OPS["divide"](total, _combined(ones, places, number_of(1, ones.dtype), axis, "add", own))
+    if not own and reduce in _NOTHING:
+        x = put_along(x, places, number_of(_nothing(reduce, x.dtype), x.dtype), axis)
+    return put_along(x, places, value, axis, reduce)
+
+
+_NOTHING = {"add": 0, "mul": 1, "multiply": 1, "amin": math.inf, "amax": -math.inf}  # what changes no result
+
+
+def _nothing(reduce: str, of: DType) -> float:
+    """The same of a dtype, whose ends integers have in place of infinities."""
+    found = _NOTHING[reduce]
+    if of.kind != "i" or not math.isinf(found):
+        return found
+    return int(np.iinfo(of.numpy).max if found > 0 else np.iinfo(of.numpy).min)
 
 
 def _as(value: Any, places: Any) -> Any:

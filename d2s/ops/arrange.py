@@ -81,16 +81,16 @@ def swapaxes(x: Any, axis0: int, axis1: int) -> Any:
     return transpose(x, tuple(perm))
 
 
-def t(x: Any) -> Any:
+def t(input: Any) -> Any:
     """A matrix transposed; a vector or a single value is what it was.
 
     >>> d2s.t(d2s.to_tensor([[1, 2]])).numpy().tolist()
     [[1], [2]]
     """
-    rank = len(tensor_type(x, "t", "x").shape)
+    rank = len(tensor_type(input, "t", "input").shape)
     if rank > 2:
-        raise ArgumentError("D2S0004", f"t(): expects up to 2 axes, 'x' has {rank}", hint="d2s.transpose(x, perm)")
-    return transpose(x, _backwards(rank))
+        raise ArgumentError("D2S0004", f"t(): expects up to 2 axes, 'input' has {rank}", hint="d2s.transpose(x, perm)")
+    return transpose(input, _backwards(rank))
 
 
 @functools.cache

@@ -5,11 +5,18 @@
 (f32[n,4],)
 """
 
+import math
+from typing import Any
+
+from d2s.errors import ArgumentError
 from d2s.ops import vector_math as vm
+from d2s.ops.activation import float_of
 from d2s.ops.exponential import exp
-from d2s.ops.op import elementwise
+from d2s.ops.op import elementwise, op
+from d2s.ops.shapes import whole_number
 
 HALF_ROOT_PI = 0.886226925452758
+MOST = 30  # times a slope is taken: the factorial of the next ones leaves float32
 
 
 @elementwise(paddle="digamma", onnx=None, dtypes="f")
@@ -20,6 +27,48 @@ def digamma(x):
     [-0.5772156715393066]
     """
     return vm.digamma(x)
+
+
+@digamma.rule("vjp")
+def _(g, out, x):
+    return lambda: g * slopes(x, 1)
+
+
+@op(paddle=None)
+def slopes(x, n: int):
+    """The n-th derivative of `digamma`, from the first on.
+
+    >>> d2s.ops.gamma.slopes(d2s.to_tensor([1.0]), 1).numpy().tolist()
+    [1.644934058189392]
+    """
+
+
+@slopes.rule("infer")
+def _(x, n):
+    return float_of("polygamma", x)
+
+
+@slopes.rule("scalar")
+def _(x, n):
+    factor = (-1.0) ** (n + 1) * math.factorial(n)
+    return f"vm.zeta(x, T({n + 1}.0), T({factor!r}))", [x.shape]
+
+
+@slopes.rule("vjp")
+def _(g, out, x, n):
+    return lambda: g * polygamma(x, n + 1)
+
+
+def polygamma(x: Any, n: int) -> Any:
+    """The n-th derivative of `digamma`, which is the one for 0.
+
+    >>> d2s.polygamma(d2s.to_tensor([1.0]), 1).numpy().tolist()
+    [1.644934058189392]
+    """
+    order = whole_number(n, "polygamma", "n")
+    if not 0 <= order <= MOST:
+        raise ArgumentError("D2S0004", f"polygamma(): 'n' is {order}, expected 0 to {MOST}")
+    return slopes(x, order) if order else digamma(x)
 
 
 @elementwise(paddle="lgamma", onnx=None, dtypes="f")

@@ -80,6 +80,8 @@ class Op:
         if self.variadic:
             return apply(self, *self._divided(inputs, attrs))
         if attrs or len(inputs) != self.count:
+            if "besides" in self.rules and not self._fits(inputs, attrs):
+                return self._besides(inputs, attrs)
             inputs = self._bound(inputs, attrs)
         if self.door is not None and not handlers.stack:
             found = self.door(inputs)
@@ -93,6 +95,22 @@ class Op:
         if "name" not in attrs or "name" in self.order:
             return attrs
         return {name: value for name, value in attrs.items() if name != "name"}
+
+    def _fits(self, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
+        """Whether the arguments are the op's own."""
+        given = self.order[: len(inputs)]
+        required = [name for name in self.order if self.attributes.get(name, _missing) is _missing]
+        return len(inputs) <= len(self.order) and attrs.keys() <= set(self.order) and {*given, *attrs} >= set(required)
+
+    def _besides(self, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+        """What a call with arguments comes to that are none of the op's: other ops."""
+        rule = self.rules["besides"]
+        signature = inspect.signature(rule)
+        try:
+            bound = signature.bind(*inputs, **attrs)
+        except TypeError as error:
+            raise DTypeError("D2S0001", f"{self.name}{signature}: {error}") from None
+        return rule(*bound.args, **bound.kwargs)
 
     def _bound(self, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments in the order of `arrays` and `attributes`, defaults filled in."""
@@ -131,10 +149,15 @@ class Op:
         return [*fixed, *(f"{self.arrays[-1]}{k}" for k in range(inputs - len(fixed)))]
 
     def rule(self, kind: str) -> Callable[[Rule], Rule]:
-        """Declares one of the op's rules: canonical, infer, requires, scalar, kernel, fault, vjp."""
+        """Declares one of the op's rules: canonical, infer, requires, scalar, kernel, fault, vjp.
+
+        And `besides`: a function with the op's arguments and more that Paddle has, which says what those come to in ops.
+        """
 
         def declare(function: Rule) -> Rule:
             self.rules[kind] = function
+            if kind == "besides":
+                self.__signature__ = inspect.signature(function)
             return function
 
         return declare

@@ -116,6 +116,7 @@ class Operators(ShapeMethods):
     asinh, acosh, atanh = map(method_of, (trigonometry.asinh, trigonometry.acosh, trigonometry.atanh))
     atan2, neg = method_of(trigonometry.atan2), method_of(math.neg)
     lgamma, digamma, erfinv = map(method_of, (gamma.lgamma, gamma.digamma, gamma.erfinv))
+    polygamma = gamma.polygamma
     equal, not_equal, less_than = map(method_of, (compare.equal, compare.not_equal, compare.less_than))
     less_equal, greater_than = map(method_of, (compare.less_equal, compare.greater_than))
     greater_equal = method_of(compare.greater_equal)
@@ -175,9 +176,7 @@ class Operators(ShapeMethods):
         rearrange.is_integer,
     )
 
-    def where(self, x: Any, y: Any) -> Any:
-        """x where this mask holds, y elsewhere."""
-        return compare.where(self, x, y)
+    where = method_of(compare.where)
 
     def matmul(self, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
         return linalg.matmul(self, y, transpose_x, transpose_y)

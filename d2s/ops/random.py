@@ -33,6 +33,7 @@ from d2s import memory, types
 from d2s.default_dtype import default_dtype
 from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError, brief
 from d2s.extents import Extent
+from d2s.ops.create import full_like
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.op import Op
 from d2s.ops.random_text import (
@@ -48,7 +49,7 @@ from d2s.ops.random_text import (
 from d2s.ops.recording import Recorder
 from d2s.ops.rows import extent
 from d2s.ops.shapes import broadcast
-from d2s.types import DType, Type, int64
+from d2s.types import DType, Type, float64, int64
 
 Public = Callable[..., Any]
 
@@ -426,13 +427,13 @@ def _(g, out, seed, counter, n, dtype):
 
 
 @draws("bernoulli", "x", onnx="Bernoulli")
-def bernoulli(x):
-    """1 with the likelihood x says, else 0, element by element.
+def bernoulli(x, p=None):
+    """1 with the likelihood x says, or with likelihood p, else 0, element by element.
 
     >>> d2s.bernoulli(d2s.to_tensor([0.0, 1.0])).numpy().tolist()
     [0.0, 1.0]
     """
-    held, x = _float_tensor("bernoulli", x)
+    held, x = _float_tensor("bernoulli", x if p is None else full_like(x, _float("bernoulli", "p", p, float64)))
     if not isinstance(current(), Recorder) and not ((x.numpy() >= 0) & (x.numpy() <= 1)).all():
         raise _not_a_likelihood()
     return bernoulli.draw(elements(x, held), (x,))

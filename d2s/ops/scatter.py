@@ -172,14 +172,15 @@ def scatter_nd(index: Any, updates: Any, shape: Any) -> Any:
     return scatter_nd_add(expand(zero(updates), whole_numbers(shape, "scatter_nd", "shape")), index, updates)
 
 
-def index_add(x: Any, index: Any, axis: int, value: Any) -> Any:
-    """x with `value` added at some places of an axis.
+def index_add(x: Any, index: Any, axis: int, value: Any, alpha: float = 1) -> Any:
+    """x with `value`, times a number, added at some places of an axis.
 
     >>> d2s.index_add(d2s.zeros([3]), d2s.to_tensor([0, 0]), 0, d2s.to_tensor([1.0, 2.0])).numpy().tolist()
     [3.0, 0.0, 0.0]
     """
     rank = len(tensor_type(x, "index_add", "x").shape)
-    return add_at(x, value, index, axes=(one_axis(axis, rank, "index_add"),))
+    more = value if alpha == 1 else OPS["multiply"](value, alpha)
+    return add_at(x, more, index, axes=(one_axis(axis, rank, "index_add"),))
 
 
 def index_put(x: Any, indices: Any, value: Any, accumulate: bool = False) -> Any:

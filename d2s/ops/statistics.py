@@ -16,18 +16,21 @@ from d2s.ops.exponential import sqrt
 from d2s.ops.math import abs, pow, square
 from d2s.ops.reduce import max, mean, min, per_element, sum
 from d2s.ops.rounding import isnan
-from d2s.ops.shapes import tensor_type
+from d2s.ops.shapes import tensor_type, whole_number
 from d2s.types import bool_
 
 
-def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False) -> Any:
-    """The mean square distance from the mean; `unbiased` divides by one less than the number of elements.
+def var(x: Any, axis: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: int = 1) -> Any:
+    """The mean square distance from the mean; `unbiased` divides by one less than the number of elements, or `correction` less.
 
-    >>> d2s.var(d2s.to_tensor([1.0, 3.0])).item()
-    2.0
+    >>> d2s.var(d2s.to_tensor([1.0, 3.0])).item(), d2s.var(d2s.to_tensor([1.0, 3.0]), correction=0).item()
+    (2.0, 1.0)
     """
+    less = whole_number(correction, "var", "correction")
+    if unbiased is not None and less != 1:
+        raise ArgumentError("D2S0004", "var(): 'unbiased' and 'correction' say the same: give one of them")
     squares = sum(square(x - mean(x, axis, True)), axis, None, keepdim)
-    return per_element(squares, x, _axes(axis), 1 if unbiased else 0)
+    return per_element(squares, x, _axes(axis), less if unbiased is None else int(bool(unbiased)))
 
 
 def _axes(axis: Any) -> Any:
@@ -35,13 +38,13 @@ def _axes(axis: Any) -> Any:
     return None if isinstance(axis, (list, tuple)) and not axis else axis
 
 
-def std(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False) -> Any:
+def std(x: Any, axis: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: int = 1) -> Any:
     """The square root of the variance.
 
     >>> d2s.std(d2s.to_tensor([1.0, 3.0]), unbiased=False).item()
     1.0
     """
-    return sqrt(var(x, axis, unbiased, keepdim))
+    return sqrt(var(x, axis, unbiased, keepdim, correction=correction))
 
 
 def any(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
@@ -95,7 +98,7 @@ def nanmean(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
     return nansum(x, axis, None, keepdim) / cast(count, x.dtype)
 
 
-def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False) -> Any:
+def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The p-norm of vectors along an axis, or of all elements; along two axes, a norm of matrices.
 
     p is a number, infinite ones included, or "fro", the root of the sum of squares, which it also is if not given.
@@ -103,6 +106,7 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False) -> Any:
     >>> d2s.norm(d2s.to_tensor([3.0, -4.0])).item(), d2s.norm(d2s.to_tensor([3.0, -4.0]), p=1).item()
     (5.0, 7.0)
     """
+    x = x if dtype is None else cast(x, dtype)
     if p is None or (isinstance(p, str) and p == "fro"):
         return _root(sum(square(x), axis, None, keepdim), 2)
     p = number("norm", "p", p) if not isinstance(p, str) else p
@@ -133,7 +137,7 @@ def _root(total: Any, p: float) -> Any:
 def _of_matrices(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
     """The largest or smallest sum of magnitudes of a column (1) or of a row (infinite)."""
     if p not in (1.0, -1.0, math.inf, -math.inf):
-        message = f"norm(): 'p' is {p!r:.60}: of matrices there are 'fro', 1, -1, inf and -inf here"
+        message = f"norm(): 'p' is {p!r:.60}: of matrices there are 'fro', 1, -1, inf and -inf; outside of graphs 'nuc', 2, -2"
         raise ArgumentError("D2S0004", message, hint="reshape the two axes into one for the norm of a vector")
     rows, columns = (a % len(x.shape) for a in axis)
     summed, kept = (rows, columns) if p in (1.0, -1.0) else (columns, rows)

@@ -11,7 +11,20 @@ True
 
 from d2s.ops.vector_angles import cos_f64, sin_f64
 from d2s.ops.vector_inverses import PI
-from d2s.ops.vector_math import INF, NAN, abs_of, float64, floor_of, fma, log_parts, nearest, polynomial, select, two_sum
+from d2s.ops.vector_math import (
+    INF,
+    NAN,
+    abs_of,
+    float64,
+    floor_of,
+    fma,
+    log_parts,
+    nearest,
+    polynomial,
+    pow_f64,
+    select,
+    two_sum,
+)
 from d2s.types import float32
 
 LOG_PI = 1.1447298858494002
@@ -128,3 +141,46 @@ def digamma_f64(x):
 
 def digamma_f32(x):
     return float32(digamma_f64(float64(x)))
+
+
+def zeta_tail(a, s):
+    """The sum of (a + k) ** -s over all k from 0 on, where a is large: Euler's and Maclaurin's."""
+    z = 1.0 / a
+    w = z * z
+    t = 5.284190138687493e-10 - (s + 11.0) * (s + 12.0) * w * 1.3382536530684679e-11
+    t = 2.08767569878681e-08 - (s + 9.0) * (s + 10.0) * w * t
+    t = 8.267195767195767e-07 - (s + 7.0) * (s + 8.0) * w * t
+    t = 3.306878306878307e-05 - (s + 5.0) * (s + 6.0) * w * t
+    t = 0.001388888888888889 - (s + 3.0) * (s + 4.0) * w * t
+    t = 0.08333333333333333 - (s + 1.0) * (s + 2.0) * w * t
+    return pow_f64(a, 1.0 - s) / (s - 1.0) + pow_f64(a, -s) * (0.5 + s * z * t)
+
+
+def zeta_above(x, s):
+    """Above 0: twelve terms, the small ones first, and the tail."""
+    v = zeta_tail(x + 12.0, s) + pow_f64(x + 11.0, -s)
+    v = v + pow_f64(x + 10.0, -s) + pow_f64(x + 9.0, -s) + pow_f64(x + 8.0, -s) + pow_f64(x + 7.0, -s)
+    v = v + pow_f64(x + 6.0, -s) + pow_f64(x + 5.0, -s) + pow_f64(x + 4.0, -s) + pow_f64(x + 3.0, -s)
+    v = v + pow_f64(x + 2.0, -s) + pow_f64(x + 1.0, -s) + pow_f64(x, -s)
+    return select(x == INF, 0.0, v)
+
+
+def zeta_below(x, s):
+    """Below 0, of a whole s: all terms on either side of 0, without those below x."""
+    even = floor_of(s * 0.5) == s * 0.5
+    r = x - floor_of(x)
+    whole = r == 0.0
+    left = floor_of(x) + 1.0 - x
+    others = zeta_above(select(whole, 0.5, left), s) - zeta_above(1.0 - x, s)
+    v = zeta_above(select(whole, 0.5, r), s) + select(even, others, -others)
+    v = select(whole, select(even, INF, NAN), v)
+    return select(x > -INF, v, NAN)
+
+
+def zeta_f64(x, s, factor):
+    """Hurwitz': the sum of (x + k) ** -s over all k from 0 on; times a factor."""
+    return factor * (zeta_above(x, s) if x > 0.0 else zeta_below(x, s))
+
+
+def zeta_f32(x, s, factor):
+    return float32(zeta_f64(float64(x), float64(s), float64(factor)))

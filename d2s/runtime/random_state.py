@@ -73,15 +73,15 @@ def _signed(number: int) -> int:
 
 
 @random.moving
-def seed(number: int) -> None:
+def seed(seed: int) -> None:
     """Starts the random numbers of the process anew.
 
     >>> d2s.seed(1)
     """
     try:
-        start = operator.index(number)
+        start = operator.index(seed)
     except TypeError:
-        raise DTypeError("D2S0001", f"seed() expects an int, got {type(number).__name__}") from None
+        raise DTypeError("D2S0001", f"seed() expects an int, got {type(seed).__name__}") from None
     if not 0 <= start < 1 << 64:
         raise ArgumentError("D2S0004", f"seed(): a seed is an int from 0 to 2**64 - 1, not {brief(start)}")
     set_rng_state(RandomState(start))

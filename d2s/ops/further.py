@@ -1,0 +1,76 @@
+"""What Paddle's functions take besides an op's own arguments, said in other ops: `add(x, y, alpha=2.0)`.
+
+In: the arguments of such a call. Out: what it comes to. A call with an op's own arguments never comes here.
+
+>>> d2s.add(d2s.to_tensor([1.0]), d2s.to_tensor([2.0]), alpha=3.0).tolist()
+[7.0]
+>>> d2s.round(d2s.to_tensor([1.234, 56.789]), 1).tolist() == d2s.to_tensor([1.2, 56.8]).tolist()
+True
+"""
+
+from typing import Any
+
+from d2s.arguments import one_of
+from d2s.errors import ArgumentError, DTypeError, brief
+from d2s.ops.compare import cast, where
+from d2s.ops.create import full_like
+from d2s.ops.logic import logical_and
+from d2s.ops.math import add, divide, floor_divide, multiply, subtract
+from d2s.ops.reduce import mean
+from d2s.ops.rounding import floor, isfinite, round, trunc
+from d2s.ops.shapes import tensor_type, whole_number
+from d2s.ops.sort import searchsorted
+
+
+def _times(name: str, y: Any, alpha: Any) -> Any:
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float):
+        raise DTypeError("D2S0001", f"{name}(): 'alpha' expects a number, got {type(alpha).__name__}")
+    return multiply(y, alpha)
+
+
+@add.rule("besides")
+def _(x, y, *, alpha: float = 1):
+    return add(x, _times("add", y, alpha))
+
+
+@subtract.rule("besides")
+def _(x, y, *, alpha: float = 1):
+    return subtract(x, _times("subtract", y, alpha))
+
+
+@divide.rule("besides")
+def _(x, y, *, rounding_mode: str | None = None):
+    if rounding_mode is not None:
+        one_of("divide", "rounding_mode", rounding_mode, ("trunc", "floor"))
+    quotient = divide(x, y)
+    if rounding_mode is None or tensor_type(quotient, "divide", "x").dtype.kind == "i":
+        return floor_divide(x, y) if rounding_mode == "floor" else quotient  # of integers it is cut off already
+    return floor(quotient) if rounding_mode == "floor" else trunc(quotient)
+
+
+@round.rule("besides")
+def _(x, decimals: int = 0):
+    digits = whole_number(decimals, "round", "decimals")
+    if tensor_type(x, "round", "x").dtype.kind != "f":
+        return cast(x, x.dtype)
+    if not digits or abs(digits) > 308:
+        return round(x) if not digits else multiply(x, 1.0 if digits > 0 else 0.0)
+    unit = 10.0 ** abs(digits)
+    scaled, back = (multiply, divide) if digits > 0 else (divide, multiply)
+    steps = scaled(x, unit)
+    known = logical_and(isfinite(steps), isfinite(full_like(x, unit)))  # what has no digits there is what it was
+    return where(known, back(round(steps), unit), x)
+
+
+@mean.rule("besides")
+def _(x, axis: Any = None, keepdim: bool = False, *, dtype: Any = None):
+    return mean(x if dtype is None else cast(x, dtype), axis, keepdim)
+
+
+@searchsorted.rule("besides")
+def _(sorted_sequence, values, out_int32: bool = False, right: bool = False, *, side: str | None = None):
+    if side is not None:
+        one_of("searchsorted", "side", side, ("left", "right"))
+        if right and side == "left":
+            raise ArgumentError("D2S0004", f"searchsorted(): 'side' is 'left' and 'right' is {brief(right)}")
+    return searchsorted(sorted_sequence, values, out_int32, right or side == "right")
