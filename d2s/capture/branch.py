@@ -73,7 +73,7 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
         raise Ended
     tracer.root.joined.update(s.value for s in results)
     symbols = iter(results)
-    values = [made_anew(tracer, decode(form, symbols)) for form in forms]
+    values = [decode(form, symbols, tracer.root.heap.made) for form in forms]
     for region, end in zip(regions, ends, strict=True):
         note_aliases(region, end or [], values)
         for n in shared(region, end or []):
@@ -84,19 +84,6 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
     for container, held in zip(owners.values(), values[count:], strict=True):
         put_back(tracer, container, held)
     return values[:count]
-
-
-def made_anew(tracer: Tracer, value: Any) -> Any:
-    """A value that was put together where paths join: its containers are the capture's own."""
-    for container in containers(value):
-        if type(container) is not tuple and id(container) not in tracer.root.given and not tracer.root.heap.has(container):
-            tracer.root.heap.made(container)
-    for leaf in flatten(value)[0]:
-        if by_path(leaf):
-            made_anew(tracer, leaf.held)
-        for one in leaf.alternatives if isinstance(leaf, OneOf) else ():
-            made_anew(tracer, one)
-    return value
 
 
 def note_aliases(region: Tracer, ends: Sequence[Any], values: Sequence[Any]) -> None:
@@ -110,22 +97,25 @@ def note_aliases(region: Tracer, ends: Sequence[Any], values: Sequence[Any]) -> 
 
 def shared(region: Tracer, ends: Sequence[Any]) -> list[int]:
     """Which values hold a container that this path made and another value holds, too: it is two where paths join."""
-    inside = [{id(c): c for c in _containers_in(end) if not stays(c, region)} for end in ends]
+    inside = [{id(c): c for c in _containers_in(region, end) if not stays(c, region)} for end in ends]
     counted = collections.Counter(key for found in inside for key in found)
     return [n for n, found in enumerate(inside) if any(counted[key] > 1 for key in found)]
 
 
 def part(tracer: Tracer, value: Any) -> None:
     """The containers in a value may be one with others: none may change from here on."""
-    tracer.root.twins.update({id(c): user_line() for c in _containers_in(value)})
+    tracer.root.twins.update({id(c): user_line() for c in _containers_in(tracer, value)})
 
 
-def _containers_in(value: Any) -> Iterator[Any]:
+def _containers_in(tracer: Tracer, value: Any) -> Iterator[Any]:
     for leaf in flatten(value)[0]:
         if isinstance(leaf, OneOf):
-            yield from (c for one in leaf.alternatives for c in _containers_in(one))
+            yield from (c for one in leaf.alternatives for c in _containers_in(tracer, one))
         elif by_path(leaf):
-            yield from _containers_in(leaf.held)
+            yield from _containers_in(tracer, leaf.held)
+        elif tracer.root.heap.has(leaf):
+            yield leaf
+            yield from _containers_in(tracer, contents(leaf))
     yield from (c for c in containers(value) if type(c) is not tuple)
 
 
@@ -138,6 +128,8 @@ def tensors_in(tracer: Tracer, value: Any) -> Iterator[SymbolicTensor]:
             yield from tensors_in(tracer, leaf.held)
         elif isinstance(leaf, Tensor):
             yield tracer.lift(leaf)
+        elif tracer.root.heap.has(leaf):
+            yield from tensors_in(tracer, contents(leaf))
         elif isinstance(leaf, SymbolicTensor) and not leaf.value.type.python:
             yield leaf
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.branch import switch
-from d2s.capture.containers import STAND_INS, Dict, List, by_path, contents, plain_kind, stand_in
+from d2s.capture.containers import STAND_INS, Dict, List, by_path, contents, is_container, plain_kind, stand_in
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import Tracer, capturing, refuse
 
@@ -61,7 +61,9 @@ def _asked(plain: Callable[..., Any]) -> Any:
             before, after = args[:place], args[place + 1 :]
             found = each(opened(args[place]), lambda one: method(self, *before, one, *after, **kwargs))
             return gathered(found) if makes else found
-        return stand_in(plain(self, *args, **kwargs))
+        found = plain(self, *args, **kwargs)
+        new = makes or (args and isinstance(args[0], slice))
+        return _tracer().root.heap.made(stand_in(found)) if new and is_container(found) else found
 
     method.__name__ = plain.__name__
     return method
@@ -92,8 +94,7 @@ def _refused(plain: Callable[..., Any], what: str) -> Any:
 def _changed(plain: Callable[..., Any]) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not by_path(self) and not any(by_path(value) for value in args):
-            result = plain(self, *args, **kwargs)
-            return self if result is self else stand_in(result)
+            return plain(self, *args, **kwargs)
         return _change_of_each(self, plain, args, kwargs)
 
     method.__name__ = plain.__name__
@@ -108,7 +109,7 @@ def _change_of_each(owner: Any, plain: Callable[..., Any], args: tuple[Any, ...]
             made = kind(chosen[0])
             result = plain(made, *chosen[1:], **kwargs)
             returned.append(result is made)
-            return [contents(made), None if result is made else stand_in(result)]
+            return [contents(made), None if result is made else result]
         first, *others = values
         if not isinstance(first, OneOf):
             return change(tuple(others), (*chosen, first))

@@ -1,4 +1,5 @@
-"""Lists and dicts of the captured function: Python's own, until what they hold depends on the path a run takes.
+"""Lists and dicts of the captured function: Python's own, until what they hold depends on the path a run takes; and objects of
+the user's classes that it makes, which hold their attributes as a dict holds its items.
 
 In: a list or dict as it is made. Out: one that can also hold what no Python container can, in `held`; what it is asked then is
 answered by `capture.by_path`. To the user's code it is a list or a dict.
@@ -54,8 +55,28 @@ def by_path(value: Any) -> bool:
     return isinstance(value, STAND_INS) and value.held is not None
 
 
+def is_container(value: Any) -> bool:
+    return isinstance(value, list | dict | set)
+
+
+def new_object(cls: type, attributes: dict[str, Any]) -> Any:
+    """An object with these attributes, without what its class does when it makes one."""
+    made: Any = object.__new__(cls)
+    for name, value in attributes.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def attributes(owner: Any) -> dict[str, Any]:
+    """The attributes an object has of its own, those in slots included."""
+    slots = [name for kind in type(owner).__mro__ for name in vars(kind).get("__slots__", ()) if hasattr(owner, name)]
+    return {name: getattr(owner, name) for name in slots} | dict(getattr(owner, "__dict__", {}))
+
+
 def contents(container: Any) -> Any:
-    """What a container holds, as something that does not change."""
+    """What a container holds, or an object, as something that does not change."""
+    if not is_container(container):
+        return attributes(container)
     if by_path(container):
         return container.held
     if isinstance(container, list):
@@ -66,7 +87,13 @@ def contents(container: Any) -> Any:
 
 
 def restore(container: Any, held: Any) -> None:
-    """Has a container hold something else."""
+    """Has a container, or an object, hold something else."""
+    if not is_container(container):
+        for name in attributes(container):
+            object.__delattr__(container, name)
+        for name, value in held.items():
+            object.__setattr__(container, name, value)
+        return
     if isinstance(container, STAND_INS):
         container.held = None
     kind: Any = list if isinstance(container, list) else dict if isinstance(container, dict) else set

@@ -13,7 +13,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s import types
-from d2s.capture.containers import Dict, List, by_path, contents, plain_kind, restore, stand_in
+from d2s.capture.containers import (
+    Dict,
+    List,
+    attributes,
+    by_path,
+    contents,
+    is_container,
+    new_object,
+    plain_kind,
+    restore,
+    stand_in,
+)
 from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
 from d2s.capture.tree import flatten, rebuild
@@ -146,8 +157,12 @@ def form_of(value: Any, tracer: Tracer) -> Form:
 
 def _parts(value: Any, tracer: Tracer) -> tuple[list[Any], Any] | None:
     """The parts of a structure the captured function made, and its skeleton; None for all else, which stays one object."""
-    if not isinstance(value, tuple | list | dict) or stays(value, tracer):
+    record = tracer.root.heap.has(value) and not isinstance(value, tuple | list | dict | set)
+    if not (record or isinstance(value, tuple | list | dict)) or stays(value, tracer):
         return None
+    if record:
+        held = attributes(value)
+        return list(held.values()), (type(value), tuple((str, name) for name in held), (None,) * len(held))
     skeleton = flatten(value)[1]
     if skeleton is None:
         return None
@@ -228,7 +243,7 @@ def kind_of_example(example: Any) -> Any:
 def _object(form: Form) -> Any:
     """The container that a form is, on every path."""
     found = form.origin if isinstance(form, Tree | Box) else form.value if isinstance(form, Fixed) else None
-    return found if isinstance(found, list | dict | set) else None
+    return found if isinstance(form, Tree | Box) or is_container(found) or hasattr(found, "__dict__") else None
 
 
 def _content(form: Form, a: Form, b: Form) -> Form | None:
@@ -269,8 +284,8 @@ def slots(form: Form) -> list[Type]:
     return [TAG, *(t for part in form.alternatives for t in slots(part))]
 
 
-def decode(form: Form, symbols: Iterator[SymbolicTensor]) -> Any:
-    """The value that these symbols are."""
+def decode(form: Form, symbols: Iterator[SymbolicTensor], made: Callable[[Any], Any]) -> Any:
+    """The value that these symbols are; `made` is told of each container that is made for it."""
     if isinstance(form, Fixed):
         return form.value
     if isinstance(form, Slot):
@@ -278,13 +293,22 @@ def decode(form: Form, symbols: Iterator[SymbolicTensor]) -> Any:
     if isinstance(form, Held):
         return Later(next(symbols), form.example)
     if isinstance(form, Tree):
-        return stand_in(rebuild(form.skeleton, [decode(part, symbols) for part in form.parts]))
+        return _decoded(form.skeleton, [decode(part, symbols, made) for part in form.parts], made)
     if isinstance(form, Box):
-        made = List() if form.kind is list else Dict()
-        restore(made, decode(form.content, symbols))
-        return made
+        found = made(List() if form.kind is list else Dict())
+        restore(found, decode(form.content, symbols, made))
+        return found
     tag = next(symbols)
-    return OneOf(tag, [decode(part, symbols) for part in form.alternatives])
+    return OneOf(tag, [decode(part, symbols, made) for part in form.alternatives])
+
+
+def _decoded(skeleton: Any, parts: list[Any], made: Callable[[Any], Any]) -> Any:
+    kind, keys, _ = skeleton
+    if issubclass(kind, tuple):
+        return rebuild(skeleton, parts)
+    if kind in (list, dict):
+        return made(stand_in(rebuild(skeleton, parts)))
+    return made(new_object(kind, dict(zip((name for _, name in keys), parts, strict=True))))
 
 
 Chosen = Callable[[Tracer, Any], list[Any]]  # what is recorded for one alternative
@@ -304,7 +328,7 @@ def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[Symbo
         assert symbol is not None
         return [symbol]
     if isinstance(form, Tree):
-        parts = value.values() if isinstance(value, dict) else value
+        parts = value if isinstance(value, tuple | list) else contents(value).values()
         encoded = [encode(tracer, v, f, switch) for v, f in zip(parts, form.parts, strict=True)]
         return list(itertools.chain(*encoded))
     if isinstance(form, Box):

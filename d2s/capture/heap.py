@@ -69,8 +69,19 @@ class Heap:
         self._made[id(container)] = container, self._region()
         return container
 
+    def found(self, container: Any) -> None:
+        """A container that was made somewhere, nobody saw where: it may be known outside of all paths."""
+        self._made[id(container)] = container, None
+
     def has(self, value: Any) -> bool:
         return id(value) in self._made
+
+    def records(self) -> list[Any]:
+        """The objects of the user's classes that were made."""
+        return [made for made, _ in self._made.values() if not containers.is_container(made)]
+
+    def is_record(self, value: Any) -> bool:
+        return self.has(value) and not containers.is_container(value)
 
     def place(self, key: Any, make: Callable[[], Place]) -> Place:
         """The place known by a key."""

@@ -71,7 +71,8 @@ def found_outside(tracer: Tracer) -> dict[int, Leaf]:
     root = tracer.root
     read = [*root.leaves, *(guard.kept for key, guard in root.guards.items() if key[1] != "content")]
     found: dict[int, Leaf] = {id(c): ("outside", c) for c in read if type(c) in (list, dict, set) and not _holds_symbols(c)}
-    return found | {at: ("container", n) for at, n in root.containers.items()}
+    made = {id(record): ("record", record) for record in root.heap.records()}
+    return found | {at: ("container", n) for at, n in root.containers.items()} | made
 
 
 def _holds_symbols(container: Any) -> bool:

@@ -30,7 +30,7 @@ def changing(tracer: Tracer, owner: Any) -> None:
         if id(owner) in tracer.root.given:
             heap.take_in(owner)
         else:
-            heap.made(owner)
+            heap.found(owner)
     heap.changing(owner)
 
 

@@ -14,7 +14,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from d2s.capture.containers import by_path, plain_kind
+from d2s.capture.containers import by_path, contents, new_object, plain_kind, restore
 from d2s.capture.forms import OneOf
 
 Leaf = tuple[str, Any]
@@ -49,20 +49,22 @@ Recipe = Made | Choice | Filled | Leaf
 
 
 def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], seen: dict[int, Any]) -> Recipe:
-    """The recipe of a value; `outside` tells of containers that were there before, `seen` of those described already."""
+    """The recipe of a value; `outside` tells of containers that were there before and of
+    objects that were made, `seen` of those described already."""
     if isinstance(value, OneOf):
         return Choice(leaf(value.tag), [describe(part, leaf, outside, seen) for part in value.alternatives])
-    kind = plain_kind(value)
-    if kind not in (list, dict, tuple, set) and not (isinstance(value, tuple) and hasattr(value, "_fields")):
+    kind, record = plain_kind(value), outside.get(id(value), ("",))[0] == "record"
+    if not record and kind not in (list, dict, tuple, set) and not (isinstance(value, tuple) and hasattr(value, "_fields")):
         return leaf(value)
-    if id(value) in outside:
+    if id(value) in outside and not record:
         return outside[id(value)]
     if id(value) not in seen and by_path(value):
         seen[id(value)] = filled = Filled(kind, [])
         filled.parts.append(describe(value.held, leaf, outside, seen))
     elif id(value) not in seen:
-        made = seen[id(value)] = Made(kind, tuple(value) if kind is dict else (), [])
-        parts = value.values() if kind is dict else value
+        held = contents(value) if kind is dict or record else value
+        made = seen[id(value)] = Made(kind, tuple(held) if kind is dict or record else (), [])
+        parts = held.values() if isinstance(held, dict) else held
         made.parts += [describe(part, leaf, outside, seen) for part in parts]
     return seen[id(value)]
 
@@ -84,6 +86,7 @@ def build(recipe: Recipe, leaf: Callable[[str, Any], Any]) -> Any:
 
 
 def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]) -> Any:
+    made: Any
     if isinstance(recipe, Choice):
         return _build(recipe.parts[leaf(*recipe.tag)], leaf, done)
     if isinstance(recipe, tuple):
@@ -98,8 +101,12 @@ def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]
     if recipe.kind is set:
         done[id(recipe)] = {_build(part, leaf, done) for part in recipe.parts}
         return done[id(recipe)]
+    if not issubclass(recipe.kind, tuple | list | dict):
+        done[id(recipe)] = made = new_object(recipe.kind, {})
+        restore(made, {name: _build(part, leaf, done) for name, part in zip(recipe.keys, recipe.parts, strict=True)})
+        return made
     if recipe.kind in (list, dict):
-        made: Any = recipe.kind()
+        made = recipe.kind()
         done[id(recipe)] = made  # before its parts: it may be one of them
         parts = [_build(part, leaf, done) for part in recipe.parts]
         made.extend(parts) if recipe.kind is list else made.update(zip(recipe.keys, parts, strict=True))

@@ -132,7 +132,8 @@ def _record(
     of: Type,
 ) -> Any:
     given = _Given(tracer)
-    unchanged = {key: ("outside", c) for key, c in _unchanged(tracer, (args, kwargs)).items()}
+    unchanged: dict[int, Any] = {key: ("outside", c) for key, c in _unchanged(tracer, (args, kwargs)).items()}
+    unchanged |= {id(record): ("record", record) for record in tracer.root.heap.records()}
     recipe = describe((args, kwargs), given.leaf, unchanged, {})
     _write_before(tracer, [at for kind, at in leaves(recipe) if kind == "outside"])
     changed, stores = pending(tracer)

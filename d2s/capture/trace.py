@@ -33,6 +33,8 @@ from d2s.ops.dispatch import handling
 from d2s.runtime import host
 from d2s.types import Type
 
+ROUNDS = 16  # captures until nothing new is found that is different at each call
+
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Captured:
@@ -82,10 +84,12 @@ def trace(
     captured, lifts = _traced(given, {}, [])
     try:
         more = lifts
-        while more:
+        for _ in range(ROUNDS if more else 0):
             captured, found = _traced(given, lifts, [])
             more = {key: container for key, container in found.items() if key not in lifts}
             lifts |= more
+            if not more:
+                break
     except CaptureError:
         lifts = {}  # it asks for a value that only a run will tell: a capture for each value
     return _without_content(captured, lambda containers: _traced(given, lifts, containers)[0])

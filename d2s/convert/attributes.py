@@ -16,14 +16,28 @@ from d2s.capture.branch import switch
 from d2s.capture.forms import OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.reads import changing
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse
 from d2s.capture.training import set_grad
 from d2s.capture.undefined import Undefined
 from d2s.convert.calls import call
-from d2s.convert.loads import attribute, read_attribute
+from d2s.convert.loads import attribute, guard_attribute, read_attribute
 from d2s.eager.tensor import Tensor
 
 _OUTSIDE = "return the new value and store it outside the captured function"
+
+
+def get_attribute(owner: Any, name: str) -> Any:
+    """An attribute; a property of the user's is a call of its function."""
+    own, tracer = getattr(type(owner), name, None), capturing()
+    if tracer and isinstance(own, property) and not isinstance(owner, Tensor) and _is_users(own.fget):
+        guard_attribute(tracer, type(owner), name)
+        return call(own.fget)(owner)
+    return attribute(owner, name)
+
+
+def _is_users(function: Any) -> bool:
+    return isinstance(function, types.FunctionType) and not in_library(function.__code__.co_filename)
 
 
 def set_attribute(value: Any, owner: Any, name: str) -> None:
@@ -42,6 +56,10 @@ def delete_attribute(owner: Any, name: str) -> None:
         delattr(owner, name)
         return
     attribute(owner, name)  # which complains if there is none
+    if tracer.root.heap.is_record(owner):
+        changing(tracer, owner)
+        object.__delattr__(owner, name)
+        return
     error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
     set_attribute(Undefined(name, error=error), owner, name)
 
@@ -67,6 +85,10 @@ def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
         )
     if hasattr(value, "captured_as") or (isinstance(value, Tensor) and type(value) is not Tensor):
         refuse("D2S1003", f"a {type(value).__name__} is stored as '{name}'", "set layers and parameters in __init__")
+    if tracer.root.heap.is_record(owner):
+        changing(tracer, owner)
+        object.__setattr__(owner, name, value)
+        return
     place = tracer.root.heap.place(("attribute", id(owner), name), lambda: _place(tracer, owner, name))
     tracer.root.heap.set(place, value)
 

@@ -20,7 +20,7 @@ from d2s.autodiff.mode import Switch
 from d2s.capture.alternatives import each, table
 from d2s.capture.branch import possible
 from d2s.capture.by_path import opened
-from d2s.capture.containers import STAND_INS, by_path, plain_kind, stand_in
+from d2s.capture.containers import STAND_INS, by_path, new_object, plain_kind, stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.reads import changing
@@ -32,6 +32,7 @@ from d2s.capture.undefined import Undefined, load
 from d2s.convert.loads import attribute, guard_attribute, guard_content, items_of, iterate, refuse_consumption
 from d2s.convert.logical import both, either
 from d2s.convert.names import guard_names
+from d2s.convert.objects import initial, is_users
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
 from d2s.convert.stores import CHANGING
@@ -119,14 +120,28 @@ def call(function: Any) -> Callable[..., Any]:
         getattr(function, "d2s_not_to_static", False) or function.__module__ in IGNORED
     ):
         guard_names(tracer, function)
-        return functools.partial(_of_each, function)
+        return functools.partial(_given, tracer, function)
     if isinstance(function, types.FunctionType):
         record = RECORDED.get(function)
         return functools.partial(record, tracer) if record else _call_user(tracer, function)
+    if is_users(function):
+        return functools.partial(_make, tracer, function)
     own = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(own, types.FunctionType) and not isinstance(function, type):
         return call(types.MethodType(own, function))
     return _refused(function)
+
+
+def _make(tracer: Tracer, cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """An object of a class of the user's."""
+    guard_attribute(tracer, cls, "__init__")
+    fields = initial(cls, args, kwargs, call)
+    made = tracer.root.heap.made(new_object(cls, {name: stand_in(value) for name, value in (fields or {}).items()}))
+    if fields is None:
+        call(cls.__init__)(made, *args, **kwargs)
+    elif hasattr(made, "__post_init__"):
+        call(made.__post_init__)()
+    return made
 
 
 def _call_user(tracer: Tracer, function: types.FunctionType) -> Callable[..., Any]:
@@ -138,6 +153,13 @@ def _call_user(tracer: Tracer, function: types.FunctionType) -> Callable[..., An
         guard_names(tracer, function)
     made = converted(function).function
     return functools.partial(_begun, made) if function.__code__.co_flags & inspect.CO_GENERATOR else made
+
+
+def _given(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a function gives that runs as it is: nobody knows where its containers come from."""
+    result = _of_each(function, *args, **kwargs)
+    tracer.give(result)
+    return result
 
 
 def _begun(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -194,7 +216,8 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
         refuse_consumption(tracer, value)
         if _acts(value) or not (callable(value) or isinstance(value, _FOLLOWED) or hasattr(value, "__next__")):
             _refused(value)
-    return stand_in(_begun(function, *(tracer.lift(a) if isinstance(a, Tensor) else a for a in args), **kwargs))
+    found = _begun(function, *(tracer.lift(a) if isinstance(a, Tensor) else a for a in args), **kwargs)
+    return tracer.root.heap.made(stand_in(found)) if function in (list, dict, set) else found
 
 
 def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -206,7 +229,8 @@ def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> An
     for value in args:
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
-    return _begun(function, *(call(value) if _acts(value) else value for value in args), **kwargs)
+    found = _begun(function, *(call(value) if _acts(value) else value for value in args), **kwargs)
+    return tracer.root.heap.made(stand_in(found)) if function is sorted else found
 
 
 def _change(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:

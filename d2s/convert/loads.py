@@ -15,7 +15,7 @@ from d2s.capture import undefined
 from d2s.capture.alternatives import each, table
 from d2s.capture.branch import branch, possible, switch
 from d2s.capture.by_path import gathered, opened
-from d2s.capture.containers import by_path, plain_kind
+from d2s.capture.containers import attributes, by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
@@ -49,7 +49,7 @@ _PLAIN_ITERABLES = (list, tuple, dict, set, frozenset, range, str)
 
 _NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
 _IN_PLACE = tuple(f"__i{name}__" for name in _NAMES)
-_OPERATORS = ("__eq__", "__contains__", *(f"__{sign}{name}__" for name in _NAMES for sign in ("", "r")))
+OPERATORS = ("__eq__", "__contains__", *(f"__{sign}{name}__" for name in _NAMES for sign in ("", "r")))
 
 
 def load(value: Any, name: str) -> Any:
@@ -81,8 +81,18 @@ def attribute(owner: Any, name: str) -> Any:
     place = tracer and tracer.root.heap.places.get(("attribute", id(owner), name))
     if place:
         return load(_known(place), name)
+    if tracer and tracer.root.heap.is_record(owner):
+        return _of_record(tracer, owner, name)
     value = getattr(owner, name)
     return read_attribute(tracer, owner, name, value) if tracer else value
+
+
+def _of_record(tracer: Tracer, owner: Any, name: str) -> Any:
+    """An attribute of an object that the captured function made; what it has of its class the capture depends on."""
+    value = getattr(owner, name)
+    if name not in attributes(owner):
+        guard_attribute(tracer, type(owner), name)
+    return value
 
 
 def _known(place: Place) -> Any:
@@ -114,7 +124,8 @@ def refuse_attribute(number: SymbolicTensor, name: str) -> NoReturn:
 
 
 def guard_attribute(tracer: Tracer | None, owner: Any, name: str) -> None:
-    if tracer and not isinstance(owner, SymbolicTensor | str) and not _ours(owner):
+    made = tracer and tracer.root.heap.has(owner)
+    if tracer and not made and not isinstance(owner, SymbolicTensor | str) and not _ours(owner):
         described = f"{getattr(owner, '__name__', type(owner).__name__)}.{name}"
         source = "attribute", owner, name
         tracer.guard((id(owner), "attribute", name), described, lambda: getattr(owner, name, MISSING), source=source)
@@ -257,7 +268,7 @@ def iterate(iterable: Any) -> Iterable[Any]:
 
 def refuse_operators(value: Any, where: str = "") -> None:
     """Operators of the user's own classes are not rewritten: what they read and do would be seen at capture only."""
-    if defines(value, _OPERATORS):
+    if defines(value, OPERATORS):
         message = f"a {type(value).__name__} defines operators, which a graph does not follow"
         raise CaptureError("D2S1003", message, where=where or user_line(), hint="call a method instead")
 
@@ -281,6 +292,9 @@ def refuse_consumption(tracer: Tracer, value: Any) -> None:
 def guard_content(tracer: Tracer | None, value: Any) -> None:
     """A container's content becomes part of what the capture depends on."""
     if tracer and type(value) in (list, dict, set) and not tracer.root.heap.has(value):
+        if id(value) not in tracer.root.given:
+            tracer.root.heap.found(value)  # by Python itself, as in a, *b = x
+            return
         if (id(value), "content") in tracer.root.lifts:
             return
         with tracer.root.heap.as_before(value):

@@ -12,7 +12,7 @@ several. Which variables are carried, and as what, is found by capturing the bod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from d2s.capture.branch import encoded, encoded_at_end, made_anew, note_aliases, part, put_back, recorded, shared
+from d2s.capture.branch import encoded, encoded_at_end, note_aliases, part, put_back, recorded, shared
 from d2s.capture.by_path import opened
 from d2s.capture.forms import Form, Later, OneOf, alike, decode, form_of, join, same, slots
 from d2s.capture.heap import Changes, Place, contents, restore
@@ -110,7 +110,7 @@ def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequ
     results = tracer.add("while_loop", inputs, [s.value.type for s in firsts], attrs)
     tracer.root.joined.update(s.value for s in results)
     symbols = iter(results)
-    after = {k: made_anew(tracer, decode(form, symbols)) for k, form in forms.items()}
+    after = {k: decode(form, symbols, tracer.root.heap.made) for k, form in forms.items()}
     variables = [k for k in forms if not state.is_place(k)]
     note_aliases(inside, [before[k] for k in variables], [after[k] for k in variables])
     for k in parted & after.keys():
@@ -217,7 +217,7 @@ def _enter(region: Any, before: Sequence[Any], forms: dict[int, Form], parted: I
     """Sets the variables as a trip finds them: those carried are inputs of the region."""
     values = list(before)
     for k, form in forms.items():
-        values[k] = made_anew(region, decode(form, _inputs(region, form, names[k])))
+        values[k] = decode(form, _inputs(region, form, names[k]), region.root.heap.made)
         if k in parted:
             part(region, values[k])
     set(tuple(values))

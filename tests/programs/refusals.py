@@ -1450,3 +1450,44 @@ def sorted_in_place_by_the_path(x):
         parts.append(2)
     parts.sort()
     return parts
+
+
+@plain()
+def one_object_of_an_arm_by_two_names(x):
+    a = b = None
+    if x.sum() > 0:
+        a = Point(x * 1, 1)
+        b = a
+    if a is not None:
+        a.b = 9
+        return b.b
+    return 0
+
+
+@plain()
+def an_attribute_on_some_paths(x):
+    point = Point(x * 1, 1)
+    if x.sum() > 0:
+        point.late = 3
+    return point.late
+
+
+class Alike:
+    def __init__(self, x):
+        self.x = x
+
+    def __eq__(self, other):
+        return True
+
+
+@plain()
+def an_object_with_operators(x):
+    return Alike(x) == Alike(x), x * 1
+
+
+@plain()
+def the_text_of_an_object(x):
+    point = Point(1, 2)
+    if x.sum() > 0:
+        point.b = 3
+    return f"{point}", x * 1

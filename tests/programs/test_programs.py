@@ -11,12 +11,13 @@ import kinds
 import layers
 import loops
 import numbers_
+import objects
 import pytest
 from programs_compare import PROGRAMS, check
 
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
-    for module in (branches, by_path, calls, containers, exceptions, exits, iterators, kinds, layers, loops, numbers_)
+    for module in (branches, by_path, calls, containers, exceptions, exits, iterators, kinds, layers, loops, numbers_, objects)
     for function, sets in PROGRAMS[module.__name__]
 ]
 

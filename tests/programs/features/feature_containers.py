@@ -132,7 +132,7 @@ def callers_list(parts):
     return len(parts)
 
 
-@row("a dataclass carried through a loop", refused="D2S1004")
+@row("a dataclass carried through a loop")
 def dataclass_carried(x):
     point = Point(x, 0)
     while point.a.sum() < 10:

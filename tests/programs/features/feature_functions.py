@@ -235,7 +235,7 @@ def static_of_object():
     return Subject(Derived(3.0))
 
 
-@row("object made inside", refused="D2S1004")
+@row("object made inside")
 def object_made(x):
     made = Derived(2.0)
     return made(x)
