@@ -53,7 +53,7 @@ class LoopSweep:
         with handling(self.recorder):
             self.found |= {p: self._at_first_trip(total) for p, total in self.later.items()}
             for p, result in self.carried.items():
-                if p in self.inputs and result in self.scope.active:
+                if p in self.inputs and (result in self.scope.active or result.type is STACK):
                     add(self.found, result, self.inputs[p])
             self.scope.sweep(self.found)
         keys = [p for p in self.body.inputs if p in self.flagged or (p in self.found and p in self.scope.active)]
@@ -114,7 +114,7 @@ class LoopSweep:
         for p in self.carried:
             if p in left and p in self.later:
                 self._without_trips(p, left[p], totals)
-            elif p in left and self.outside[p] in self.outer.active:
+            elif p in left and (self.outside[p] in self.outer.active or p.type is STACK):
                 add(totals, self.outside[p], left[p])
 
     def _without_trips(self, p: Value, left: Total, totals: Totals) -> None:

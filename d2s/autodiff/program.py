@@ -21,32 +21,19 @@ program f_grad(saved: f32[2], g_0: f32[2]) -> (f32[2]) {
 <BLANKLINE>
 """
 
-import dataclasses
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from d2s.autodiff.linear import Linear, returned, uniquely_named
 from d2s.autodiff.loop import TRIPS, LoopSweep
+from d2s.autodiff.stacks import Slots
 from d2s.autodiff.sweep import pull
-from d2s.autodiff.totals import Total, Totals, add, nothing, presence
+from d2s.autodiff.totals import FLAG, Total, Totals, add, nothing, presence
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.ops.dispatch import current, handling
 from d2s.ops.recording import Recorder, Symbolic
-from d2s.types import STACK
-
-
-@dataclasses.dataclass(eq=False, slots=True)
-class Linear:
-    """A Program split for training: `forward` returns its outputs and then what `backward` reads."""
-
-    forward: Program
-    backward: Program
-    saved: list[tuple[bool, int]]  # what backward takes first: (an input of forward?, its position there)
-    reached: set[int]  # outputs that depend on a wanted input
-    totals: list[
-        tuple[int, int, int]
-    ]  # input of forward, output of backward with its total, output that says it is there (-1: it is)
-    found: dict[Value, tuple[int, int]]  # the same of values that were watched
+from d2s.types import STACK, Type
 
 
 def linearize(
@@ -104,7 +91,7 @@ def active_values(program: Program, active: set[Value], stopped: Collection[Valu
             if node.op == "while_loop":
                 active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
         if not bound and node.op not in ("detached", "host", "update") and any(v in active for v in node.inputs):
-            active |= {v for v in node.outputs[:1] if v.type.is_float}
+            active |= {v for v in node.outputs[: 2 if node.op == "pop" else 1] if v.type.is_float or v.type is STACK}
         active -= {v for v in node.outputs if v in stopped}
     return active
 
@@ -115,9 +102,12 @@ class _Scope:
     def __init__(self, region: Program, active: set[Value], recorder: Recorder, parent: Any = None, alias: Any = None) -> None:
         self.region, self.active, self.recorder, self.parent = region, active, recorder, parent
         self.alias: dict[Value, Value] = alias or {}
+        self.handed: dict[Value, Value] = {}  # what an arm returns is a result of its node: nothing to push
         self.saved: dict[Value, Symbolic] = {}
-        self.pushed: list[Value] = []
+        self.pushed: list[tuple[Value, int]] = []  # and the number of the place they are popped at
         self.stack = self.unpopped = Symbolic(recorder, Value(STACK, "residuals"))
+        self.slots: Slots = parent.slots if parent else Slots(region)
+        self.unstacked: list[Type] = []  # of cotangents this region's gradient takes from stacks
         self.constants = {node.outputs[0]: node.attrs["value"] for node in region.nodes if node.op == "constant"}
         self.watched: Collection[Value] = ()
         self.found: Totals = {}  # of what is watched
@@ -131,6 +121,8 @@ class _Scope:
         """A forward value, for the gradient to read: it is saved if the gradient does."""
         if value in self.alias:
             return self.parent.need(self.alias[value])
+        if value in self.handed:
+            return self.parent.need(self.handed[value])
         if value in self.constants:
             return current().constant(self.constants[value], value.type)
         if value not in self.saved:
@@ -142,6 +134,7 @@ class _Scope:
         for node in reversed(self.region.nodes):
             if any(v in totals for v in node.outputs):
                 self.recorder.where = node.where
+                self.begin_stacks(node, totals)
                 self.found |= {v: totals[v] for v in node.outputs if v in self.watched and v in totals}
                 getattr(self, "pull_" + node.op, self.pull_op)(node, totals)
 
@@ -170,6 +163,46 @@ class _Scope:
         out = outputs[0] if len(outputs) == 1 else tuple(outputs)
         pull(OPS[node.op], node.attrs, g, out, inputs, wanted, lambda i, c: add(totals, node.inputs[i], Total(c)))
 
+    def begin_stacks(self, node: Node, totals: Totals) -> None:
+        """The cotangent of a stack is a stack of cotangents: empty behind the last node that takes something from it."""
+        for v in node.outputs if node.regions() and self.parent is None else ():
+            if v.type is STACK and v in self.active and v not in totals:
+                totals[v] = Total(self.recorder.add("stack", [], [STACK], {})[0])
+
+    def pull_pop(self, node: Node, totals: Totals) -> None:
+        """Puts the cotangent of what was taken on the stack of cotangents."""
+        left, value = node.outputs
+        stack, g = totals.pop(left, None), totals.pop(value, None)
+        numbers = self.slots.told(node, g)
+        if g is not None:
+            assert stack is not None
+            for symbol, slot in zip((g.value, g.present), numbers, strict=False):
+                inputs = [*map(self.recorder.resolve, (stack.value, symbol))]
+                stack = Total(self.recorder.add("push", inputs, [STACK], {"slot": slot})[0])
+        if stack is not None:
+            totals[node.inputs[0]] = stack
+
+    def pull_push(self, node: Node, totals: Totals) -> None:
+        """Takes the cotangent of what was put on the stack, if there is one."""
+        below, value = node.inputs
+        stack, numbers = totals.pop(node.outputs[0]), self.slots.of_cotangent(node)
+        if numbers:
+            stack, present = self.unstack(stack, FLAG, numbers[1]) if len(numbers) > 1 else (stack, None)
+            stack, g = self.unstack(stack, value.type, numbers[0])
+            if value in self.active:
+                add(totals, value, Total(g, present))
+        totals[below] = stack
+
+    def unstack(self, stack: Total, of: Type, slot: int) -> tuple[Total, Symbolic]:
+        attrs = {"dtype": of.dtype, "shape": of.shape, "python": of.python, "slot": slot}
+        left, taken = self.recorder.add("pop", [self.recorder.resolve(stack.value)], [STACK, of], attrs)
+        self.unstacked.append(of)
+        return Total(left), taken
+
+    def pull_stack(self, node: Node, totals: Totals) -> None:
+        """All cotangents have been taken from it."""
+        totals.pop(node.outputs[0])
+
     def pull_cond(self, node: Node, totals: Totals) -> None:
         gs = [totals.pop(v, None) for v in node.outputs]
         arms: list[Any] = []
@@ -178,11 +211,14 @@ class _Scope:
             region = node.attrs[name]
             alias = dict(zip(region.inputs, node.inputs[1:], strict=True))
             scope = self.inside(region, name, alias)
+            scope.handed = {v: out for v, out in zip(region.outputs, node.outputs, strict=True) if v not in alias}
             firsts = {v: p for p, v in reversed(alias.items())}  # a value captured twice has one total
-            found: Totals = {p: totals[v] for v, p in firsts.items() if v in totals and p in self.active}
+            found: Totals = {
+                p: totals[v] for v, p in firsts.items() if v in totals and p in self.active and p.type is not STACK
+            }
             with handling(scope.recorder):
                 for inner, g in zip(region.outputs, gs, strict=True):
-                    if g and inner in self.active:
+                    if g and (inner in self.active or inner.type is STACK):
                         add(found, inner, g)
                 scope.sweep(found)
             outside: Totals = {}
@@ -238,11 +274,11 @@ class _Scope:
                     "pop",
                     (top,),
                     (Value(STACK), symbol.value),
-                    {"dtype": t.dtype, "shape": t.shape, "python": t.python},
+                    {"dtype": t.dtype, "shape": t.shape, "python": t.python, "slot": self.slots.next()},
                 )
             )
             top = pops[-1].outputs[0]
-            self.pushed.insert(0, forward)
+            self.pushed.insert(0, (forward, pops[-1].attrs["slot"]))
         self.define_extents()
         for node in self.recorder.builder.nodes:
             node.inputs = tuple(top if v is self.unpopped.value else v for v in node.inputs)
@@ -252,7 +288,8 @@ class _Scope:
     def define_extents(self) -> None:
         """Takes in a value for each extent that saved values have and no input of the gradient region defines."""
         inputs = self.recorder.builder.inputs
-        for name in dict.fromkeys(d for v in self.pushed for d in v.type.shape if isinstance(d, str)):
+        popped = [*(v.type for v, _ in self.pushed), *self.unstacked]
+        for name in dict.fromkeys(d for t in popped for d in t.shape if isinstance(d, str)):
             if not any(name in v.type.shape for v in inputs):
                 top = self
                 while top.parent:
@@ -277,8 +314,8 @@ class _Scope:
         """The same with `more` nodes behind them, and then the pushes of what the gradient region pops."""
         nodes, top = self.saving(stack)
         pushes = []
-        for value in self.pushed:
-            pushes.append(Node("push", (top, value), (Value(STACK),), {}))
+        for value, slot in self.pushed:
+            pushes.append(Node("push", (top, value), (Value(STACK),), {"slot": slot}))
             top = pushes[-1].outputs[0]
         return (*nodes, *more, *pushes), top
 
@@ -296,22 +333,13 @@ class _Scope:
         if swept:
             places.append((False, len(outputs) - 1))
         first = [s.value for _, s in saved] + ([self.unpopped.value] if swept else [])
-        builder.inputs = _uniquely_named([*first, *builder.inputs])
+        builder.inputs = uniquely_named([*first, *builder.inputs])
         results: list[Value] = []
         learnt = [(n, totals[v]) for n, v in enumerate(program.inputs) if v in totals and v in self.active]
-        rows = [(n, *_returned(total, results)) for n, total in learnt]
-        found = {v: _returned(total, results) for v, total in self.found.items()}
+        rows = [(n, *returned(total, results)) for n, total in learnt]
+        found = {v: returned(total, results) for v, total in self.found.items()}
         reached = {n for n, v in enumerate(program.outputs) if v in self.active}
         return Linear(forward, builder.finish(results), places, reached, rows, found)
-
-
-def _returned(total: Total, results: list[Value]) -> tuple[int, int]:
-    """Adds a total to the results of a backward half; says where it and its bool stand."""
-    results.append(total.value.value)
-    if total.present is None:
-        return len(results) - 1, -1
-    results.append(total.present.value)
-    return len(results) - 2, len(results) - 1
 
 
 def _saving_cond(node: Node, arms: "list[_Scope]", stack: Value) -> Node:
@@ -336,13 +364,3 @@ def _saving_loop(node: Node, loop: LoopSweep, stack: Value) -> list[Node]:
     attrs = {"test": Program(test.name, inputs, test.nodes, test.outputs), "body": saving, "carries": count + 2}
     fed = (*node.inputs[:count], zero.outputs[0], stack, *node.inputs[count:])
     return [zero, Node("while_loop", fed, (*node.outputs, loop.trips, Value(STACK)), attrs, node.where)]
-
-
-def _uniquely_named(values: Sequence[Value]) -> list[Value]:
-    """Input names of their own for all; gradient inputs are nobody else's values."""
-    taken: dict[str, int] = {}
-    for value in values:
-        taken[value.name] = taken.get(value.name, -1) + 1
-        if taken[value.name]:
-            value.name = f"{value.name}_{taken[value.name]}_"
-    return list(values)

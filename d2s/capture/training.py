@@ -91,13 +91,10 @@ class Training:
         watched = wanted.difference(program.inputs)
         linear = linearize(program, begun, [True] * len(roots), [False] * len(begun), stopped, watched)
         builder.nodes[:] = linear.forward.nodes
-        saved = [(program.inputs if is_input else linear.forward.outputs)[n] for is_input, n in linear.saved]
         weights = [g for n, (_, g) in enumerate(roots) if n in linear.reached]
-        known = dict(zip(linear.backward.inputs, [*saved, *weights], strict=True))
-        for node in linear.backward.nodes:
-            inside = tuple(known.get(v, v) for v in node.inputs)
-            builder.nodes.append(Node(node.op, inside, node.outputs, node.attrs, node.where))
-        outputs = [self._symbol(known.get(v, v)) for v in linear.backward.outputs]
+        behind, results = linear.behind(weights)
+        builder.nodes += behind
+        outputs = [self._symbol(v) for v in results]
         places = {program.inputs[n]: (total, flag) for n, total, flag in linear.totals} | linear.found
         return {v: Total(outputs[total], outputs[flag] if flag >= 0 else None) for v, (total, flag) in places.items()}
 

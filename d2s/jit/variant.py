@@ -17,8 +17,9 @@ import numpy as np
 
 from d2s import passes
 from d2s.autodiff import reads, tape, writes
+from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
-from d2s.autodiff.program import Linear, depending, linearize
+from d2s.autodiff.program import depending, linearize
 from d2s.capture.result import build
 from d2s.capture.stores import write
 from d2s.capture.symbolic import liftable
@@ -38,7 +39,6 @@ from d2s.runtime import host, launch, native_call, random_state
 from d2s.runtime.call import Call
 from d2s.runtime.plan import Plan
 from d2s.stages import stage
-from d2s.types import STACK
 
 Mask = tuple[bool, ...]
 
@@ -56,7 +56,7 @@ class Graph:
         self._runs: dict[Mask, _Run] = {}
         self.acts = host.acts(self.program)
         self._active: dict[Mask, Set[Value]] = {}
-        self._graphs: dict[tuple[Mask, Mask, Mask], tuple[Linear, Graph, Graph]] = {}
+        self._graphs: dict[tuple[Mask, Mask, Mask], tuple[Linear, Graph]] = {}
         self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
 
     def halves(self, wanted: Mask, given: Mask, started: Mask) -> tuple[Linear, Call, Call]:
@@ -69,15 +69,12 @@ class Graph:
             self._halves[key] = linear, Call(linear.forward, passes.lower), Call(linear.backward, passes.lower)
         return self._halves[key]
 
-    def connected(self, wanted: Mask, given: Mask, started: Mask) -> "tuple[Linear, Graph, Graph]":
-        """The halves as graphs, for gradients of gradients."""
+    def connected(self, wanted: Mask, given: Mask, started: Mask) -> "tuple[Linear, Graph]":
+        """Both halves as one graph, for gradients of gradients."""
         key = wanted, given, started
         if key not in self._graphs:
             linear = self.halves(*key)[0]
-            if any(v.type is STACK for v in linear.forward.outputs):
-                message = f"the gradient of the gradient of '{self.program.name}', which has an `if` or `while` on a tensor"
-                raise GradientError("D2S0006", message + ", is not there yet", hint="run it eagerly (D2S_EAGER=1) for that")
-            self._graphs[key] = linear, Graph(linear.forward), Graph(linear.backward)
+            self._graphs[key] = linear, Graph(linear.whole())
         return self._graphs[key]
 
     def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
@@ -192,17 +189,15 @@ class GraphNode(tape.TapeNode):
             return run()
 
     def pull_connected(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
-        """The same on the tape: both halves run as graphs of their own, whose gradients are those of the gradient."""
+        """The same on the tape: both halves run as a graph of its own, whose gradient is that of the gradient."""
         given = tuple(n in cotangents for n in range(len(self.given)))
         so_far = [None if edge is None else totals.get(edge) for edge in self.edges]
-        linear, forward, backward = self.graph.connected(self.wanted, given, tuple(t is not None for t in so_far))
+        linear, whole = self.graph.connected(self.wanted, given, tuple(t is not None for t in so_far))
         if writes.after(self.order):
             self.check(linear.forward, self.arrays)
         inputs = [again(edge, a) for edge, a in zip(self.edges, self.arrays, strict=True)]
-        kept = self._again(lambda: forward(inputs))
-        saved = [inputs[n] if is_input else kept[n] for is_input, n in linear.saved]
         gs = [cotangents[n] for n in sorted(cotangents) if n in linear.reached]
-        results = backward([*saved, *gs, *(t for t in so_far if t is not None)])
+        results = self._again(lambda: whole([*inputs, *gs, *(t for t in so_far if t is not None)]))
         for n, total, flag in linear.totals:
             if flag < 0 or results[flag].item():
                 totals.put(self.edges[n], results[total])

@@ -86,22 +86,22 @@ def _():
 
 
 @op(paddle=None)
-def push(stack, x):
-    """The stack with one value more; a stack is used by one reader only."""
+def push(stack, x, slot: Any = -1):
+    """The stack with one value more; a stack is used by one reader only. `slot` is the number of the pop that takes it."""
 
 
 @push.rule("infer")
-def _(stack, x):
+def _(stack, x, slot=-1):
     return STACK
 
 
 @op(paddle=None)
-def pop(stack, dtype: DType, shape: Any, python: bool):
+def pop(stack, dtype: DType, shape: Any, python: bool, slot: Any = -1):
     """The stack without its last value, and that value, whose type is given."""
 
 
 @pop.rule("infer")
-def _(stack, dtype, shape, python):
+def _(stack, dtype, shape, python, slot=-1):
     return STACK, Type(dtype, shape, python)
 
 

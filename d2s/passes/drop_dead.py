@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
+from d2s.types import STACK
 
 
 def apply(program: Program) -> Program:
@@ -26,9 +27,15 @@ def _as_it_is(node: Node, alive: set[Value]) -> Node:
 
 def _narrowed_cond(node: Node, alive: set[Value]) -> Node:
     """Without the results nothing reads."""
-    kept = [n for n, v in enumerate(node.outputs) if v in alive]
+    kept = [n for n, v in enumerate(node.outputs) if v in alive or _changed_stack(node, n)]
     arms = {name: _returning(arm, kept) for name, arm in node.regions().items()}
     return Node(node.op, node.inputs, tuple(node.outputs[n] for n in kept), node.attrs | arms, node.where)
+
+
+def _changed_stack(node: Node, n: int) -> bool:
+    """Whether a result is a stack that something was taken from: the gradient of the node's gradient goes that way back."""
+    regions = [node.attrs["body"]] if node.op == "while_loop" else node.regions().values()
+    return node.outputs[n].type is STACK and any(region.outputs[n] not in region.inputs for region in regions)
 
 
 def _returning(region: Program, kept: Sequence[int]) -> Program:
@@ -38,7 +45,8 @@ def _returning(region: Program, kept: Sequence[int]) -> Program:
 def _narrowed_loop(node: Node, alive: set[Value]) -> Node:
     """Without the carried values that are read neither behind the loop nor for another one that is."""
     test, body, carries = node.attrs["test"], node.attrs["body"], node.attrs["carries"]
-    kept = {n for n, v in enumerate(node.outputs) if v in alive} | {n for n in range(carries) if test.inputs[n] in _read(test)}
+    kept = {n for n, v in enumerate(node.outputs) if v in alive or _changed_stack(node, n)}
+    kept |= {n for n in range(carries) if test.inputs[n] in _read(test)}
     while True:
         read = _read(_returning(body, sorted(kept)))
         more = {n for n in range(carries) if body.inputs[n] in read}

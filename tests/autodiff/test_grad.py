@@ -114,18 +114,6 @@ def test_a_changed_tensor_is_seen_by_the_gradient_of_the_gradient():
             d2s.grad(y, x, create_graph=create_graph)
 
 
-def test_second_order_through_a_captured_loop_is_refused_by_name():
-    @d2s.to_static
-    def f(x):
-        while x.sum() < 10.0:
-            x = x * 2.0
-        return x * x
-
-    x = leaf(1.0)
-    with pytest.raises(GradientError, match="'f'"):
-        d2s.grad(f(x).sum(), x, create_graph=True)
-
-
 def test_enable_grad_inside_no_grad():
     x = leaf(1.0)
     with d2s.no_grad():
