@@ -42,7 +42,7 @@ from d2s.optimizer.optimizer import Optimizer
 from d2s.optimizer.update import Rule, text_of
 from d2s.types import DType, Type
 
-_CLIPS = (ClipGradByValue, ClipGradByNorm, ClipGradByGlobalNorm)
+CLIPS = (ClipGradByValue, ClipGradByNorm, ClipGradByGlobalNorm)
 
 
 class Kernel:
@@ -137,9 +137,14 @@ def minimize(tracer: Tracer, optimizer: Any, loss: Any, *rest: Any, **more: Any)
 
 def _refuse_own(optimizer: Any) -> None:
     """A step in other words than those of `Optimizer` is made of Python."""
-    home = _home(optimizer, "step")
-    if any(_home(optimizer, name) is not home for name in ("_step_of", "_change")):
+    if says_its_own_step(optimizer):
         refuse("D2S1003", f"step() of {type(optimizer).__name__}", "take the step outside of the captured function")
+
+
+def says_its_own_step(optimizer: Any) -> bool:
+    """Whether the step of an optimizer is not made of the words of `Optimizer`."""
+    home = _home(optimizer, "step")
+    return any(_home(optimizer, name) is not home for name in ("_step_of", "_change"))
 
 
 def _home(optimizer: Any, method: str) -> type:
@@ -173,7 +178,7 @@ def _guard_attribute(tracer: Tracer, owner: Any, name: str) -> None:
 
 def _step_of(tracer: Tracer, optimizer: Any, group: Any) -> None:
     """The parameters of a group that have a gradient, on some path at least."""
-    if group.clip is not None and type(group.clip) not in _CLIPS:
+    if group.clip is not None and type(group.clip) not in CLIPS:
         refuse("D2S1003", f"a limit of gradients by a {type(group.clip).__name__}", "take the step outside of the function")
     found = []
     for slot in group.slots:
@@ -182,8 +187,8 @@ def _step_of(tracer: Tracer, optimizer: Any, group: Any) -> None:
         if held is not None:
             found.append((slot, symbol, held))
     with no_grad():
-        limits = _limits(group.clip, [(slot.parameter, held) for slot, _, held in found])
-        for (slot, symbol, held), limit in zip(found, limits, strict=True):
+        lengths = limits(group.clip, [(slot.parameter, held) for slot, _, held in found])
+        for (slot, symbol, held), limit in zip(found, lengths, strict=True):
             _record(tracer, optimizer, group, slot, symbol, held, limit)
 
 
@@ -191,7 +196,7 @@ def _gradient(held: Any) -> Any:
     return held.alternatives[1] if isinstance(held, OneOf) else held
 
 
-def _limits(clip: Any, pairs: Sequence[tuple[Any, Any]]) -> list[Any]:
+def limits(clip: Any, pairs: Sequence[tuple[Any, Any]]) -> list[Any]:
     """How much shorter gradients are made; None where that is no number of the graph's."""
     shrink = _SHRINK.get(type(clip))
     if shrink is None:

@@ -1,4 +1,4 @@
-"""`Executor`: runs declared programs. Forward and gradients are one native call; then each optimizer takes its step.
+"""`Executor`: runs declared programs. Forward, gradients and the steps of optimizers are one native call.
 
 In: a program, a value for each of its feeds, what to fetch. Out: arrays. What is made of a program for one choice of extents
 is kept: a run with another batch size plans anew, and compiles nothing.
@@ -33,6 +33,7 @@ from d2s.static.program import Program, default_main_program, eagerly
 from d2s.static.recording import Drawn, Fed, Held, Recording, Step, Variable
 from d2s.static.replay import Replay
 from d2s.static.scope import Scope, global_scope
+from d2s.static.steps import Steps, form, in_graph
 
 KEPT = 64  # compiled forms of one program; the one used longest ago goes first
 Fetch = Value | Tensor
@@ -61,8 +62,10 @@ class Compiled:
         self.recording, self.fetched = recording, [replay.value(v) for v in fetched]
         tested = recording.tested
         self.assigned = [] if tested else [(t, replay.value(v)) for t, v in recording.assigned]
+        alone = not all(in_graph(step.optimizer) for step in recording.steps)
+        self.native = Steps(replay, [] if alone else recording.steps)
         self.steps = [(s, [(t, replay.value(g.value), replay.present.get(g.value)) for t, g in s.gradients if
-                           g.value not in replay.absent]) for s in recording.steps]  # fmt: skip
+                           g.value not in replay.absent]) for s in recording.steps if alone]  # fmt: skip
         self.counter = None if recording.counter is None or tested else replay.value(recording.counter.value)
         wanted = list(dict.fromkeys(self._wanted()))
         used = _drop_dead(Graph("main", tuple(replay.builder.inputs), tuple(replay.builder.nodes), tuple(wanted)))
@@ -74,6 +77,7 @@ class Compiled:
         yield from self.fetched
         yield from [] if self.counter is None else [self.counter]
         yield from (v for _, v in self.assigned)
+        yield from self.native.wanted()
         for _, gradients in self.steps:
             for _, gradient, present in gradients:
                 yield gradient
@@ -87,8 +91,11 @@ class Compiled:
 
     def _run(self, feed: Mapping[str, np.ndarray], scope: Scope, state: Sequence[int]) -> list[np.ndarray]:
         held: dict[Value, Any] = {v: self._read(role, feed, scope, state) for v, role in self.roles.items()}
+        taken = self.native.begin(scope)
+        self.native.tell(held, taken)
         for segment in self.segments:
             segment(held)
+        self.native.done(held, taken)
         self._write(held, scope)
         return [held[v] for v in self.fetched]
 
@@ -146,11 +153,10 @@ def _take(step: Step, gradients: Sequence[tuple[Tensor, np.ndarray]], scope: Sco
 
 def _drop_dead(graph: Graph) -> Graph:
     """Without what nothing reads, inputs included; host calls stay, and what they read."""
-    hosts = [v for node in graph.nodes if node.op == "host" for v in node.outputs]
-    alive = {*graph.outputs, *hosts}
+    alive = {*graph.outputs, *(v for node in graph.nodes if node.op == "host" for v in node.outputs)}
     nodes = []
     for node in reversed(graph.nodes):
-        if node.op == "host" or node.op == "fail" or not alive.isdisjoint(node.outputs):
+        if node.op in ("host", "fail", "update") or not alive.isdisjoint(node.outputs):
             alive.update(node.inputs)
             nodes.append(node)
     return Graph(graph.name, tuple(v for v in graph.inputs if v in alive), tuple(reversed(nodes)), graph.outputs)
@@ -221,7 +227,7 @@ def _computed(program: Program, feed: dict[str, Any], values: list[Value], scope
     recording = program.recording
     arrays = {name: _fed(recording, name, value) for name, value in feed.items() if name in program.feeds()}
     shapes = {name: array.shape for name, array in arrays.items()}
-    key = program.version, tuple(sorted(shapes.items())), tuple(values)
+    key = program.version, tuple(sorted(shapes.items())), tuple(values), form(recording)
     compiled = program.compiled.pop(key, None) or Compiled(recording, values, shapes)
     while len(program.compiled) >= KEPT:
         del program.compiled[next(iter(program.compiled))]

@@ -34,7 +34,7 @@ def segments(program: Program) -> list[Segment]:
         count = next((n for n, node in enumerate(rest) if node.op == "host"), len(rest))
         behind = {v for node in rest[count:] for v in node.inputs} | set(program.outputs)
         made = [v for node in rest[:count] for v in node.outputs if v in behind]
-        if made:
+        if made or any(node.op == "update" for node in rest[:count]):
             found.append(_Native(program.name, known, rest[:count], made))
         if count == len(rest):
             return found

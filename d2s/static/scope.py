@@ -29,6 +29,7 @@ class Scope:
         self.parent = parent
         self.tensors: dict[str, Tensor] = {}
         self.learnt: set[tuple[int, int]] = set()  # by step and parameter: which have had a gradient
+        self.stepped: dict[tuple[int, ...], Any] = {}  # by step and parameter: what is known of its steps
         self.optimizers: dict[int, Any] = {}  # copies of optimizers for copies of parameters
 
     def var(self, name: str) -> "ScopeVariable":
@@ -86,7 +87,9 @@ class Scope:
             found = copy.copy(given)
             found._groups = [_of_group(group, self) for group in given._groups]
             self.optimizers[id(given)] = found
-        return self.optimizers[id(given)]
+        found = self.optimizers[id(given)]
+        found._learning_rate = given._learning_rate  # which users set on the one they know
+        return found
 
 
 def _copied(tensor: Tensor) -> Tensor:
