@@ -318,6 +318,50 @@ def test_a_layer_in_training_is_saved_as_it_is_in_inference(tmp_path):
     assert sorted(n for n, _ in loaded.named_buffers()) == ["1._mean", "1._variance"]
 
 
+def test_a_loaded_layer_in_training_does_what_the_layer_did(tmp_path):
+    """Averages of the batch, running ones that move, values dropped by the same draws: the same bits after three steps."""
+    d2s.seed(3)
+    parts = [d2s.nn.Conv2D(1, 3, 3, padding=1), d2s.nn.BatchNorm2D(3, momentum=0.8), d2s.nn.ReLU(), d2s.nn.Dropout(0.3)]
+    parts += [d2s.nn.Flatten(), d2s.nn.Dropout(0.5, mode="downscale_in_infer"), d2s.nn.Linear(48, 2)]
+    net, x = d2s.nn.Sequential(*parts), d2s.randn([3, 1, 4, 4])
+    d2s.jit.save(net, str(tmp_path / "net"), [InputSpec([None, 1, 4, 4], name="x")])
+    loaded, untouched = d2s.jit.load(str(tmp_path / "net")), d2s.jit.load(str(tmp_path / "net"))
+    outer = d2s.nn.Sequential(loaded)  # whose modes reach the layers in it
+    for layer in (net, outer):
+        layer.train()
+        d2s.seed(7)
+        adam = d2s.optimizer.Adam(0.01, parameters=layer.parameters())
+        for _ in range(3):
+            layer(x).square().mean().backward()
+            adam.step()
+            adam.clear_grad()
+        layer.eval()
+    assert net(x).tolist() == loaded(x).tolist() != untouched(x).tolist()
+    for name, value in net.state_dict().items():
+        assert (
+            value.numpy().tobytes()
+            == loaded.state_dict()[name].numpy().tobytes()
+            != untouched.state_dict()[name].numpy().tobytes()
+        )
+
+
+UP = "upscale_in_train"
+NORMS = [[[0, "norm"]], [[9, "norm", 0.9]], [[0, "norm", 0.9]], [[1, "norm", 2.0]], [[1, "norm", 0.9]] * 2]
+DROPS = [[[1, "drop", 0.5, None, UP]], [[3, "drop", 0.5, [7], UP]], [[3, "drop", 0.5, None, "at will"]]]
+
+
+@pytest.mark.parametrize("marks", [3, [3], [[0]], *NORMS, *DROPS])
+def test_damaged_notes_on_training_are_refused(marks, tmp_path):
+    net = d2s.nn.Sequential(d2s.nn.Linear(2, 2), d2s.nn.BatchNorm1D(2), d2s.nn.ReLU(), d2s.nn.Dropout(0.3))
+    d2s.jit.save(net, str(tmp_path / "net"), [InputSpec([None, 2])])
+    model = d2s.export.load(tmp_path / "net")
+    assert model.notes["training"] == [[1, "norm", 0.9], [3, "drop", 0.3, None, "upscale_in_train"]]
+    model.notes["training"] = marks
+    d2s.export.save(model, tmp_path / "net")
+    with pytest.raises(FormatError, match="notes on what training does"):
+        d2s.jit.load(str(tmp_path / "net"))
+
+
 def test_a_layer_that_was_called_is_saved_without_a_spec(tmp_path):
     net = d2s.to_static(d2s.nn.Sequential(d2s.nn.Linear(3, 3), d2s.nn.Dropout(0.5)))
     for rows in (2, 3, 4):

@@ -181,7 +181,7 @@ def model_of(data: bytes, described: protobuf.Message, arrays: dict[str, np.ndar
     own = own_notes.own_model(data, described, info)
     if not own:
         model = paddle_reader.read(described, arrays, info)
-        model.notes = own_notes.user_notes(described)
+        model.notes |= own_notes.user_notes(described)
         return model
     model, names = own
     for (key, parameter), name in zip(model.parameters.items(), names, strict=False):

@@ -32,6 +32,7 @@ from d2s.ir.program import Node, Program, Value
 from d2s.ir.verify import verify
 from d2s.ops import OPS, dispatch
 from d2s.ops.recording import Recorder
+from d2s.ops.training_marks import noted, placed
 from d2s.types import Dim, Type
 
 _FUEL = 32  # how often each op may be looked at
@@ -351,11 +352,13 @@ def read(described: Message, arrays: Mapping[str, np.ndarray], info: Mapping[str
 
 
 def _model(reader: _Reader, names: list[str], arrays: Mapping[str, np.ndarray], roles: Mapping[str, Role]) -> Model:
-    program, feeds, fetches = reader.whole(names)
+    with noted() as marks:
+        program, feeds, fetches = reader.whole(names)
     found = {}
     for name, value in zip(names, program.inputs[len(feeds) :], strict=True):
         array = arrays[name]
         if value.type != Type(types.dtype(array.dtype), array.shape):
             fail(f"parameter '{name}' is declared as {value.type}, its value is {array.dtype}{list(array.shape)}")
         found[value.name] = Parameter(array, *roles[name])
-    return Model(program, feeds, found, fetches)
+    training = placed(program, marks)
+    return Model(program, feeds, found, fetches, {"training": training} if training else {})

@@ -18,6 +18,7 @@ from d2s.ops.label import class_entropy
 from d2s.ops.norm import batch_norm_, batch_norm_fixed, group_norm_, layer_norm_
 from d2s.ops.pad import pad as padded
 from d2s.ops.pool import avg_pool, max_pool, max_pool_with_index
+from d2s.ops.training_marks import note
 
 # --- windows that slide ------------------------------------------------------------------------------------------------------
 
@@ -112,6 +113,8 @@ def _(r: Reading) -> Any:
     channel = rank - 1 if r.channels_last("data_layout") else 1
     if r.take("is_test", False) or r.take("use_global_stats", False):
         found = batch_norm_fixed(x, r.x("Mean"), r.x("Variance"), *tensors, channel=channel, epsilon=epsilon, **which)
+        if not r.take("use_global_stats", False):
+            note(found, "norm", min(1.0, max(0.0, r.take("momentum", 0.9))))
     else:
         found, _, _ = batch_norm_(x, *tensors, channel=channel, epsilon=epsilon, **which)
     return {"Y": found}

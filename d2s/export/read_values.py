@@ -19,6 +19,7 @@ from d2s.export.tensors import dtype_of
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.ops.join import stack
+from d2s.ops.training_marks import note
 from d2s.types import Dim, Type
 
 # --- value by value ----------------------------------------------------------------------------------------------------------
@@ -95,8 +96,13 @@ def _(r: Reading) -> Any:
 @reads("dropout")
 def _(r: Reading) -> Any:
     """As in inference, however the file was saved."""
-    x, up = r.x(), r.take("dropout_implementation", "downgrade_in_infer") == "upscale_in_train"
-    return x if up else _times(r, x, 1.0 - r.take("dropout_prob", 0.5))
+    x, p = r.x(), r.take("dropout_prob", 0.5)
+    if not 0 < p <= 1:
+        return x
+    up = r.take("dropout_implementation", "downgrade_in_infer") == "upscale_in_train"
+    found = OPS["cast"](x, r.type(x).dtype) if up else x * _constant(r, x, 1.0 - p)
+    note(found, "drop", p, None, "upscale_in_train" if up else "downscale_in_infer")
+    return found
 
 
 @reads("cast")

@@ -33,6 +33,7 @@ from d2s.jit.to_static import StaticFunction, to_static
 from d2s.jit.translated_layer import TranslatedLayer
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
+from d2s.ops.training_marks import Marks, noted, placed
 from d2s.static.input_spec import InputSpec
 
 ANY = 2  # the extent that stands for any while a function is captured for a file
@@ -45,6 +46,7 @@ class _Captured(NamedTuple):
 
     variant: Variant
     names: list[str]
+    marks: Marks  # what training would do at some of its values
 
 
 def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, *, skip_forward: bool = False, **configs: Any) -> None:
@@ -104,7 +106,9 @@ def _written(functions: Mapping[str, Any], layer: Any, input_spec: Sequence[Any]
     with _as_in_inference(layer):
         for name, function in functions.items():
             static = function if isinstance(function, StaticFunction) else to_static(function)
-            captured[name] = _captured(name, static, input_spec if name == FORWARD else None)
+            with noted() as marks:
+                found = _captured(name, static, input_spec if name == FORWARD else None)
+            captured[name] = _Captured(*found, marks)
     roles = _roles(layer) if isinstance(layer, Layer) else {}
     models = {name: _model(each, roles) for name, each in captured.items()}
     _name(models, captured, roles)
@@ -130,7 +134,7 @@ def _as_in_inference(layer: Any) -> Iterator[None]:
 # --- captures ----------------------------------------------------------------------------------------------------------------
 
 
-def _captured(method: str, static: StaticFunction, input_spec: Sequence[Any] | None) -> _Captured:
+def _captured(method: str, static: StaticFunction, input_spec: Sequence[Any] | None) -> tuple[Variant, list[str]]:
     spec = list(input_spec if input_spec is not None else static.input_spec or [])
     if not spec and not static.variants:
         said = "input_spec=[InputSpec(...), ...]"
@@ -144,16 +148,16 @@ def _captured(method: str, static: StaticFunction, input_spec: Sequence[Any] | N
     names = fresh._names(fresh._arguments(values))
     specs = fresh._specs(values)
     called = [s.name if s is not None and s.name else name for s, name in zip(specs, names, strict=True)]
-    return _Captured(fresh._variant(leaves, skeleton, values), called)
+    return fresh._variant(leaves, skeleton, values), called
 
 
-def _again(static: StaticFunction, key: Key) -> _Captured:
+def _again(static: StaticFunction, key: Key) -> tuple[Variant, list[str]]:
     """What was called before, captured as it is in inference."""
     variant = next(v for k, v in static.variants if k is key)
     fixed = iter(variant.kept)
     leaves = [_zeros(leaf.shape, leaf.dtype) if leaf.dtype and leaf.fixed is None else next(fixed) for leaf in key.leaves]
     names = static._names(rebuild(key.skeleton, leaves))
-    return _Captured(Variant(static._python, static.__name__, key, leaves, names), names)
+    return Variant(static._python, static.__name__, key, leaves, names), names
 
 
 def _example(spec: Any) -> Any:
@@ -191,9 +195,8 @@ def _model(method: _Captured, roles: Mapping[int, Role]) -> export.Model:
         role = roles.get(id(tensor)) or Role(value.name, not tensor.stop_gradient, kind)
         parameters[value.name] = export.Parameter(tensor.array, *role)
     fetches = [f"output_{n}" for n in range(len(outputs))]
-    notes = {"returns": returns} | (
-        {"left out": [n for v, n in names.items() if v not in feeds]} if len(feeds) < len(names) else {}
-    )
+    found = {"left out": [n for v, n in names.items() if v not in feeds], "training": placed(program, method.marks)}
+    notes = {"returns": returns} | {what: listed for what, listed in found.items() if listed}
     return export.Model(whole, list(feeds.values()), parameters, fetches, notes)
 
 

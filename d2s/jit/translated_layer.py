@@ -10,6 +10,7 @@ TranslatedLayer('net': forward(x: f32[n0,2]) -> f32[n0,1]; 2 parameters of 3 num
 """
 
 import dataclasses
+import functools
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -25,6 +26,7 @@ from d2s.export.model import BUFFER, PARAMETER
 from d2s.export.paddle_format import FORWARD
 from d2s.ir.program import Program, Value
 from d2s.jit import returned
+from d2s.jit.training_form import TrainingForm, marks_of
 from d2s.jit.variant import Graph
 from d2s.nn.layer import Layer, Parameter
 from d2s.runtime import launch
@@ -49,6 +51,7 @@ class _Method:
     def __init__(self, name: str, model: export.Model, held: list[Tensor]) -> None:
         self.name, self.model, self.held, self.graph = name, model, held, Graph(model.program)
         self.taken: tuple[Value, ...] = model.program.inputs[: len(model.feeds)]
+        self.marks, self.training = marks_of(model), False
         count = len(model.fetches)
         self.returns = model.notes["returns"] if "returns" in model.notes else returned.several(count)
         if returned.count(self.returns) != count:
@@ -59,7 +62,13 @@ class _Method:
             refuse("D2S1003", "a loaded layer inside a captured function is not part of graphs yet", "call it outside")
         extents: dict[str, tuple[int, str]] = {}
         tensors = [_fed(value, x, extents) for value, x in zip(self.taken, self._bound(args, kwargs), strict=True)]
-        return returned.result(self.returns, iter(self.graph([*tensors, *self.held])))
+        run = self.form if self.training and self.marks else self.graph
+        return returned.result(self.returns, iter(run([*tensors, *self.held])))
+
+    @functools.cached_property
+    def form(self) -> TrainingForm:
+        """The graph as it is in training."""
+        return TrainingForm(self.model.program, len(self.taken), self.marks)
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The arguments in order, by place or by name."""
@@ -150,6 +159,17 @@ class TranslatedLayer(Layer):
     def __getattr__(self, name: str) -> Any:
         methods = self.__dict__.get("_methods", {})
         return methods[name] if name in methods else super().__getattr__(name)
+
+    @property
+    def training(self) -> bool:
+        """Whether batch norms take the batch's own averages, and dropout drops, as they did before saving."""
+        return bool(self.__dict__.get("_training", True))
+
+    @training.setter
+    def training(self, mode: bool) -> None:
+        self.__dict__["_training"] = mode
+        for method in self.__dict__.get("_methods", {}).values():
+            method.training = mode
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self.method(FORWARD)(*args, **kwargs)

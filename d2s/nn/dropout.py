@@ -13,9 +13,10 @@ from typing import Any
 from d2s.arguments import number, one_of
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.nn.layer import Layer
-from d2s.ops.compare import where
+from d2s.ops.compare import cast, where
 from d2s.ops.dispatch import current
 from d2s.ops.dropout import dropped
+from d2s.ops.training_marks import note, noting
 from d2s.types import Type
 
 MODES = ("upscale_in_train", "downscale_in_infer")
@@ -42,12 +43,22 @@ def dropout(
     p = _likelihood("dropout", p)
     one_of("dropout", "mode", mode, MODES)
     up = mode == "upscale_in_train"
-    if not training:
-        return x if up or p == 0 else x * (1 - p)
     if p == 0:
         return x
+    if not training:
+        return _handed_on(x, p, None if axis is None else _axes(x, axis), mode)
     factor = 1 / (1 - p) if up and p < 1 else 1.0
     return dropped(x, p, factor) if axis is None else _by_slices(x, p, _axes(x, axis), factor)
+
+
+def _handed_on(x: Any, p: float, axes: tuple[int, ...] | None, mode: str) -> Any:
+    """What inference does; a capture for a file learns where training would drop."""
+    up = mode == "upscale_in_train"
+    if up and not noting(x):
+        return x
+    found = cast(x, x.dtype) if up else x * (1 - p)
+    note(found, "drop", p, None if axes is None else list(axes), mode)
+    return found
 
 
 def _by_slices(x: Any, p: float, axes: tuple[int, ...], factor: float) -> Any:

@@ -1,0 +1,54 @@
+"""What training would do at a place, noted there while a layer is captured, or read, as it is in inference.
+
+In: the result that stands at such a place. Out: notes for who listens: `norm` with its momentum, `drop` with its settings.
+
+>>> from d2s.ir.program import Value
+>>> from d2s.ops.recording import Recorder
+>>> from d2s.types import Type, float32
+>>> place = Symbolic(Recorder("f"), Value(Type(float32), "x"))
+>>> with noted() as marks:
+...     note(place, "norm", 0.9)
+>>> marks
+[(<Value x: f32[]>, ['norm', 0.9])]
+>>> note(place, "norm", 0.9)  # nobody listens
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from d2s.ir.program import Program
+from d2s.ops.recording import Symbolic
+
+Marks = list[tuple[Any, list[Any]]]
+_listening = threading.local()
+
+
+@contextlib.contextmanager
+def noted() -> Iterator[Marks]:
+    """What is noted in this thread meanwhile."""
+    before = getattr(_listening, "marks", None)
+    found: Marks = []
+    _listening.marks = found
+    try:
+        yield found
+    finally:
+        _listening.marks = before
+
+
+def noting(place: Any) -> bool:
+    """Whether somebody listens, and this is a place in a Program."""
+    return isinstance(place, Symbolic) and getattr(_listening, "marks", None) is not None
+
+
+def note(place: Any, *what: Any) -> None:
+    """Says what training does instead of making this result."""
+    if noting(place):
+        _listening.marks.append((place.value, list(what)))
+
+
+def placed(program: Program, marks: Marks) -> list[list[Any]]:
+    """The notes by the number of the node that makes the result; inside of regions there are none."""
+    numbers = {value: n for n, node in enumerate(program.nodes) for value in node.outputs}
+    return [[numbers[value], *what] for value, what in marks if value in numbers]
