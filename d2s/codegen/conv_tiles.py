@@ -17,7 +17,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from d2s.codegen import plane_tiles, winograd
+from d2s.codegen import plane_tiles, pool_tiles, winograd
 from d2s.codegen.vector_ir import I32, I64, WIDE, Emit, Float, loop, turned, word
 
 _MANY = WIDE or platform.machine() == "aarch64"  # 32 vector registers, not 16
@@ -234,5 +234,5 @@ def library(short: str) -> dict[str, Any]:
     emits |= {f"tile{rows}{name}": (11, _tile(of, rows, v)) for rows in (6, 4, 2) for name, v in wide.items()}
     emits |= {"odd": (3, _odd(of))}
     emits |= {"line": (11, _tile(of, 1, 2 * VECTORS))}
-    emits |= winograd.emits(of) | plane_tiles.emits(of)
+    emits |= winograd.emits(of) | plane_tiles.emits(of) | pool_tiles.emits(of)
     return found | {name: functools.partial(_function, name, *made) for name, made in emits.items()}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from d2s.errors import ArgumentError, DTypeError, ShapeError
-from d2s.ops import pool_text, windows
+from d2s.ops import pool_spread_text, pool_text, windows
 from d2s.ops.dispatch import current
 from d2s.ops.op import Share, flag, op
 from d2s.ops.shapes import fitting, unnamed
@@ -93,6 +93,8 @@ def _kernel(name: str, arrays: int, x: Type, out: Shape, attrs: dict[str, Any], 
     usual = 0 < max(last) <= pool_text.WRITTEN_OUT
     above = pool_text.above(x.dtype.short, *(last if usual else (0, 0)), name)
     share = Share("n0", f"1 + {CHUNK} // (1 + n1 * n2 * n3)")
+    if usual and pool_spread_text.fits(name, *last):
+        return extents, pool_spread_text.call(found.adaptive, exclusive), share, above + pool_spread_text.above(last[0])
     return extents, pool_text.call(name, arrays, found.adaptive, exclusive), share, above
 
 

@@ -11,7 +11,7 @@ from d2s.errors import D2SError
 from d2s.ops import pool_text
 from d2s.ops.pool import avg_pool, avg_pool_grad, max_pool, max_pool_grad, max_pool_pick, max_pool_with_index
 from d2s.runtime.call import same_bits
-from tests.ops.without_memory import without_memory
+from tests.ops.without_memory import prepared_anew, without_memory
 
 LOWEST = float(np.finfo(np.float32).min)
 NAN, INF = float("nan"), float("inf")
@@ -65,26 +65,40 @@ def test_paddings_and_layouts():
     assert F.adaptive_avg_pool2d(x, [9, 3]).numpy()[0, 0, :4, 0].tolist() == [0.5, 0.5, 3.5, 6.5]
 
 
-ATTRIBUTES = [(k, s, p, up) for k in (1, 2, 3) for s in (1, 2, 3) for p in (0, 1, 4) for up in (False, True)]
+WIDE = [(1, 1), (2, 2), (3, 2), (3, 1), (2, 3)]  # widths and strides of windows
+ATTRIBUTES = [(k, s, p, up) for k, s in WIDE for p in (0, 1, 4) for up in (False, True)]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_written_out_windows_have_the_bits_of_others(dtype, monkeypatch):
+def test_written_out_windows_have_the_bits_of_others(monkeypatch):
     """Overlapping sums tell in which order windows hand on what they have."""
     rng = np.random.default_rng(0)
     for k, s, p, up in ATTRIBUTES:
-        x = d2s.to_tensor(rng.standard_normal((1, 2, 5, 37)).astype(dtype))
-        attrs = (k, s, p, up, ())
-        g = d2s.to_tensor(rng.standard_normal(max_pool(x, *attrs).shape).astype(dtype))
+        x = rng.standard_normal((1, 2, 5, 37)).astype("float32")
+        attrs = {"kernel": k, "stride": s, "padding": p, "ceil_mode": up, "size": ()}
+        g = rng.standard_normal(max_pool(d2s.to_tensor(x), **attrs).shape).astype("float32")
+        one, all_ = attrs | {"exclusive": False}, attrs | {"exclusive": False, "extents": (5, 37)}
+        calls = [(max_pool_with_index, [x], attrs), (max_pool_grad, [g, x], attrs), (max_pool_pick, [x, x], attrs)]
+        calls += [(max_pool, [x], attrs), (avg_pool, [x], one), (avg_pool_grad, [g], all_)]
         found = []
-        for widest in (pool_text.WRITTEN_OUT, 0):
+        for widest in (3, 0):
             monkeypatch.setattr(pool_text, "WRITTEN_OUT", widest)
-            d2s.runtime.launch.prepared.cache_clear()
-            results = [*max_pool_with_index(x, *attrs), max_pool_grad(g, x, *attrs), max_pool_pick(x, x, *attrs)]
-            results += [max_pool(x, *attrs), avg_pool(x, *attrs, False), avg_pool_grad(g, *attrs, False, (5, 37))]
-            found.append([t.numpy() for t in results])
+            found.append([array for call in calls for array in prepared_anew(*call)])
         assert all(same_bits(a, b) for a, b in zip(*found, strict=True)), (k, s, p, up)
-    d2s.runtime.launch.prepared.cache_clear()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_strips_of_windows_have_the_bits_of_single_ones(dtype, monkeypatch):
+    """Ties, nans, infinities, and windows that share a column with those of the next strip."""
+    rng = np.random.default_rng(0)
+    for k, p, width, up in itertools.product((2, 3), (0, 1), (3, 16, 31, 33, 67, 300), (False, True)):
+        x = rng.choice([1.5, 2.0, 2.5, NAN, INF, -INF], (1, 2, 7, width)).astype(dtype)
+        attrs = {"kernel": k, "stride": 2, "padding": p, "ceil_mode": up, "size": ()}
+        g = rng.standard_normal(max_pool(d2s.to_tensor(x), **attrs).shape).astype(dtype)
+        g.flat[::5] = -0.0
+        found = max_pool_grad(d2s.to_tensor(g), d2s.to_tensor(x), **attrs).numpy()
+        with monkeypatch.context() as patch:
+            patch.setattr(pool_text, "WRITTEN_OUT", 0)
+            assert same_bits(found, without_memory(max_pool_grad, [g, x], attrs, "best = new_memory(")), attrs
 
 
 @pytest.mark.parametrize("op", [max_pool_grad, max_pool_pick])
