@@ -23,6 +23,7 @@ from d2s.ast_transforms import (
     fence,
     for_loop,
     if_else,
+    inverted,
     load,
     loads,
     logical,
@@ -42,6 +43,7 @@ from d2s.stages import stage
 
 PIPELINE = (
     fence,  # first: refuse before any work, in the user's own text
+    inverted,  # before all that asks where control goes
     annotations,  # before `if_else`: a nonlocal name may not be annotated
     outer,  # before the analysis of names: a variable of others is none of the function's
     deletes,  # before the analysis of names: a deleted variable is assigned nothing
@@ -70,27 +72,30 @@ class Converted:
     filename: str
     firstlineno: int
     _rewritten: Function = dataclasses.field(repr=False)
+    protects: bool = False  # whether it yields inside a `try` or `with`
 
     @functools.cached_property
     def text(self) -> str:
         return self._rewritten.text()
 
 
-def convert_function(fn: types.FunctionType, runtime: object) -> Converted:
-    """Rewrites `fn`; every transform reports its result as a stage."""
+def convert_function(fn: types.FunctionType, runtime: object, loop: str = "") -> Converted:
+    """Rewrites `fn`; every transform reports its result as a stage. `loop`: a generator, turned inside out for one."""
     try:
-        return _convert(fn, runtime)
+        return _convert(fn, runtime, loop)
     except RecursionError:
         where = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}"
         hint = "move some of its branches into functions of their own"
         raise CaptureError("D2S1003", f"'{fn.__name__}' is nested too deeply", where=where, hint=hint) from None
 
 
-def _convert(fn: types.FunctionType, runtime: object) -> Converted:
+def _convert(fn: types.FunctionType, runtime: object, loop: str) -> Converted:
     function = source.read(fn)
+    function.loop = loop
     stage(f"source:{fn.__name__}", function.text, "py")
+    protects = inverted.protects(function)
     for module in PIPELINE:
         module.transform(function)
         stage(f"{module.__name__.rpartition('.')[2]}:{fn.__name__}", function.text, "py")
     code = fn.__code__
-    return Converted(load.build(function, fn, runtime), code.co_filename, code.co_firstlineno, function)
+    return Converted(load.build(function, fn, runtime), code.co_filename, code.co_firstlineno, function, protects)

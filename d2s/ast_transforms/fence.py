@@ -51,6 +51,7 @@ _HARMLESS = {
     "With": lambda node: not _yields(node),
     "Try": lambda node: not _yields(node) and not any(map(_leaves, node.finalbody)),
 }
+_HARMLESS_IN_A_LOOP = {"With": lambda node: True, "Try": lambda node: not any(map(_leaves, node.finalbody))}
 
 
 def transform(function: Function) -> None:
@@ -64,11 +65,17 @@ def transform(function: Function) -> None:
             assigned.update(part for target in node.targets for part in stored(target))
         if kind in ("Expr", "Assign", "Return") and isinstance(node.value, (gast.Yield, gast.YieldFrom)):
             assigned.add(node.value)
-        if kind in _REFUSED and node not in assigned and not (kind in _HARMLESS and _HARMLESS[kind](node)):
+        if kind in _REFUSED and node not in assigned and not _harmless(function, node):
             what, why, way_out = _REFUSED[kind]
             where = function.where(node.target if isinstance(node, gast.comprehension) else node)
             message = f"'{function.tree.name}' holds a {what}: {why}"
             raise CaptureError("D2S1003", message, where=where, hint=way_out)
+
+
+def _harmless(function: Function, node: gast.AST) -> bool:
+    kind = type(node).__name__
+    known = _HARMLESS | (_HARMLESS_IN_A_LOOP if function.loop else {})
+    return kind in known and bool(known[kind](node))
 
 
 def _yields(node: gast.AST) -> bool:

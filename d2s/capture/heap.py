@@ -66,7 +66,7 @@ class Heap:
 
     def made(self, container: Any) -> Any:
         """A container that was made just now."""
-        self._made[id(container)] = container, self._region()
+        self._made[id(container)] = container, self.here()
         return container
 
     def found(self, container: Any) -> None:
@@ -124,10 +124,11 @@ class Heap:
 
     def changing(self, owner: Any) -> None:
         """Notes what is held before a change, unless nothing outside of this path knows the owner."""
-        if self._paths and self.home(owner) is not (self._region() or self):
+        if self._paths and self.home(owner) is not (self.here() or self):
             self._paths[-1][1].setdefault(id(owner), (owner, contents(owner)))
 
-    def _region(self) -> Any:
+    def here(self) -> Any:
+        """The path that is being recorded; None for the capture itself."""
         return self._paths[-1][0] if self._paths else None
 
     def home(self, owner: Any) -> Any:

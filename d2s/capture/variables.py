@@ -12,7 +12,7 @@ that reads it finds what was assigned. In the end the variable holds again what 
 
 import contextlib
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from d2s.capture.forms import OneOf
@@ -108,3 +108,20 @@ class Variable(Place):
             self.held_now, self.ended = self.now, True
             if not self.inside:
                 put_in(self.holder, self.name, self.real)
+
+
+class Shared(Place):
+    """One variable of a statement whose body a function runs that does not know it: see `convert.generators`."""
+
+    def __init__(self, get: Callable[[], tuple[Any, ...]], set: Callable[[tuple[Any, ...]], None], k: int, home: Any) -> None:
+        self.get, self.set, self.k = get, set, k
+        self.before, self.home, self.target, self.history, self.read = get()[k], home, None, False, None
+
+    @property
+    def now(self) -> Any:  # type: ignore[override]
+        return self.get()[self.k]
+
+    @now.setter
+    def now(self, value: Any) -> None:
+        held = self.get()
+        self.set((*held[: self.k], value, *held[self.k + 1 :]))

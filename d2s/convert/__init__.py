@@ -5,8 +5,10 @@ from d2s.capture.undefined import Undefined
 from d2s.convert.attributes import delete_attribute, set_attribute
 from d2s.convert.attributes import get_attribute as attribute
 from d2s.convert.calls import IGNORED as IGNORED
-from d2s.convert.calls import call, converted
+from d2s.convert.calls import call
+from d2s.convert.conversion import converted
 from d2s.convert.for_loop import for_loop
+from d2s.convert.generators import emit
 from d2s.convert.if_else import if_else
 from d2s.convert.loads import defined, is_, item, iterate, load, operand
 from d2s.convert.logical import and_, both, either, if_exp, in_, is_not, not_, not_in, or_
@@ -26,6 +28,7 @@ __all__ = [
     "call",
     "converted",
     "either",
+    "emit",
     "if_else",
     "if_exp",
     "item",

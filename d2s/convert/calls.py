@@ -9,13 +9,10 @@ import functools
 import inspect
 import itertools
 import math
-import sys
 import types
-import weakref
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from d2s.ast_transforms import Converted, convert_function
 from d2s.autodiff.mode import Switch
 from d2s.capture.alternatives import each, table
 from d2s.capture.branch import possible
@@ -29,6 +26,8 @@ from d2s.capture.taping import switched
 from d2s.capture.training import backward_of, grad_of
 from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined, load
+from d2s.convert.conversion import converted
+from d2s.convert.generators import Entering, Suspended, manager_of
 from d2s.convert.loads import attribute, guard_attribute, guard_content, items_of, iterate, refuse_consumption
 from d2s.convert.logical import both, either
 from d2s.convert.names import guard_names
@@ -71,8 +70,6 @@ _IMMUTABLE = (str, bytes, int, float, complex, tuple, range, frozenset, DType)
 
 RECORDED: dict[Any, Callable[..., Any]] = {}  # functions of d2s's own that act, and how a capture records what they do
 IGNORED: set[str] = set()  # modules whose functions run as they are
-Code = tuple[Any, Any, Any]
-_converted: "weakref.WeakKeyDictionary[types.FunctionType, tuple[Code, Converted]]" = weakref.WeakKeyDictionary()
 
 
 def call(function: Any) -> Callable[..., Any]:
@@ -146,13 +143,23 @@ def _make(tracer: Tracer, cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _call_user(tracer: Tracer, function: types.FunctionType) -> Callable[..., Any]:
     if in_standard_library(function.__code__.co_filename):
-        _refused(function)
+        return _managing(tracer, function)
     if (function.__module__ or "").startswith("d2s.ops."):
         return functools.partial(_of_each, function)  # made of ops, without a decision on a tensor's value
     if not in_package(function.__code__.co_filename):
         guard_names(tracer, function)
-    made = converted(function).function
-    return functools.partial(_begun, made) if function.__code__.co_flags & inspect.CO_GENERATOR else made
+    if function.__code__.co_flags & inspect.CO_GENERATOR:
+        return lambda *args, **kwargs: tracer.begun(Suspended(function, args, kwargs))
+    return converted(function).function
+
+
+def _managing(tracer: Tracer, function: types.FunctionType) -> Callable[..., Any]:
+    """Of the standard library's functions, those that make managers of the user's generators."""
+    wrapped = manager_of(function)
+    if wrapped is None:
+        _refused(function)
+    guard_names(tracer, wrapped)
+    return lambda *args, **kwargs: Entering(wrapped, args, kwargs)
 
 
 def _given(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -172,15 +179,6 @@ def _refused(function: Any) -> NoReturn:
     name = getattr(function, "__qualname__", type(function).__name__)
     message = f"'{name}' is called: what it does would happen once, when the function is captured, and not at each call"
     refuse("D2S1004", message, "call it outside of the captured function")
-
-
-def converted(function: types.FunctionType) -> Converted:
-    """The rewritten function, made once for its code and defaults."""
-    code = function.__code__, function.__defaults__, function.__kwdefaults__
-    known = _converted.get(function)
-    if known is None or any(a is not b for a, b in zip(known[0], code, strict=True)):
-        _converted[function] = known = code, convert_function(function, sys.modules[__package__])
-    return known[1]
 
 
 def _is_pure(function: Any) -> bool:
@@ -296,6 +294,8 @@ def kind_of(value: Any) -> Any:
         if value.example is MISSING:
             refuse("D2S1004", "the class of an object that only a run will have", "convert it: float(...), int(...), str(...)")
         return type(value.example)
+    if isinstance(value, Suspended):
+        return types.GeneratorType
     if not isinstance(value, SymbolicTensor):
         return plain_kind(value)
     return {"b": bool, "i": int, "f": float}[value.dtype.kind] if value.value.type.python else Tensor

@@ -16,8 +16,9 @@ from d2s.capture.branch import branch, switch
 from d2s.capture.by_path import opened
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.convert.generators import Suspended, looped
 from d2s.convert.if_else import Get, Set, refuse_truth, truth_of
-from d2s.convert.loads import iterate
+from d2s.convert.loads import iterate, refuse_consumption
 from d2s.convert.logical import both, not_
 from d2s.convert.recipes import Recipe, recipe_of
 from d2s.convert.while_loop import loop
@@ -49,6 +50,10 @@ def for_loop(iterable: Any, body: Body, stop: Stop, get: Get, set: Set, names: S
 
         set(tuple(switch(tracer, iterable, over)))
         return
+    if isinstance(iterable, Suspended):
+        refuse_consumption(tracer, iterable)
+        if looped(tracer, iterable, body, stop, get, set):
+            return
     recipe = recipe_of(tracer, iterable)
     if recipe:
         _graph(tracer, recipe, body, stop, get, set, names)

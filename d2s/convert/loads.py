@@ -23,6 +23,7 @@ from d2s.capture.reads import changing
 from d2s.capture.steps import ask, later
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, liftable, refuse, user_line
 from d2s.capture.undefined import Undefined
+from d2s.convert.generators import Suspended
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 from d2s.ops import OPS, Op
@@ -31,6 +32,7 @@ from d2s.types import bool_
 
 _ITERATORS: tuple[type, ...] = (
     types.GeneratorType,
+    Suspended,
     zip,
     enumerate,
     map,

@@ -73,8 +73,8 @@ def own(variable: Callable[[], Any]) -> None:
     holder, name = _meant(variable)
     tracer = capturing()
     if tracer:
-        home = tracer if tracer.parent else None
-        tracer.root.heap.place(place_key(holder, name), lambda: Variable(holder, name, home, inside=True))
+        heap = tracer.root.heap
+        heap.place(place_key(holder, name), lambda: Variable(holder, name, heap.here(), inside=True))
 
 
 def _meant(variable: Callable[[], Any]) -> tuple[Holder, str]:

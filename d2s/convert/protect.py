@@ -23,6 +23,7 @@ from d2s.capture.fork import Attempt, Forked
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse
 from d2s.capture.taping import Taping
 from d2s.convert.calls import call
+from d2s.convert.generators import Entering
 from d2s.convert.if_else import Get, Set, truth_of
 
 Part = Callable[[], None]
@@ -55,11 +56,16 @@ def protected(body: Part, handle: Callable[[Any], None], otherwise: Part, finish
 
 def within(manager: Callable[[], Any], body: Callable[[Any], None], get: Get, set: Set, names: Sequence[str]) -> None:
     def run() -> None:
-        if capturing() is None:
+        tracer = capturing()
+        if tracer is None:
             with manager() as entered:
                 body(entered)
+            return
+        made = manager()
+        if isinstance(made, Entering):
+            made.run(tracer, body, get, set)
         else:
-            _managed(manager(), body)
+            _managed(made, body)
 
     _forking(run, get, set)
 

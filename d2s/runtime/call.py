@@ -75,7 +75,7 @@ class Call:
             _compare(self.program, results, interpreter.run(self.program, again))
         for value, x, y in zip(self.program.inputs, arrays, again, strict=True):
             if x is not y and not same_bits(x, y):
-                raise _differing(self.program, f"'{value.name}' is left", x, y)
+                raise _differing(self.program, f"the input '{value.name}'", x, y)
         return results
 
 
@@ -95,14 +95,14 @@ def _unchanged(program: Program, arrays: Sequence[Any]) -> list[Any]:
 
 
 def _differing(program: Program, what: str, x: Any, y: Any) -> MismatchError:
-    message = f"{what} by '{program.name}': the executor computes {x!r}, the interpreter {y!r}"
+    message = f"{what} of '{program.name}': the executor computes {x!r}, the interpreter {y!r}"
     return MismatchError("D2S2001", message, hint="please report it, with the files of D2S_DUMP=folder")
 
 
 def _compare(program: Program, compiled: list[Any], interpreted: list[Any]) -> None:
     for n, (value, x, y) in enumerate(zip(program.outputs, compiled, interpreted, strict=True)):
         if value.type is not STACK and not isinstance(y, interpreter.Hole) and not same_bits(x, y):
-            raise _differing(program, f"output {n} made", x, y)
+            raise _differing(program, f"output {n}", x, y)
 
 
 class Frame:

@@ -115,6 +115,10 @@ def assign(value, variable):
         variable.__globals__[variable.__code__.co_names[0]] = value
 
 
+def emit(body, value):
+    return body(value)
+
+
 def own(variable):
     assert len(variable.__closure__) == 1
 
@@ -203,6 +207,23 @@ def percent(template, values):
 def convert(fn):
     """`fn` converted with this module as its runtime."""
     return convert_function(fn, sys.modules[__name__]).function
+
+
+def inverted(fn, loop):
+    """A generator turned inside out: what it gives to a list, of `leaving` at most two items."""
+
+    def run(*args):
+        found = []
+
+        def body(value):
+            found.append(value)
+            return len(found) == 2
+
+        made = convert_function(fn, sys.modules[__name__], loop).function
+        assert made(*args, _d2s_emit=body) is None
+        return found
+
+    return run
 
 
 def outcome(fn, args):

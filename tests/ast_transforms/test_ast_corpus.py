@@ -40,3 +40,37 @@ def test_each_transform_alone(module, fn, arguments):
 @NAMED
 def test_text_is_the_code(fn, arguments):
     compile(ast_transforms.convert_function(fn, stub).text, "<text>", "exec")
+
+
+def _yields(x, n):
+    """Generators of all kinds of yields, by `n`."""
+    for k in range(n):
+        got = yield x + k
+        if got is None and k == 3:
+            return
+    if n == 1:
+        return (yield "last")
+    try:
+        yield from (k for k in range(n) if k % 2)
+        while n > 2:
+            n -= 1
+            yield n
+    finally:
+        print("end")
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_a_generator_turned_inside_out_yields_the_same(n):
+    def all_of(x, n):
+        return list(_yields(x, n))
+
+    def some_of(x, n):
+        found = []
+        for item in _yields(x, n):
+            found.append(item)
+            if len(found) == 2:
+                break
+        return found
+
+    for loop, plainly in (("staying", all_of), ("leaving", some_of)):
+        assert stub.outcome(stub.inverted(_yields, loop), (5, n)) == stub.outcome(plainly, (5, n))

@@ -1,6 +1,7 @@
 """Every row of `effects`: values, gradients, printed text, state and random numbers are eager code's, at every call."""
 
 import effects
+import generators  # noqa: F401 - its rows
 import pytest
 import variables  # noqa: F401 - its rows
 from programs_compare import encoded, outcome

@@ -56,7 +56,7 @@ def finally_with_return(x):
     return x - 1
 
 
-@row.fresh("`with` and return inside a tensor if", refused="D2S1004")
+@row.fresh("`with` and return inside a tensor if")
 def with_and_return():
     log = []
 

@@ -88,7 +88,7 @@ def generator(x):
     return total
 
 
-@row("generator that yields in a tensor if", refused="D2S1001")
+@row("generator that yields in a tensor if")
 def generator_of_some(x):
     def positive(parts):
         for part in parts:
