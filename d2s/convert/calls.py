@@ -24,7 +24,7 @@ from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
 from d2s.capture.taping import switched
 from d2s.capture.training import backward_of, grad_of
-from d2s.capture.tree import flatten
+from d2s.capture.tree import flatten, rebuild
 from d2s.capture.undefined import Undefined, load
 from d2s.convert.conversion import converted
 from d2s.convert.generators import Entering, Suspended, manager_of
@@ -260,14 +260,16 @@ def _opened(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, .
 def _of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The call for each alternative of arguments that are one of several."""
     args, kwargs = _opened(args, kwargs)
-    place = next((n for n, value in enumerate(args) if isinstance(value, OneOf)), None)
-    if place is not None:
-        before, after = args[:place], args[place + 1 :]
-        return each(args[place], lambda one: _of_each(function, *before, one, *after, **kwargs))
-    name = next((name for name, value in kwargs.items() if isinstance(value, OneOf)), None)
-    if name is not None:
-        return each(kwargs[name], lambda one: _of_each(function, *args, **kwargs | {name: one}))
-    return function(*args, **kwargs)
+    leaves, skeleton = flatten([args, kwargs])
+    place = next((n for n, value in enumerate(leaves) if isinstance(value, OneOf)), None)
+    if place is None:
+        return function(*args, **kwargs)
+
+    def of(one: Any) -> Any:
+        args, kwargs = rebuild(skeleton, [*leaves[:place], one, *leaves[place + 1 :]])
+        return _of_each(function, *args, **kwargs)
+
+    return each(leaves[place], of)
 
 
 def _isinstance(tracer: Tracer, value: Any, kind: Any) -> Any:

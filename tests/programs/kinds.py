@@ -2,6 +2,8 @@
 
 from programs_compare import program, t
 
+import d2s
+
 SETS = (t([1.0, 2.0]),), (t([-1.0, -2.0]),)
 COUNTS = tuple((t([1.0, 2.0]), t(n)) for n in (0, 1, 3))
 
@@ -41,6 +43,12 @@ def shape_by_the_path(x):
     else:
         y = x * 2
     return y * 3
+
+
+@program(*SETS)
+def shape_by_the_path_in_a_list(x):
+    y = x[:1] if x.sum() > 0 else x
+    return d2s.concat([y, x]), d2s.concat([x, y], axis=0)
 
 
 @program(*SETS)
