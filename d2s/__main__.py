@@ -63,8 +63,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(argv)
     try:
         status: int = given.command(given)
+        sys.stdout.flush()
     except D2SError as error:
         print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # who reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         return 1
     return status
 

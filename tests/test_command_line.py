@@ -133,6 +133,14 @@ def test_without_a_command_it_says_how(tmp_path):
     assert status == 2 and "usage: python -m d2s" in err
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_who_reads_may_stop_early(tmp_path):
+    words, env = [sys.executable, "-m", "d2s", "explain"], {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=tmp_path) as program:
+        program.stdout.close()
+        assert (program.stderr.read(), program.wait()) == (b"", 1)
+
+
 def test_a_terminal_gets_a_bar(monkeypatch, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     command._report(5, 10, "add")

@@ -34,13 +34,17 @@ class _Beyond(ArgumentError, IndexError):
 class _Listed(Layer):
     """Layers under the names "0", "1", ...: what Sequential and LayerList share."""
 
-    def _renumber(self, layers: Iterable[Any]) -> None:
+    def _checked(self, layers: Iterable[Any]) -> list[Layer]:
         expect(type(self).__name__, "sublayers", layers, Iterable, "Layers")
         given = []
         for layer in layers:
             if not isinstance(layer, Layer):
                 raise DTypeError("D2S0001", f"{type(self).__name__}: expects Layers, got {type(layer).__name__}")
             given.append(layer)
+        return given
+
+    def _renumber(self, layers: Iterable[Any]) -> None:
+        given = self._checked(layers)
         self._sub_layers.clear()
         self._sub_layers.update((str(k), layer) for k, layer in enumerate(given))
 
@@ -65,14 +69,19 @@ class _Listed(Layer):
 
     def insert(self, index: int, sublayer: Layer) -> Any:
         """Puts a layer before the one at `index`."""
+        at = _position(self, index, len(self), 1)
+        if at == len(self) and next(reversed(self._sub_layers), "-1") == str(at - 1):
+            self._sub_layers[str(at)] = self._checked([sublayer])[0]  # the others keep their numbers
+            return self
         layers = list(self)
-        layers.insert(_position(self, index, len(self), 1), sublayer)
+        layers.insert(at, sublayer)
         self._renumber(layers)
         return self
 
     def extend(self, sublayers: Iterable[Layer]) -> Any:
         """Adds layers at the end."""
-        self._renumber([*self, *sublayers])
+        for layer in self._checked(sublayers):
+            self.append(layer)
         return self
 
 

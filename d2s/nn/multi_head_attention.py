@@ -105,12 +105,20 @@ class MultiHeadAttention(Layer):
         """Keys and values as [batch, heads, length, size], those of a cache among them, and the cache of the next call."""
         if isinstance(cache, StaticCache):
             return cache.k, cache.v, cache
-        k, v = self._heads(key, value)
-        k, v = by_heads(k), by_heads(v)
+        k, v = self.compute_kv(key, value)
         if cache is None:
             return k, v, None
         new = Cache(concat([cache.k, k], 2), concat([cache.v, v], 2))
         return new.k, new.v, new
+
+    def compute_kv(self, key: Any, value: Any) -> tuple[Any, Any]:
+        """Keys and values, projected, as [batch, heads, length, size].
+
+        >>> [part.shape for part in d2s.nn.MultiHeadAttention(8, 2).compute_kv(d2s.ones([3, 5, 8]), d2s.ones([3, 5, 8]))]
+        [[3, 2, 5, 4], [3, 2, 5, 4]]
+        """
+        k, v = self._heads(key, value)
+        return by_heads(k), by_heads(v)
 
     def gen_cache(self, key: Any, value: Any = None, type: Any = Cache) -> Any:
         """What `forward` is first given as a cache: an empty one, one that begins with keys and values, or a static one.
@@ -122,8 +130,7 @@ class MultiHeadAttention(Layer):
             message = f"MultiHeadAttention.gen_cache(): 'type' expects Cache or StaticCache, got {type!r:.50}"
             raise DTypeError("D2S0001", message)
         if type is StaticCache:
-            k, v = self._heads(key, key if value is None else value)
-            return StaticCache(by_heads(k), by_heads(v))
+            return StaticCache(*self.compute_kv(key, key if value is None else value))
         if value is not None:
             return Cache(key, value)
         empty = zeros([key.shape[0], self.num_heads, 0, self.head_dim], key.dtype)

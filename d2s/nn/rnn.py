@@ -158,6 +158,9 @@ class _Network(LayerList):
             return shown, stack(last, 0)
         return shown, (stack([state[0] for state in last], 0), stack([state[1] for state in last], 0))
 
+    def flatten_parameters(self) -> None:
+        """For programs that call it: the parameters stay where they are."""
+
     def _of_layer(self, states: Any, number: int) -> Any:
         """The first states of a layer: of one direction a state, of two a pair of them."""
         places = range(number * self.num_directions, (number + 1) * self.num_directions)

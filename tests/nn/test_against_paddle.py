@@ -20,7 +20,8 @@ OURS_ONLY = ("of input 1", "of input 2")  # gradients of labels, which Paddle do
 THEIRS_ONLY = {  # gradients Paddle gives: zeros, or of class weights
     name for name in compared.CASES if name.startswith(("F.grid_sample(mode=nearest", "F.cross_entropy")) or "weight" in name
 }
-WRONG_THERE = {  # finite differences say so
+WRONG_THERE = {
+    # ours holds the vectors it found fixed; Paddle's is that of no vectors, nor do finite differences say so
     "SpectralNorm([3, 4],power_iters=2)": "of input 0",
     "SpectralNorm([3, 4, 2],dim=1)": "of input 0",
     "F.softmax_with_cross_entropy(return_softmax=True)": "of input 0",  # without what goes through the softmax returned

@@ -202,3 +202,14 @@ def test_flatten_and_identity():
     assert nn.Flatten()(x).shape == [2, 12]
     assert nn.Flatten(0, 1)(x).shape == [6, 4]
     assert nn.Identity(1, a=2)(x) is x
+
+
+def test_layers_added_at_the_end_keep_the_others_where_they_are():
+    layers = nn.LayerList([nn.Identity()])
+    layers.extend([nn.Flatten(), nn.Identity()]).append(nn.Flatten())
+    assert list(layers._sub_layers) == ["0", "1", "2", "3"]
+    with pytest.raises(DTypeError, match="got int"):
+        layers.extend([nn.Identity(), 3])
+    assert len(layers) == 4
+    layers.add_sublayer("last", nn.Identity())
+    assert list(layers.append(nn.Identity())._sub_layers) == ["0", "1", "2", "3", "4", "5"]

@@ -79,6 +79,7 @@ REFUSED = {
     "two losses": (lambda: lr.ReduceOnPlateau(0.1).step(np.ones(2)), ArgumentError, "one number"),
     "a loss that is text": (lambda: lr.ReduceOnPlateau(0.1).step("x"), DTypeError, "'metrics'"),
     "a share above 1": (lambda: lr.OneCycleLR(0.1, 10, phase_pct=2.0), ArgumentError, "'phase_pct'"),
+    "a factor of 0": (lambda: lr.OneCycleLR(0.1, 10, divide_factor=0), ArgumentError, "'divide_factor'"),
     "an unknown strategy": (lambda: lr.OneCycleLR(0.1, 10, anneal_strategy="x"), ArgumentError, "'anneal_strategy'"),
     "an end that is a list": (lambda: lr.PolynomialDecay(0.1, 5, end_lr=[1]), DTypeError, "'end_lr'"),
     "values that are text": (lambda: lr.PiecewiseDecay([1], ["a", "b"]), DTypeError, "'values'"),
@@ -100,3 +101,16 @@ def test_refused(what):
         function()
     assert isinstance(caught.value, D2SError)
     assert words in str(caught.value)
+
+
+def test_a_factor_of_each_epoch_is_asked_for_once():
+    asked = []
+    schedule = lr.MultiplicativeDecay(1.0, lambda epoch: asked.append(epoch) or 0.5)
+    for _ in range(5):
+        schedule.step()
+    assert asked == [1, 2, 3, 4, 5] and schedule() == 0.5**5
+    schedule.step(2)
+    assert schedule() == 0.25
+    schedule.base_lr = 8.0
+    schedule.step(3)
+    assert schedule() == 1.0

@@ -108,7 +108,7 @@ class OneCycleLR(LRScheduler):
         self.min_lr = inside("OneCycleLR", "end_learning_rate", end_learning_rate, 0, math.inf, "[)")
         share = inside("OneCycleLR", "phase_pct", phase_pct, 0, 1, "[]")
         self.anneal_strategy = one_of("OneCycleLR", "anneal_strategy", anneal_strategy, ("cos", "linear"))
-        begin = self.max_lr / number("OneCycleLR", "divide_factor", divide_factor)
+        begin = self.max_lr / inside("OneCycleLR", "divide_factor", divide_factor, 0, math.inf, "()")
         self._turns, self._rates = self._course(share, begin, three_phase)
         super().__init__(begin, last_epoch, verbose)
 

@@ -206,12 +206,16 @@ class MultiplicativeDecay(LRScheduler):
         self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1, verbose: bool = False
     ) -> None:
         self.lr_lambda = function_of("MultiplicativeDecay", "lr_lambda", lr_lambda)
+        self._reached = (0, 0.0, 0.0)  # an epoch, its rate, and the rate all began with
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
-        found = self.base_lr
-        for epoch in range(1, self.last_epoch + 1):
+        first, found, begin = self._reached
+        if first > self.last_epoch or begin != self.base_lr:
+            first, found = 0, self.base_lr
+        for epoch in range(first + 1, self.last_epoch + 1):
             found = found * self.lr_lambda(epoch)
+        self._reached = max(first, self.last_epoch, 0), found, self.base_lr
         return found
 
 
