@@ -531,10 +531,8 @@ def test_a_capture_refuses_what_changes_the_tape():
     outside = tensor(1.0, 2.0)
     changes = [
         lambda x: outside.detach_(),
-        lambda x: outside.clear_gradient(),
         lambda x: outside.register_hook(None),
         lambda x: outside.retain_grads(),
-        lambda x: outside.backward(),
     ]
     for change in changes:
         with pytest.raises(CaptureError, match=rf"D2S100[13](.|\n)*{re.escape(__file__)}"):
