@@ -10,12 +10,15 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from d2s import nn, static
+from d2s import static
 from d2s.compat.layers import pool2d
 from d2s.compat.old_names import dropout
 from d2s.nn import functional
 from d2s.nn.activation import activated
 from d2s.ops import math, shape
+from d2s.static.learning import conv2d_transpose, conv3d, group_norm, instance_norm, layer_norm, prelu
+
+__all__ = ["conv2d_transpose", "conv3d", "group_norm", "instance_norm", "layer_norm", "prelu"]  # as they were, and are
 
 
 def fc(
@@ -48,97 +51,6 @@ def embedding(
     """A row of a table for each number; the last axis of the numbers has the extent 1 and becomes the row."""
     rows = shape.squeeze(input, -1) if input.shape[-1] == 1 else input
     return static.nn.embedding(rows, size, is_sparse, is_distributed, padding_idx, param_attr, dtype)
-
-
-def _given(**attrs: Any) -> dict[str, Any]:
-    """Attributes that were given, for layers that know their defaults."""
-    return {name: value for name, value in attrs.items() if value is not None}
-
-
-def conv2d_transpose(
-    input: Any,
-    num_filters: int,
-    output_size: Any = None,
-    filter_size: Any = None,
-    padding: Any = 0,
-    stride: Any = 1,
-    dilation: Any = 1,
-    groups: int | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
-    use_cudnn: bool = True,
-    act: str | None = None,
-    name: str | None = None,
-) -> Any:
-    """A convolution backwards."""
-    attrs = _given(weight_attr=param_attr, bias_attr=bias_attr)
-    layer = nn.Conv2DTranspose(
-        input.shape[1], num_filters, filter_size, stride, padding, dilation=dilation, groups=groups or 1, **attrs
-    )
-    return activated(layer(input, output_size), act)
-
-
-def conv3d(
-    input: Any,
-    num_filters: int,
-    filter_size: Any,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
-    use_cudnn: bool = True,
-    act: str | None = None,
-    name: str | None = None,
-) -> Any:
-    """A convolution over volumes."""
-    attrs = _given(weight_attr=param_attr, bias_attr=bias_attr)
-    layer = nn.Conv3D(input.shape[1], num_filters, filter_size, stride, padding, dilation, groups or 1, **attrs)
-    return activated(layer(input), act)
-
-
-def layer_norm(
-    input: Any,
-    scale: bool = True,
-    shift: bool = True,
-    begin_norm_axis: int = 1,
-    epsilon: float = 1e-5,
-    param_attr: Any = None,
-    bias_attr: Any = None,
-    act: str | None = None,
-    name: str | None = None,
-) -> Any:
-    """Samples of mean 0 and variance 1."""
-    behind = list(input.shape[begin_norm_axis:])
-    layer = nn.LayerNorm(behind, epsilon, param_attr if scale else False, bias_attr if shift else False)
-    return activated(layer(input), act)
-
-
-def group_norm(
-    input: Any,
-    groups: int,
-    epsilon: float = 1e-5,
-    param_attr: Any = None,
-    bias_attr: Any = None,
-    act: str | None = None,
-    data_layout: str = "NCHW",
-    name: str | None = None,
-) -> Any:
-    """Groups of channels of mean 0 and variance 1."""
-    return activated(nn.GroupNorm(groups, input.shape[1], epsilon, param_attr, bias_attr, data_layout)(input), act)
-
-
-def instance_norm(
-    input: Any, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
-) -> Any:
-    """Channels of mean 0 and variance 1, sample by sample."""
-    return nn.InstanceNorm2D(input.shape[1], epsilon, weight_attr=param_attr, bias_attr=bias_attr)(input)
-
-
-def prelu(x: Any, mode: str, param_attr: Any = None, name: str | None = None) -> Any:
-    """`x`, and a part of what is negative that is learnt: one for all, or one for each channel."""
-    return nn.PReLU({"all": 1, "channel": x.shape[1]}[mode], 0.25, param_attr)(x)
 
 
 def adaptive_pool2d(

@@ -10,6 +10,8 @@ from d2s.arguments import number
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import DTypeError
 from d2s.ops.compare import cast
+from d2s.ops.dispatch import current
+from d2s.ops.recording import Symbolic
 
 
 def assign(x: Any, output: Any = None) -> Any:
@@ -20,7 +22,11 @@ def assign(x: Any, output: Any = None) -> Any:
     """
     if output is not None and not isinstance(output, Tensor):
         raise DTypeError("D2S0001", f"assign(): 'output' expects a Tensor, got {type(output).__name__}")
-    made = cast(x, x.dtype) if isinstance(x, Tensor) else to_tensor(x)
+    made = cast(x, x.dtype) if isinstance(x, Tensor | Symbolic) else to_tensor(x)
+    in_runs = getattr(current(), "assign", None)
+    if output is not None and in_runs is not None and isinstance(made, Symbolic):
+        in_runs(output, made)  # each run of a declared program writes it
+        return output
     return made if output is None else output.set_value(made) or output
 
 

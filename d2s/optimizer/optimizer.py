@@ -259,6 +259,49 @@ class Optimizer:
         self.step()
         return [], pairs
 
+    def backward(
+        self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None, callbacks: Any = None
+    ) -> list[tuple[Any, Any]]:
+        """The parameters and their gradients: what there is of these, or of a declared loss what each run computes.
+
+        >>> layer = d2s.nn.Linear(1, 1)
+        >>> sgd = d2s.optimizer.SGD(0.1, parameters=layer.parameters())
+        >>> loss = layer(d2s.to_tensor([[1.0]])).sum()
+        >>> loss.backward()
+        >>> [p.shape for p, _ in sgd.backward(loss)]
+        [[1, 1], [1]]
+        """
+        declared = getattr(loss, "gradients_for", None)
+        if declared is not None:
+            found: list[tuple[Any, Any]] = declared(self, parameters, no_grad_set)
+            return found
+        return [(p, p.grad) for p in self._parameter_list if p.grad is not None and not p.stop_gradient]
+
+    def apply_gradients(self, params_grads: Sequence[tuple[Any, Any]]) -> list[Any]:
+        """A step with the gradients of these pairs.
+
+        >>> p = d2s.nn.Parameter(np.ones(1, "float32"), stop_gradient=False)
+        >>> d2s.optimizer.SGD(0.5, parameters=[p]).apply_gradients([(p, d2s.to_tensor([1.0]))])
+        []
+        >>> p.tolist()
+        [0.5]
+        """
+        pairs = [(p, g) for p, g in params_grads if g is not None]
+        declared = next((g.applied_by for _, g in pairs if hasattr(g, "applied_by")), None)
+        if declared is not None:
+            return declared(self, pairs)  # type: ignore[no-any-return]
+        before = [(p, p._grad) for p in self._parameter_list]
+        try:
+            for p, _ in before:
+                p._grad = None
+            for p, g in pairs:
+                p._grad = g
+            self.step()
+        finally:
+            for p, g in before:
+                p._grad = g
+        return []
+
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Sets the gradients of all parameters to 0, or takes them away."""
         for p in self._parameter_list:

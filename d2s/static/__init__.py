@@ -32,9 +32,12 @@ from d2s.static.program import (
 )
 from d2s.static.recording import Variable
 from d2s.static.scope import Scope, global_scope, scope_guard
+from d2s.static.strategies import BuildStrategy, ExecutionStrategy, cuda_places, device_guard, xpu_places
 
 __all__ = [
+    "BuildStrategy",
     "CompiledProgram",
+    "ExecutionStrategy",
     "Executor",
     "InputSpec",
     "Print",
@@ -47,11 +50,13 @@ __all__ = [
     "cpu_places",
     "create_global_var",
     "create_parameter",
+    "cuda_places",
     "data",
     "default_main_program",
     "default_startup_program",
     "deserialize_persistables",
     "deserialize_program",
+    "device_guard",
     "global_scope",
     "gradients",
     "load",
@@ -70,4 +75,5 @@ __all__ = [
     "serialize_persistables",
     "serialize_program",
     "set_program_state",
+    "xpu_places",
 ]

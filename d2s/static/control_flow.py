@@ -102,7 +102,7 @@ def while_loop(
     asking, trip = [recording.region(name) for name in ("test", "body")]
     asking.where = trip.where = recording.where = user_line()
     with handling(asking):
-        answer = _truth(asking.symbol_of(cond(*rebuild(skeleton, _inputs(asking, carried)))))
+        answer = _asked(asking.symbol_of(cond(*rebuild(skeleton, _inputs(asking, carried)))))
     with handling(trip):
         ends = _as_variables(trip, body(*rebuild(skeleton, _inputs(trip, carried))), len(carried), carried)
     reads, (test, made) = recording.adopt([asking, trip], [[answer], ends])
@@ -113,6 +113,13 @@ def while_loop(
         listed = ", ".join(f"{v.type} becomes {t.type}" for v, t in zip(inputs, made.outputs, strict=True) if v.type != t.type)
         refuse("D2S1002", f"a variable of a while_loop() changes its kind: {listed}", "keep dtype and shape")
     return rebuild(skeleton, recording.add("while_loop", [*inputs, *reads], types, attrs))
+
+
+def _asked(answer: Variable) -> Variable:
+    """Whether a loop goes on, which is to be a bool."""
+    if answer.dtype is not bool_:
+        raise DTypeError("D2S0001", f"while_loop(): 'cond' returns {answer.value.type}, expected one bool", hint="i < n")
+    return _truth(answer)
 
 
 def _looped(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any) -> Any:
@@ -244,13 +251,25 @@ def Print(
     def show(tensor: Tensor) -> None:
         count[0] += 1
         if not 0 <= first_n < count[0]:
-            lines = [
-                message or "",
-                f"Variable: {name}" if print_tensor_name else "",
-                f"  - shape: {tensor.shape}" if print_tensor_shape else "",
-            ]
-            lines += [f"  - dtype: {tensor.dtype.name}" if print_tensor_type else "", f"  - data: {tensor.numpy()}"]
-            print("\n".join(line for line in lines if line))
+            shown = {
+                f"Variable: {name}": print_tensor_name,
+                f"  - message: {message}": bool(message),
+                "  - lod: {}": print_tensor_lod,
+                "  - place: Place(cpu)": True,
+                f"  - shape: {tensor.shape}": print_tensor_shape,
+                "  - layout: NCHW": print_tensor_layout,
+                f"  - dtype: {tensor.dtype.name}": print_tensor_type,
+                f"  - data: {_in_a_row(tensor, summarize)}": True,
+            }
+            print("\n".join(line for line, wanted in shown.items() if wanted))
 
     host(declaring("Print"), show, [input], [])
     return input
+
+
+def _in_a_row(tensor: Tensor, count: int) -> str:
+    """The first values, as Paddle prints them."""
+    flat = tensor.numpy().reshape(-1)
+    listed = flat.tolist() if count < 0 else flat.tolist()[:count]
+    texts = [f"{v:.6g}" if isinstance(v, float) else str(int(v)) for v in listed]
+    return f"[{' '.join(texts)}{'...' if len(listed) < len(flat) else ''}]"

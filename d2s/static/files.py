@@ -270,7 +270,8 @@ def load_program_state(model_path: str, var_list: Any = None) -> dict[str, Any]:
     if os.path.exists(f"{model_path}.pdopt"):
         found |= checkpoint.load(f"{model_path}.pdopt")
     wanted = None if var_list is None else {v if isinstance(v, str) else v.name for v in var_list}
-    return {name: value for name, value in found.items() if wanted is None or name in wanted}
+    chosen = {name: value for name, value in found.items() if wanted is None or name in wanted}
+    return {name: value.numpy() if isinstance(value, Tensor) else value for name, value in chosen.items()}
 
 
 def set_program_state(program: Program, state: dict[str, Any]) -> None:

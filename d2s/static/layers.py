@@ -36,6 +36,15 @@ def known(function: str, extents: Sequence[int]) -> int:
     return math.prod(int(d) for d in extents)
 
 
+def _holder(kind: str, name: str | None) -> Layer:
+    """What parameters are made with: a name given begins theirs as it is, as in Paddle."""
+    expect(kind, "name", name, str | None, "a str")
+    layer = Layer(kind)
+    if name is not None:
+        layer._full_name = name
+    return layer
+
+
 def fc(
     x: Any,
     size: int,
@@ -48,7 +57,7 @@ def fc(
     """`x @ w + b`, the axes of x from `num_flatten_dims` on as one; of several x the sum."""
     declaring("fc")
     expect("fc", "size", size, int, "an int")
-    layer = Layer("fc" if name is None else name)
+    layer = _holder("fc", name)
     total = None
     for one in x if isinstance(x, list | tuple) else [x]:
         axis = num_flatten_dims % len(one.shape) if num_flatten_dims < 0 else num_flatten_dims
@@ -93,7 +102,7 @@ def conv2d(
 ) -> Any:
     """A convolution over two axes."""
     declaring("conv2d")
-    layer = Layer("conv2d" if name is None else name)
+    layer = _holder("conv2d", name)
     channels = known("conv2d", [input.shape[1 if data_format == "NCHW" else 3]])
     window = list(filter_size) if isinstance(filter_size, list | tuple) else [filter_size] * 2
     inside = channels // (groups or 1)
@@ -122,7 +131,7 @@ def batch_norm(
 ) -> Any:
     """Each channel brought to mean 0 and variance 1; clones for tests use the running averages."""
     declaring("batch_norm")
-    layer = Layer("batch_norm" if name is None else name)
+    layer = _holder("batch_norm", name)
     shape = [known("batch_norm", [input.shape[1 if data_layout == "NCHW" else -1]])]
     scale = layer.create_parameter(shape, param_attr, default_initializer=Constant(1.0))
     bias = layer.create_parameter(shape, bias_attr, is_bias=True)

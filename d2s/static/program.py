@@ -18,7 +18,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from d2s import types
+from d2s import memory, types, unique_name
 from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, brief
@@ -31,7 +31,7 @@ from d2s.ops.dispatch import handlers
 from d2s.static.input_spec import InputSpec
 from d2s.static.recording import Fed, Held, Recording, Variable
 from d2s.static.scope import Scope, global_scope
-from d2s.types import Type
+from d2s.types import Dim, Type
 
 
 class Operator(NamedTuple):
@@ -66,6 +66,17 @@ class Block:
     def var(self, name: str) -> Any:
         """The variable of that name."""
         return self.program.named(name)
+
+    def create_var(self, name: str | None = None, shape: Any = None, dtype: Any = "float32", **more: Any) -> Any:
+        """A variable for what `py_func` returns; persistable, a tensor that the program keeps."""
+        recording = self.program.recording
+        found = name or unique_name.generate("_generated_var")
+        spec = InputSpec([] if shape is None else shape, dtype)
+        if more.get("persistable"):
+            held = Tensor(memory.zeros("create_var", [d or 1 for d in spec.shape], spec.dtype.numpy))
+            held.name = found
+            return held
+        return recording.feed(found, Type(types.dtype(spec.dtype), _named_extents(spec.shape)))
 
     def has_var(self, name: str) -> bool:
         return self.program.has(name)
@@ -300,12 +311,16 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Variab
     expect("data", "name", name, str, "a str")
     spec = InputSpec(shape, "float32" if dtype is None else dtype)
     known = recording.names.get(name)
-    of = Type(types.dtype(spec.dtype), tuple(f"n{k}" if d is None else d for k, d in enumerate(spec.shape)))
+    of = Type(types.dtype(spec.dtype), _named_extents(spec.shape))
     if known is not None and isinstance(recording.roles.get(known.value), Fed):
         if str(known.value.type) != str(of):
             raise ArgumentError("D2S0004", f"data(): '{name}' was declared as another kind of tensor before")
         return known
     return recording.feed(name, of)
+
+
+def _named_extents(shape: Sequence[int | None]) -> tuple[Dim, ...]:
+    return tuple(f"n{k}" if d is None else d for k, d in enumerate(shape))
 
 
 _scopes: list[str] = []

@@ -130,13 +130,27 @@ class Variable(SymbolicTensor):
     def __format__(self, spec: str) -> str:  # type: ignore[override]
         return format(repr(self), spec)
 
+    def dim(self) -> int:
+        """How many axes it has."""
+        return self.ndim
+
+    ndimension = dim
+
     def minimized_by(self, optimizer: Any, startup: Any, parameters: Any, no_grad_set: Any) -> Any:
         """What `optimizer.minimize(loss)` does for a declared loss: each run ends with a step."""
-        pairs = self.root.append_backward(self, parameters or optimizer._parameter_list or None, no_grad_set)
+        pairs = self.gradients_for(optimizer, parameters, no_grad_set)
+        return self.applied_by(optimizer, pairs), pairs
+
+    def gradients_for(self, optimizer: Any, parameters: Any, no_grad_set: Any) -> list[tuple[Tensor, "Variable"]]:
+        """What `optimizer.backward(loss)` does for a declared loss."""
+        return self.root.append_backward(self, parameters or optimizer._parameter_list or None, no_grad_set)
+
+    def applied_by(self, optimizer: Any, pairs: Sequence[tuple[Tensor, "Variable"]]) -> list[Any]:
+        """What `optimizer.apply_gradients` does with declared gradients, of which this is one."""
         if not optimizer._parameter_list:
             optimizer._groups = [optimizer._group({"params": [p for p, _ in pairs]})]
-        self.root.steps.append(Step(optimizer, pairs))
-        return [], pairs
+        self.root.steps.append(Step(optimizer, list(pairs)))
+        return []
 
 
 def _seen(dim: Dim) -> int:
@@ -329,6 +343,8 @@ class Recording(Recorder, Postpones):
 
     def append_backward(self, loss: Variable, parameters: Any = None, no_grad_set: Any = None) -> list[tuple[Tensor, Variable]]:
         """Gradients of a loss in the parameters it depends on, or in those of them that are listed."""
+        if math.prod(loss.value.type.shape) != 1:  # type: ignore[arg-type]
+            refuse("D2S0004", f"append_backward(): 'loss' is {loss!r}, expected one number", "loss.mean()")
         left_out = _named("no_grad_set", no_grad_set) or set()
         listed = _named("parameter_list", parameters)
         learnt = [t for t, _ in self.lifted.values() if not t.stop_gradient and t.dtype.kind == "f"]
@@ -356,7 +372,7 @@ class Recording(Recorder, Postpones):
             zip((w.value for w in found), self.add("backward", inputs, [w.value.type for w in found], attrs), strict=True)
         )
         for w in found:
-            self.names[f"{w.name}@GRAD"] = made[w.value]
+            self.names.setdefault(f"{w.name}@GRAD", made[w.value])
         return [made.get(w.value) for w in wanted]
 
     # --- names

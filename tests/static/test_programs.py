@@ -146,7 +146,9 @@ def test_python_is_called_in_the_order_it_was_declared(declared, capsys):
     y = static.Print(out + 1.0, message="here:")
     assert run({"x": ONES}, y)[0].tolist() == [[7.0] * 3] * 2
     assert seen == [[2, 3]]
-    assert capsys.readouterr().out.startswith("here:\nVariable: ")
+    assert capsys.readouterr().out.startswith(
+        "Variable: add_0.tmp_0\n  - message: here:\n  - lod: {}\n  - place: Place(cpu)\n  - shape: [2, 3]\n"
+    )
 
 
 def test_what_python_returns_is_what_was_declared(declared):

@@ -1,0 +1,175 @@
+"""More layers as calls, each a layer of `d2s.nn` whose parameters the startup program gives their first values.
+
+In: variables and sizes. Out: variables.
+
+>>> layer_norm(d2s.to_tensor([[1.0, 3.0]]), epsilon=0.0).tolist()
+[[-1.0, 1.0]]
+"""
+
+from typing import Any
+
+from d2s import nn
+from d2s.nn.activation import activated
+from d2s.nn.layer import Layer
+from d2s.static.layers import known
+
+
+def _given(**attrs: Any) -> dict[str, Any]:
+    """Attributes that were given, for layers that know their defaults."""
+    return {name: value for name, value in attrs.items() if value is not None}
+
+
+def _channels(input: Any, data_format: str) -> Any:
+    return input.shape[1 if data_format.startswith("NC") else -1]
+
+
+def conv2d_transpose(
+    input: Any,
+    num_filters: int,
+    output_size: Any = None,
+    filter_size: Any = None,
+    padding: Any = 0,
+    stride: Any = 1,
+    dilation: Any = 1,
+    groups: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Any:
+    """A convolution backwards."""
+    attrs = _given(weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format)
+    channels = known("conv2d_transpose", [_channels(input, data_format)])
+    layer = nn.Conv2DTranspose(
+        channels, num_filters, filter_size, stride, padding, dilation=dilation, groups=groups or 1, **attrs
+    )
+    return activated(layer(input, output_size), act)
+
+
+def conv3d_transpose(
+    input: Any,
+    num_filters: int,
+    output_size: Any = None,
+    filter_size: Any = None,
+    padding: Any = 0,
+    stride: Any = 1,
+    dilation: Any = 1,
+    groups: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCDHW",
+) -> Any:
+    """A convolution over volumes, backwards."""
+    attrs = _given(weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format)
+    channels = known("conv3d_transpose", [_channels(input, data_format)])
+    layer = nn.Conv3DTranspose(
+        channels, num_filters, filter_size, stride, padding, dilation=dilation, groups=groups or 1, **attrs
+    )
+    return activated(layer(input, output_size), act)
+
+
+def conv3d(
+    input: Any,
+    num_filters: int,
+    filter_size: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCDHW",
+) -> Any:
+    """A convolution over volumes."""
+    attrs = _given(weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format)
+    channels = known("conv3d", [_channels(input, data_format)])
+    layer = nn.Conv3D(channels, num_filters, filter_size, stride, padding, dilation, groups or 1, **attrs)
+    return activated(layer(input), act)
+
+
+def layer_norm(
+    input: Any,
+    scale: bool = True,
+    shift: bool = True,
+    begin_norm_axis: int = 1,
+    epsilon: float = 1e-5,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Samples of mean 0 and variance 1."""
+    behind = list(input.shape[begin_norm_axis:])
+    layer = nn.LayerNorm(behind, epsilon, param_attr if scale else False, bias_attr if shift else False)
+    return activated(layer(input), act)
+
+
+def group_norm(
+    input: Any,
+    groups: int,
+    epsilon: float = 1e-5,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """Groups of channels of mean 0 and variance 1."""
+    return activated(nn.GroupNorm(groups, input.shape[1], epsilon, param_attr, bias_attr, data_layout)(input), act)
+
+
+def instance_norm(
+    input: Any, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
+) -> Any:
+    """Channels of mean 0 and variance 1, sample by sample."""
+    return nn.InstanceNorm2D(input.shape[1], epsilon, weight_attr=param_attr, bias_attr=bias_attr)(input)
+
+
+def prelu(x: Any, mode: str, param_attr: Any = None, name: str | None = None) -> Any:
+    """`x`, and a part of what is negative that is learnt: one for all, or one for each channel."""
+    return nn.PReLU({"all": 1, "channel": x.shape[1]}[mode], 0.25, param_attr)(x)
+
+
+def bilinear_tensor_product(
+    x: Any,
+    y: Any,
+    size: int,
+    act: str | None = None,
+    name: str | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+) -> Any:
+    """`x @ w @ y` for each of `size` matrices w.
+
+    >>> bilinear_tensor_product(d2s.ones([1, 2]), d2s.ones([1, 3]), 4, param_attr=d2s.nn.initializer.Constant(1.0)).tolist()
+    [[6.0, 6.0, 6.0, 6.0]]
+    """
+    first, second = (known("bilinear_tensor_product", v.shape[1:]) for v in (x, y))
+    return activated(nn.Bilinear(first, second, size, param_attr, bias_attr)(x, y), act)
+
+
+def spectral_norm(weight: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None) -> Any:
+    """A weight divided by its largest singular value, as so many iterations find it."""
+    return nn.SpectralNorm(list(weight.shape), dim, power_iters, eps)(weight)
+
+
+def row_conv(input: Any, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Any:
+    """Each step of a sequence as the weighted sum of itself and so many steps behind it, channel by channel.
+
+    >>> row_conv(d2s.ones([1, 3, 2]), 1, d2s.nn.initializer.Constant(1.0)).tolist()
+    [[[2.0, 2.0], [2.0, 2.0], [1.0, 1.0]]]
+    """
+    channels = known("row_conv", [input.shape[2]])
+    weight: Any = Layer("row_conv").create_parameter([future_context_size + 1, channels], param_attr)
+    ahead = nn.functional.pad(input, [0, future_context_size], data_format="NLC")
+    steps = [ahead[:, k : input.shape[1] + k] for k in range(future_context_size + 1)]
+    found = sum((step * weight[k] for k, step in enumerate(steps[1:], 1)), steps[0] * weight[0])
+    return activated(found, act)
