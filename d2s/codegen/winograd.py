@@ -1,12 +1,14 @@
-"""The three transforms of a Winograd convolution F(2x2, 3x3), in LLVM IR: of filters, of windows and of results.
+"""The transforms of a Winograd convolution F(2x2, 3x3), in LLVM IR: of filters, of windows and of results.
 
 A tile of 2 x 2 results reads a window of 4 x 4 numbers. Both it and a filter of 3 x 3 are turned into 16 numbers, so that 16
 products, summed over the channels, turn into the 4 results: instead of 36. LANES tiles (or filters) are done at once.
 
+The gradient of the filters goes the same way back: cotangents are turned as results are not yet, filters as they were.
+
 In: a float type. Out: what writes the bodies of functions; all arguments are ints, addresses count bytes, all else elements.
 
 >>> sorted(emits(Float(32, 16)))
-['filters_turned', 'results_turned', 'windows_turned']
+['cotangents_turned', 'filters_found', 'filters_turned', 'results_turned', 'windows_turned']
 """
 
 from typing import Any
@@ -124,6 +126,69 @@ def _results(of: Float) -> Emit:
     return emit
 
 
+def _cotangent_line(builder: Any, g: list[Any]) -> list[Any]:
+    return [g[0], builder.fadd(g[0], g[1]), builder.fsub(g[0], g[1]), builder.fneg(g[1])]
+
+
+def _found_line(builder: Any, half: Any, u: list[Any]) -> list[Any]:
+    total, rest = (builder.fmul(half, f(u[1], u[2])) for f in (builder.fadd, builder.fsub))
+    return [builder.fadd(u[0], total), rest, builder.fadd(total, u[3])]
+
+
+def _cotangents(of: Float) -> Emit:
+    """cotangents_turned(to, pitch, source, row, rows, columns): what LANES tiles side by side hand back.
+
+    The first rows of 2 and columns of 2 * LANES are read, all else is 0. The 16 numbers of a tile are written pitch apart.
+    """
+    even, odd = (ir.Constant(ir.VectorType(I32, of.lanes), list(range(k, 2 * of.lanes, 2))) for k in (0, 1))
+
+    def emit(builder: Any, args: Any) -> None:
+        to, pitch, source, row, rows, columns = args
+        there = [of.between(builder, I64(0), builder.sub(columns, I64(s))) for s in (0, of.lanes)]
+        nothing, square = ir.Constant(of.mask, [0] * of.lanes), []
+        for h in range(2):
+            line = of.at(builder, source, builder.mul(row, I64(h)))
+            inside = builder.icmp_signed("<", I64(h), rows)
+            masks = [builder.select(inside, m, nothing) for m in there]
+            read = [of.masked_load(builder, of.at(builder, line, I64(k * of.lanes)), m) for k, m in enumerate(masks)]
+            square.append(_cotangent_line(builder, [builder.shuffle_vector(*read, which) for which in (even, odd)]))
+        square = _flipped([_cotangent_line(builder, column) for column in _flipped(square)])
+        for k, value in enumerate(v for line in square for v in line):
+            of.store(builder, value, of.at(builder, to, builder.mul(pitch, I64(k))))
+
+    return emit
+
+
+def _found(of: Float) -> Emit:
+    """filters_found(to, pitch, source, apart, count, seen): LANES filters of 9 numbers, of their 16.
+
+    These stand `apart`. The first count filters are written, pitch from each other. To the LANES numbers at `seen` a nan is
+    added where one is not finite.
+    """
+
+    def emit(builder: Any, args: Any) -> None:
+        to, pitch, source, apart, count, seen = args
+        u = [of.load(builder, of.at(builder, source, builder.mul(apart, I64(k)))) for k in range(16)]
+        half = ir.Constant(of.vector, [0.5] * of.lanes)
+        lines = [_found_line(builder, half, u[4 * k : 4 * k + 4]) for k in range(4)]
+        taps = [v for line in _flipped([_found_line(builder, half, c) for c in _flipped(lines)]) for v in line]
+        known, found = of.between(builder, I64(0), count), of.load(builder, seen)
+        for tap in taps:
+            found = builder.select(known, of.fma(builder, tap, of.zero, found), found)
+        of.store(builder, found, seen)
+        for start in range(0, 9, of.lanes):
+            part = taps[start : start + of.lanes]
+            rows = turned(builder, part + [of.zero] * (of.lanes - len(part)), of.lanes)
+            mask, nothing = of.between(builder, I64(0), I64(len(part))), ir.Constant(of.mask, [0] * of.lanes)
+            for lane, row in enumerate(rows):
+                at = of.at(builder, to, builder.add(builder.mul(pitch, I64(lane)), I64(start)))
+                there = builder.select(builder.icmp_signed("<", I64(lane), count), mask, nothing)
+                of.masked_store(builder, row, at, there)
+
+    return emit
+
+
 def emits(of: Float) -> dict[str, tuple[int, Emit]]:
     """The functions by name, and how many arguments they have."""
-    return {"filters_turned": (5, _filters(of)), "windows_turned": (8, _windows(of)), "results_turned": (8, _results(of))}
+    found = {"filters_turned": (5, _filters(of)), "windows_turned": (8, _windows(of)), "results_turned": (8, _results(of))}
+    return found | {"cotangents_turned": (6, _cotangents(of)), "filters_found": (6, _found(of))}

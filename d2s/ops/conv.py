@@ -17,7 +17,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import DTypeError, ShapeError
-from d2s.ops import conv_depth_text, conv_plane_text, conv_text, conv_weight_text, conv_winograd_text, windows
+from d2s.ops import (
+    conv_depth_text,
+    conv_plane_text,
+    conv_text,
+    conv_weight_text,
+    conv_winograd_text,
+    conv_winograd_weight_text,
+    windows,
+)
 from d2s.ops.dispatch import current
 from d2s.ops.op import Share, op
 from d2s.ops.reduce import sum
@@ -240,7 +248,9 @@ def _(x, cotangent, out, stride, padding, dilation, groups, kernel):
     if channels == (1, 1) and groups > 1:
         share = Share(conv_depth_text.WEIGHT_PIECES, conv_depth_text.WEIGHT_GRAIN)
         return extents, conv_depth_text.WEIGHT_CALL, share, conv_depth_text.WEIGHT_ABOVE
-    return extents, conv_weight_text.CALL, Share(conv_weight_text.PIECES, "1"), conv_weight_text.ABOVE
+    tiled = conv_winograd_weight_text.fits(x.dtype.short, kernel, stride, dilation, channels)
+    text = conv_winograd_weight_text if tiled else conv_weight_text
+    return extents, text.CALL, Share(text.PIECES, "1"), text.ABOVE
 
 
 @conv_weight_grad.rule("vjp")

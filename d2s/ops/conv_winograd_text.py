@@ -21,9 +21,9 @@ from d2s.types import Shape
 
 TILES = "64"  # of a piece: whole vectors of every host
 _AT_ONCE = "48"  # channels of the result, where there are many of the source
-_LEAST = 32  # channels, of source and of result
+LEAST = 32  # channels, of source and of result
 
-_SHARED = '''\
+BLOCKS = '''\
 @native
 def has_tiles(n, o_h, o_w):
     """Whether there are so many tiles that turning the filters pays."""
@@ -35,6 +35,9 @@ def blocks_of(n, o_h, o_w):
     return (n * ((o_h + 1) // 2) * ((o_w + 1) // 2) + TILES - 1) // TILES
 
 
+'''
+
+_SHARED = '''\
 @native
 def blocks_together(blocks):
     """Pieces that share the filters they turn."""
@@ -65,7 +68,7 @@ def tiled_grain(n, groups, o_h, o_w):
 
 '''
 
-_LAID = '''\
+WINDOWS = '''\
 @native
 def runs_listed(runs, first, count, rows, columns):
     """Tiles as runs of at most LANES in a row: which of them is the first, image, row and column of its results, how many."""
@@ -81,6 +84,26 @@ def runs_listed(runs, first, count, rows, columns):
 
 
 @native
+def windows_laid(to, source, runs, count, channels, image, i_h, i_w, from_h, from_w):
+    for s in range(channels):
+        for k in range(count):
+            run = i64(runs + 64 * k)
+            h, w = run[2] + from_h, run[3] + from_w
+            read = source + SIZE * (run[1] * image + s * i_h * i_w + h * i_w + w)
+            at = to + SIZE * (s * TILES + run[0])
+            windows_turned(at, (channels + 1) * TILES, read, i_w, -h, i_h - h, -w, i_w - w)
+
+
+@native
+def window_line(at, step):
+    a, b, c, d = floats(at)[0], floats(at)[step], floats(at)[2 * step], floats(at)[3 * step]
+    floats(at)[0], floats(at)[step], floats(at)[2 * step], floats(at)[3 * step] = a - c, b + c, c - b, b - d
+
+
+'''
+
+_LAID = '''\
+@native
 def filters_laid(to, pitch, rows, weights, channels, transposed, each, a_row, a_channel):
     """The filters of some channels of the result: in a transpose those of a channel of the source stand together."""
     if transposed:
@@ -91,17 +114,6 @@ def filters_laid(to, pitch, rows, weights, channels, transposed, each, a_row, a_
         for i in range(rows):
             for s in range(0, channels, LANES):
                 filters_turned(to + SIZE * (i * channels + s), pitch, weights + SIZE * (i * a_row + 9 * s), channels - s, 0)
-
-
-@native
-def windows_laid(to, source, runs, count, channels, image, i_h, i_w, from_h, from_w):
-    for s in range(channels):
-        for k in range(count):
-            run = i64(runs + 64 * k)
-            h, w = run[2] + from_h, run[3] + from_w
-            read = source + SIZE * (run[1] * image + s * i_h * i_w + h * i_w + w)
-            at = to + SIZE * (s * TILES + run[0])
-            windows_turned(at, (channels + 1) * TILES, read, i_w, -h, i_h - h, -w, i_w - w)
 
 
 @native
@@ -192,12 +204,6 @@ def filter_line(at, step):
     first, middle, last = floats(at)[0], floats(at)[step], floats(at)[2 * step]
     ends = first + last
     floats(at)[step], floats(at)[2 * step], floats(at)[3 * step] = T(0.5) * (ends + middle), T(0.5) * (ends - middle), last
-
-
-@native
-def window_line(at, step):
-    a, b, c, d = floats(at)[0], floats(at)[step], floats(at)[2 * step], floats(at)[3 * step]
-    floats(at)[0], floats(at)[step], floats(at)[2 * step], floats(at)[3 * step] = a - c, b + c, c - b, b - d
 
 
 @native
@@ -359,7 +365,7 @@ PIECE
 
 
 def _above() -> str:
-    text = _SHARED + _LAID + _AGAIN + _ALONE
+    text = BLOCKS + _SHARED + WINDOWS + _LAID + _AGAIN + _ALONE
     parameters = "source, weights, biases, result, transposed"
     bodies = [part.replace("PIECE", textwrap.indent(_PIECE, "    ")) for part in (_BODY, _PLAIN)]
     text += conv_text.functions("tiled", parameters, _SIZES, *bodies)
@@ -374,7 +380,7 @@ PIECES, GRAIN = "tiled_pieces(n0, n1, n3, n7, n8, n9)", "tiled_grain(n0, n1, n8,
 def fits(short: str, kernel: Shape, stride: Shape, dilation: Shape, channels: tuple[int, int]) -> bool:
     """Whether a convolution with many tiles is done so."""
     usual = tuple(kernel) == (3, 3) and {*stride, *dilation} == {1}
-    return short == "f32" and usual and min(channels) >= _LEAST
+    return short == "f32" and usual and min(channels) >= LEAST
 
 
 def call(transposed: bool, bias: bool) -> str:
