@@ -37,7 +37,7 @@ def number(function: str, name: str, value: Any) -> float:
     """A real number, as a float."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise DTypeError("D2S0001", f"{function}(): '{name}' expects a number, got {type(value).__name__}")
-    if not -_LARGEST < value < _LARGEST and isinstance(value, int):  # no `try`: captured functions come here, too
+    if isinstance(value, int) and not -_LARGEST < value < _LARGEST:  # no `try`: captured functions come here, too
         raise ArgumentError("D2S0004", f"{function}(): '{name}' is {brief(value)}, too large for a float")
     return float(value)
 

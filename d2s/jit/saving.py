@@ -143,6 +143,7 @@ def _captured(method: str, static: StaticFunction, input_spec: Sequence[Any] | N
     if not spec:
         return _again(static, static.variants[0][0])
     fresh = StaticFunction(static.function, spec, static.owner)
+    fresh.stays_open = True
     values = fresh._values(tuple(_example(s) for s in spec), {})
     leaves, skeleton = flatten(fresh._arguments(values))
     names = fresh._names(fresh._arguments(values))

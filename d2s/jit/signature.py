@@ -11,7 +11,7 @@ In: bound arguments. Out: a key; and from an older key and a new one, a key in w
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -129,21 +129,33 @@ def aligned(spec: Any, value: Any) -> list[InputSpec | None]:
     return [spec if isinstance(spec, InputSpec) else None]
 
 
-def specialize(call: Key, specs: Sequence[InputSpec | None], names: Sequence[str]) -> Key:
-    """The key of a call where `input_spec` names extents; an argument that is not as specified is refused."""
-    count = 0
+def specialize(call: Key, specs: Sequence[InputSpec | None], names: Sequence[str]) -> list[Key]:
+    """The keys of a call where `input_spec` leaves extents open, the most general first; other arguments are refused.
+
+    In the first, all open extents have names of their own; in the second, equal ones of equal axes share one: batches, say.
+    """
+    for n, (leaf, spec) in enumerate(zip(call.leaves, specs, strict=False)):
+        if spec is not None and leaf.dtype is not None:
+            _expect(names[n], leaf, spec)
+    apart, shared = dict[Any, str](), dict[Any, str]()
+    keys = [_open(call, specs, lambda n, k, d: apart.setdefault((n, k), f"n{len(apart)}"))]
+    keys += [_open(call, specs, lambda n, k, d: shared.setdefault((k, d), f"n{len(shared)}"))]
+    return list(dict.fromkeys(keys))
+
+
+def _expect(name: str, leaf: Leaf, spec: InputSpec) -> None:
+    fits = len(spec.shape) == len(leaf.shape) and all(s in (None, d) for s, d in zip(spec.shape, leaf.shape, strict=True))
+    if not fits or leaf.dtype is not spec.dtype:
+        got = f"{leaf.dtype.name} of shape {list(leaf.shape)}"  # type: ignore[union-attr]
+        wanted = f"{spec.dtype.name} of shape {list(spec.shape)}"
+        raise ArgumentError("D2S0002", f"'{name}' expects {wanted} (its InputSpec), got {got}")
+
+
+def _open(call: Key, specs: Sequence[InputSpec | None], name: Callable[[int, int, Any], str]) -> Key:
     leaves = list(call.leaves)
     for n, (leaf, spec) in enumerate(zip(call.leaves, specs, strict=False)):
-        if spec is None or leaf.dtype is None:
-            continue
-        fits = len(spec.shape) == len(leaf.shape) and all(s in (None, d) for s, d in zip(spec.shape, leaf.shape, strict=True))
-        if not fits or leaf.dtype is not spec.dtype:
-            got = f"{leaf.dtype.name} of shape {list(leaf.shape)}"
-            wanted = f"{spec.dtype.name} of shape {list(spec.shape)}"
-            raise ArgumentError("D2S0002", f"'{names[n]}' expects {wanted} (its InputSpec), got {got}")
-        shape = []
-        for wanted_dim, dim in zip(spec.shape, leaf.shape, strict=True):
-            shape.append(dim if wanted_dim is not None or dim == 1 else f"n{count}")
-            count += wanted_dim is None
-        leaves[n] = dataclasses.replace(leaf, shape=tuple(shape))
+        if spec is not None and leaf.dtype is not None:
+            dims = enumerate(zip(spec.shape, leaf.shape, strict=True))
+            shape = tuple(name(n, k, d) if wanted is None and d != 1 else d for k, (wanted, d) in dims)
+            leaves[n] = dataclasses.replace(leaf, shape=shape)
     return Key(tuple(leaves), call.skeleton)

@@ -26,7 +26,7 @@ from d2s.capture.tree import flatten
 from d2s.codegen import cache
 from d2s.config import knob
 from d2s.convert.loads import refuse_operators
-from d2s.errors import ArgumentError, CaptureError, DTypeError
+from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError
 from d2s.ir.program import Program
 from d2s.jit import signature
 from d2s.jit.binding import binder
@@ -90,6 +90,7 @@ class StaticFunction:
         self._signature = inspect.Signature()
         self.variants: list[tuple[Key, Variant]] = []
         self.quick: list[Quick] = []  # of the variants looked at first, where they have it
+        self.stays_open = False  # whether extents that input_spec leaves open must be open in the Program: files want that
         self.log: list[str] = []
         self.given_up: list[str] = []  # why calls ran as plain Python
 
@@ -243,17 +244,17 @@ class StaticFunction:
             return self._capture(call, leaves, names, self._specs(values))
 
     def _capture(self, call: Key, leaves: list[Any], names: list[str], specs: Sequence[InputSpec | None]) -> Variant:
-        specified = signature.specialize(call, specs, names)
-        keys = [specified]
-        if specified == call:
+        keys = signature.specialize(call, specs, names)
+        if keys == [call]:
             general = (signature.generalize(old, call) for old, _ in self.variants)
             keys[:0] = [next((key for key in general if key), call)]
+        keys += [] if self.stays_open else [call]
         for key in dict.fromkeys(keys):
             try:
                 variant = Variant(self._python, self.__name__, key, leaves, names)
-            except CaptureError as error:
+            except (CaptureError, ShapeError) as error:
                 if key == keys[-1]:
-                    raise error.at(self._line()) from error.__cause__
+                    raise (error.at(self._line()) if isinstance(error, CaptureError) else error) from error.__cause__
                 continue  # code that asks for an extent's number is captured once for each number
             self.variants[LIMIT - 1 :] = []
             self.variants.insert(0, (key, variant))

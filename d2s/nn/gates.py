@@ -87,7 +87,7 @@ def rrelu(x: Any, lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0, training: 
     if not 0 <= low <= high <= 1:
         raise ArgumentError("D2S0004", f"rrelu(): 'lower' is {low}, 'upper' is {high}, expected 0 <= lower <= upper <= 1")
     held = tensor_type(x, "rrelu", "x")
-    share = uniform(list(held.shape), held.dtype, low, high) if training else (low + high) / 2
+    share = uniform(list(x.shape), held.dtype, low, high) if training else (low + high) / 2
     return where(greater_than(x, 0.0), x, x * share)
 
 

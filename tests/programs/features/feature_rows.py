@@ -67,6 +67,8 @@ def judge(row: Row) -> str:
     if row.check:
         return row.check() or CAPTURED
     eager, _ = _run(row, static=False)
+    broken = [run for run, _ in eager if run.raised and run.raised[0] in ("AttributeError", "NameError", "TypeError")]
+    assert len(broken) < len(eager), f"eager code itself does not run: {broken[0].raised}"
     static, refusal = _run(row, static=True)
     for n, (a, b) in enumerate(zip(eager, static, strict=False)):
         difference = a[0].difference(b[0])

@@ -1,0 +1,61 @@
+"""Extents that `input_spec` leaves open: one Program for all where that can be, a Program for each size where it cannot."""
+
+import numpy as np
+import pytest
+
+import d2s
+import d2s.nn.functional as F
+from d2s.static import InputSpec
+
+ROWS = InputSpec([None, 6])
+LABELS = InputSpec([None], "int64")
+
+
+def rows(n):
+    return d2s.to_tensor(np.linspace(-1.0, 1.0, 6 * n, dtype="float32").reshape(n, 6))
+
+
+def labels(n):
+    return d2s.to_tensor(np.arange(n) % 6)
+
+
+def test_two_batches_that_must_agree_are_one():
+    loss = d2s.to_static(lambda x, label: F.cross_entropy(x, label), input_spec=[ROWS, LABELS])
+    for n in (4, 5, 9):
+        assert loss(rows(n), labels(n)).item() == F.cross_entropy(rows(n), labels(n)).item()
+    assert len(loss.variants) == 1
+    with pytest.raises(d2s.errors.ShapeError):
+        loss(rows(4), labels(5))
+
+
+def test_extents_that_need_not_agree_stay_apart():
+    products = d2s.to_static(lambda x, y: d2s.matmul(x, y, transpose_y=True), input_spec=[ROWS, ROWS])
+    for n, m in ((4, 4), (3, 5), (7, 2)):
+        assert products(rows(n), rows(m)).shape == [n, m]
+    assert len(products.variants) == 1
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: d2s.reshape(x, [-1, 3]),
+        lambda x: d2s.reshape(x, [x.shape[0] * 2, 3]),
+        lambda x: x * x.shape[0] if x.shape[0] > 4 else x - 1,
+        lambda x: d2s.concat([x, d2s.zeros([x.shape[0], 1])], axis=1),
+        lambda x: d2s.topk(x, 2, axis=0)[0],
+        lambda x: d2s.median(x),
+        lambda x: d2s.expand(d2s.ones([1, 6]), [x.shape[0], 6]) + x,
+    ],
+)
+def test_code_that_must_know_the_number_is_captured_for_each(function):
+    static = d2s.to_static(function, input_spec=[ROWS])
+    for n in (3, 5, 3, 8):
+        assert static(rows(n)).numpy().tobytes() == function(rows(n)).numpy().tobytes()
+    assert len(static.variants) <= 3
+
+
+def test_a_file_is_never_of_one_size_where_its_spec_is_open(tmp_path):
+    static = d2s.to_static(lambda x: x * x.shape[0], input_spec=[ROWS])
+    static(rows(3))
+    with pytest.raises(d2s.errors.CaptureError, match="known at run time only"):
+        d2s.jit.save(static, str(tmp_path / "model"))
