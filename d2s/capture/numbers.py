@@ -40,6 +40,16 @@ def _divided(function: Callable[[Any, Any], Any], plain: Any, reflected: bool) -
     return method
 
 
+def _kept_by(neutral: int, plain: Any) -> Any:
+    """An int plus 0, or times 1, is that int, and still an extent if it was one."""
+
+    def method(self: SymbolicTensor, other: Any) -> Any:
+        whole = self.value.type.python and self.dtype.kind == "i"
+        return self if whole and type(other) is int and other == neutral else plain(self, other)
+
+    return method
+
+
 def _as_float(value: Any) -> Any:
     return OPS["cast"](value, "float64", python=True) if isinstance(value, SymbolicTensor) else float(value)
 
@@ -65,6 +75,8 @@ def _is_float(value: Any) -> bool:
 
 
 _OPS = {operator.truediv: OPS["divide"], operator.floordiv: OPS["floor_divide"], operator.mod: OPS["remainder"]}
+for _spelled, _neutral in (("__add__", 0), ("__radd__", 0), ("__sub__", 0), ("__mul__", 1), ("__rmul__", 1)):
+    setattr(SymbolicTensor, _spelled, _kept_by(_neutral, getattr(SymbolicTensor, _spelled)))
 for _name, _function in (("truediv", operator.truediv), ("floordiv", operator.floordiv), ("mod", operator.mod)):
     for _sign in ("", "r"):
         _spelled = f"__{_sign}{_name}__"

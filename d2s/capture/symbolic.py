@@ -126,22 +126,23 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
         return len(self.value.type.shape)
 
     @property
-    def shape(self) -> list[int]:
+    def shape(self) -> list[Any]:
+        """An extent with a name is a Python number of run time."""
+        return [self.recorder.root.sized(self, axis) for axis in range(self.ndim)]  # type: ignore[attr-defined]
+
+    def _known_shape(self) -> list[int]:
         shape = self.value.type.shape
         if any(isinstance(d, str) for d in shape):
-            refuse(
-                "D2S1001",
-                f"the shape {list(shape)}: its extents are known at run time only",
-                "use sizes that do not change",
-            )
+            message = f"the shape {list(shape)}: its extents are known at run time only"
+            refuse("D2S1001", message, "use sizes that do not change")
         return list(shape)  # type: ignore[arg-type]
 
     @property
     def size(self) -> int:
-        return math.prod(self.shape)
+        return math.prod(self._known_shape())
 
     def __len__(self) -> int:
-        return self.shape[0]
+        return self._known_shape()[0]
 
     def __iter__(self) -> Iterator[Any]:
         """The rows, where it is known how many: what Python takes apart, it takes one by one."""
@@ -149,7 +150,7 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
             raise TypeError(f"'{ {'b': 'bool', 'i': 'int', 'f': 'float'}[self.dtype.kind] }' object is not iterable")
         if not self.ndim:
             raise TypeError("iteration over a 0-D tensor")
-        rows = self.shape[0]
+        rows = self._known_shape()[0]
         if rows > ROWS:
             refuse("D2S1003", f"{rows} rows of a tensor one by one, outside of a `for` statement", "loop with `for row in x`")
         return iter([get_item(self, k) for k in range(rows)])
@@ -215,6 +216,7 @@ class Tracer(Recorder):
         self.acted: dict[int, Any] = {}  # objects whose methods a call runs behind all else: what they hold then is not known
         self.taping = True  # whether results have gradients
         self.training: Any = None  # gradients taken inside of the function
+        self.extents: dict[Value, str] = {}  # numbers of run time that are extents
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
         self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
         self.attempts: list[Attempt] = []  # runs of statements that may catch what is raised
@@ -285,6 +287,19 @@ class Tracer(Recorder):
         place.history |= history and self.root.taping
         self.root.heap.set(place, SymbolicTensor(result.recorder, result.value))
 
+    def sized(self, symbol: Any, axis: int) -> Any:
+        """An extent: a number, or one of run time."""
+        name = symbol.value.type.shape[axis]
+        if isinstance(name, int):
+            return name
+        found = OPS["extent"](symbol, axis=axis)
+        self.root.extents[found.value] = name
+        return found
+
+    def extent_name(self, number: Any) -> str | None:
+        """The name of the extent that a number of run time surely is."""
+        return self.root.extents.get(number.value) if isinstance(number, SymbolicTensor) else None
+
     def read_at_calls(self, key: Any, described: str, read: Callable[[], Any], of: Type) -> Any:
         """The input that stands for what is found somewhere at each call."""
         if key not in self.root.inputs:
@@ -351,6 +366,9 @@ class Tracer(Recorder):
 
     def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         self.where = user_line()
+        held = (part for value in attrs.values() for part in (value if type(value) is tuple else (value,)))
+        if any(isinstance(part, SymbolicTensor) for part in held):
+            refuse("D2S1001", f"{op.name}() with a number that only a run will tell, in the place of a fixed one", _HINT)
         found = super().run(op, tuple(self.lift(x) if isinstance(x, Tensor) else x for x in inputs), attrs)
         if self.root.taping:
             return found

@@ -13,7 +13,7 @@ from d2s.errors import ArgumentError, ShapeError
 from d2s.extents import Extent
 from d2s.ops.movement import copied, normal
 from d2s.ops.op import axes, op
-from d2s.ops.shapes import one_axis, unnamed, whole_numbers
+from d2s.ops.shapes import extents, one_axis, unnamed, whole_numbers
 from d2s.types import Dim, Shape, Type
 
 
@@ -28,11 +28,24 @@ def reshape(x, shape: Any):
 
 @reshape.rule("canonical")
 def _(x, shape):
-    wanted = whole_numbers(shape, "reshape", "shape")
+    wanted = extents(shape, "reshape", "shape")
     if any(type(d) is int and d == 0 and k >= len(x.shape) for k, d in enumerate(wanted)):
         message = f"reshape(): 'shape' is {list(wanted)}: a 0 takes an extent that shape {list(x.shape)} has not"
         raise ArgumentError("D2S0004", message)
-    return {"shape": wanted}
+    return {"shape": _without_names(x.shape, wanted)}
+
+
+def _without_names(have: Shape, wanted: Sequence[Dim]) -> tuple[Dim, ...]:
+    """A shape that holds for every size of the named extents in it: 0 is the extent that stands there already, -1 the rest."""
+    if not any(type(d) is str for d in wanted):
+        return tuple(wanted)
+    found = tuple(0 if type(d) is str and have[k : k + 1] == (d,) else d for k, d in enumerate(wanted))
+    found = tuple(-1 if type(d) is str else d for d in found)
+    several = list(found).count(-1) > 1
+    filled = wanted if several else _filled("reshape", have, [have[k] if d == 0 else d for k, d in enumerate(found)])
+    if several or any(type(d) is str and d != made for d, made in zip(wanted, filled, strict=True)):
+        raise unnamed("reshape", f"whether shape {list(have)} can be {list(wanted)}")
+    return found
 
 
 def _filled(name: str, have: Shape, wanted: Sequence[Dim]) -> Shape:

@@ -53,6 +53,14 @@ def whole_numbers(value: Any, name: str, argument: str) -> tuple[int, ...]:
     return tuple(whole_number(v, name, argument) for v in listed)
 
 
+def extents(value: Any, name: str, argument: str) -> tuple[Dim, ...]:
+    """The same of a shape: a number of run time that is an extent of a tensor stands for it by its name."""
+    if not isinstance(value, list | tuple):
+        return whole_numbers(value, name, argument)
+    named = getattr(current(), "extent_name", lambda number: None)
+    return tuple(named(d) or whole_number(d, name, argument) for d in value)
+
+
 def whole_number(value: Any, name: str, argument: str) -> int:
     if isinstance(value, Extent):
         return value  # type: ignore[return-value]

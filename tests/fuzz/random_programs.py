@@ -256,6 +256,51 @@ class Generator:
             return [*lines, f"if {o} is not None:", f"    {target} = {o} + {self.name('a')}"]
         return [*lines, f"{target} = {self.value(kind)} if {o} is None else {o} * 0.5"]
 
+    def listed(self) -> list[str]:
+        """A list or a dict that some paths change, and what is in it then."""
+        self.fresh += 1
+        kind = self.pick("x", "s")
+        made = lambda: f"{self.value(kind, 1)} * 1.0"  # noqa: E731
+        changed, used = self.of_dict(kind, made) if self.random.random() < 0.25 else self.of_list(kind, made)
+        lines = changed[:1]
+        for change in changed[1:]:
+            lines += [f"if {self.condition()}:", f"    {change}"] if self.random.random() < 0.7 else [change]
+        return [*lines, *used]
+
+    def of_list(self, kind: str, made: Any) -> tuple[list[str], list[str]]:
+        name, target = f"l{self.fresh}", self.target(kind)
+        changes = [f"{name} = [{', '.join(made() for _ in range(self.random.randint(0, 2)))}]"]
+        for _ in range(self.random.randint(1, 4)):
+            changes.append(
+                self.pick(
+                    *[lambda: f"{name}.append({made()})"] * 3,
+                    lambda: f"{name}.insert(0, {made()})",
+                    lambda: f"{name} += [{made()}]",
+                    lambda: f"{name} = {name} + [{made()}]",
+                    lambda: f"{name}[-1] = {made()}",
+                    lambda: f"{name}[1:] = [{made()}]",
+                    lambda: f"{name}.pop()",
+                    lambda: f"del {name}[0]",
+                    lambda: f"{name}.reverse()",
+                )()
+            )
+        used = [f"for e in {name}:", f"    {target} = {target} + e * 0.5"]
+        used = self.pick(
+            used, [f"{target} = {name}[{self.pick(0, -1)}] * 0.5"], [f"if {name}:", f"    {target} = {name}.pop() * 2.0"]
+        )
+        return changes, [*used, f"{self.target('i')} = len({name})"]
+
+    def of_dict(self, kind: str, made: Any) -> tuple[list[str], list[str]]:
+        name, target = f"l{self.fresh}", self.target(kind)
+        changes = [f"{name} = {{'a': {made()}}}", *(f"{name}['{self.pick('a', 'b', 'c')}'] = {made()}" for _ in range(3))]
+        changes += [f"{name}.pop('a', None)"] if self.random.random() < 0.5 else []
+        used = [f"for e in {name}.values():", f"    {target} = {target} - e * 0.5"]
+        return changes, self.pick(used, [f"if 'b' in {name}:", f"    {target} = {name}['b'] * 0.5"])
+
+    def target(self, kind: str) -> str:
+        """A variable to be assigned, which is bound on every path."""
+        return self.pick(*(v for v, of in self.surely.items() if of == kind and v[0] != "c"))
+
     def give_back(self) -> str:
         parts = [self.value(kind) for kind in self.results]
         return f"return {', '.join(parts)}" if len(parts) > 1 else f"return {parts[0]}"
@@ -312,6 +357,8 @@ class Generator:
                 lines += self.loop(depth)
             elif depth < 3 and chance < 0.5:
                 lines += self.optional()
+            elif self.loops == 0 and chance < 0.56:
+                lines += self.listed()
             else:
                 lines += self.assign()
         return lines or self.assign()

@@ -13,11 +13,27 @@ import loops
 import numbers_
 import objects
 import pytest
+import sizes
 from programs_compare import PROGRAMS, check
 
+MODULES = branches, by_path, calls, containers, exceptions, exits, iterators, kinds, layers, loops, numbers_, objects, sizes
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
-    for module in (branches, by_path, calls, containers, exceptions, exits, iterators, kinds, layers, loops, numbers_, objects)
+    for module in (
+        branches,
+        by_path,
+        calls,
+        containers,
+        exceptions,
+        exits,
+        iterators,
+        kinds,
+        layers,
+        loops,
+        numbers_,
+        objects,
+        sizes,
+    )
     for function, sets in PROGRAMS[module.__name__]
 ]
 
