@@ -18,6 +18,7 @@ from d2s.ast_transforms import (
     annotations,
     asserts,
     calls,
+    comprehensions,
     deletes,
     exits,
     fence,
@@ -57,6 +58,7 @@ PIPELINE = (
     loads,  # before `calls`, `logical`: a read inside a lambda is still seen where it stands
     calls,  # before `logical`: only the user's calls are there to wrap
     logical,  # before `if_else`: tests are part of the statement
+    comprehensions,  # behind `loads` and `calls`, which do not look into lambdas
     if_else,  # inner before outer, by the analysis made for `loads`
     while_loop,  # its bodies hold the functions of `if_else`
     for_loop,  # its bodies hold the functions of both

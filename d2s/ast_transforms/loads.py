@@ -40,7 +40,7 @@ def transform(function: Function) -> None:
     ]
 
 
-def _constant(value: str | None, at: gast.AST) -> gast.expr:
+def _constant(value: str | bool | None, at: gast.AST) -> gast.expr:
     return gast.copy_location(gast.Constant(value, None), at)
 
 
@@ -75,12 +75,28 @@ class _Loads(Slices):
         self.generic_visit(node)
         return quote_expression("_d2s.item(x, key)", node, x=node.value, key=node.slice)
 
-    def visit_List(self, node: gast.expr) -> gast.expr:
+    def visit_Dict(self, node: gast.expr) -> gast.expr:
         self.generic_visit(node)
-        stored = isinstance(getattr(node, "ctx", None), gast.Store)
-        return node if stored else quote_expression("_d2s.made(x)", node, x=node)
+        return quote_expression("_d2s.made(x)", node, x=node)
 
-    visit_Dict = visit_Set = visit_List
+    visit_Set = visit_Dict
+
+    def visit_List(self, node: gast.List) -> gast.expr:
+        """`[a, *b]` is put together by the runtime."""
+        if isinstance(node.ctx, gast.Store):
+            self.generic_visit(node)
+            return node
+        if not any(isinstance(part, gast.Starred) for part in node.elts):
+            return self.visit_Dict(node)
+        self.generic_visit(node)
+        call = quote_expression("_d2s.put_together()", node)
+        call.args = [self._part(part) for part in node.elts]
+        return call
+
+    def _part(self, part: gast.expr) -> gast.expr:
+        starred = isinstance(part, gast.Starred)
+        value = part.value if starred else part
+        return quote_expression("(starred, x)", part, starred=_constant(starred, part), x=value)
 
     def visit_comprehension(self, node: gast.comprehension) -> gast.AST:
         self.generic_visit(node)

@@ -16,7 +16,7 @@ from d2s.convert.match import taken_apart
 from d2s.convert.names import assign, own
 from d2s.convert.protect import catches, protected, within
 from d2s.convert.steps import formatted, percent, text
-from d2s.convert.stores import changed, delete_item, made, set_item
+from d2s.convert.stores import changed, delete_item, made, of_items, put_together, set_item
 from d2s.convert.while_loop import while_loop
 
 __all__ = [
@@ -50,10 +50,12 @@ __all__ += [
     "is_not",
     "made",
     "not_in",
+    "of_items",
     "operand",
     "own",
     "percent",
     "protected",
+    "put_together",
     "set_attribute",
     "set_item",
     "taken_apart",

@@ -10,13 +10,15 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from d2s.capture.alternatives import each
 from d2s.capture.branch import switch
-from d2s.capture.containers import stand_in
+from d2s.capture.by_path import gathered, opened
+from d2s.capture.containers import by_path, stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.reads import changing
 from d2s.capture.steps import tell
 from d2s.capture.symbolic import SymbolicTensor, capturing, refuse
-from d2s.convert.loads import guard_content, operand, set_part
+from d2s.convert.loads import guard_content, iterate, operand, set_part
 from d2s.eager.tensor import Tensor
 
 _OUTSIDE = "return the new value and store it outside the captured function"
@@ -45,6 +47,25 @@ def made(container: Any) -> Any:
     if tracer and hasattr(container, "__next__"):
         return tracer.begun(container)
     return tracer.root.heap.made(stand_in(container)) if tracer else container
+
+
+def put_together(*parts: tuple[bool, Any]) -> Any:
+    """`[a, *b]`: its parts, and whether they have a star."""
+    found = made([])
+    for starred, value in parts:
+        if starred:
+            found.extend(value if by_path(value) else list(iterate(value)))
+        else:
+            found.append(value)
+    return found
+
+
+def of_items(iterable: Any, over: Callable[[Any], Any]) -> Any:
+    """A list, set or dict made of all items."""
+    several = opened(iterable)
+    if capturing() and isinstance(several, OneOf):
+        return gathered(each(several, lambda one: made(over(iterate(one)))))
+    return made(over(iterate(iterable)))
 
 
 def changed(value: Any, by: Any, sign: str) -> Any:

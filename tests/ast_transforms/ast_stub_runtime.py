@@ -102,6 +102,14 @@ def made(container):
     return container
 
 
+def of_items(iterable, over):
+    return over(iterable)
+
+
+def put_together(*parts):
+    return [one for starred, value in parts for one in (value if starred else [value])]
+
+
 def changed(value, by, sign):
     scope = {"x": value, "y": by}
     exec(f"x {sign}= y", scope)

@@ -195,3 +195,24 @@ def an_inner_function_adds(x):
         return parts
 
     return added(added([], x * 1), x * 2), x * 1
+
+
+@program(*SETS)
+def comprehended(x):
+    parts, numbers = [x * 1], [1]
+    if x.sum() > 0:
+        parts.append(x * 2)
+        numbers.append(2)
+    more = [n * k for n in numbers for k in (1, 2) if n * k < 4]
+    more.append(9)
+    return [part + 1 for part in parts], more, {n: n * 2 for n in numbers}, {n % 2 for n in numbers}
+
+
+@program(*SETS)
+def with_a_star(x):
+    numbers, rest = [1], (5, 6)
+    if x.sum() > 0:
+        numbers.append(2)
+    joined = [0, *numbers, *rest, *[7]]
+    joined[0] = 8
+    return joined, [*numbers], [*"ab"], [*{"k": 1}], [*x], x * 1
