@@ -14,7 +14,7 @@ from d2s.eager import autograd, in_place_forms
 from d2s.eager.assign import assign, increment
 from d2s.eager.autograd import grad
 from d2s.eager.counts import bincount, histogram, unique, unique_consecutive
-from d2s.eager.masks import masked_select, nonzero
+from d2s.eager.masks import masked_select, nonzero, tril_indices, triu_indices
 from d2s.eager.shown import set_printoptions
 from d2s.eager.tensor import Tensor, is_tensor, to_tensor
 from d2s.flags import get_flags, set_flags
@@ -39,6 +39,22 @@ from d2s.ops.create import (
     ones_like,
     zeros,
     zeros_like,
+)
+from d2s.ops.derived import (
+    deg2rad,
+    diff,
+    dist,
+    heaviside,
+    hypot,
+    logaddexp,
+    multiplex,
+    rad2deg,
+    reverse,
+    sgn,
+    take,
+    trapezoid,
+    vander,
+    vsplit,
 )
 from d2s.ops.einsum import einsum, tensordot
 from d2s.ops.expand import broadcast_tensors, broadcast_to, expand, expand_as, tile
@@ -176,7 +192,8 @@ _LATER |= {"Model": "d2s.hapi", "flops": "d2s.hapi", "summary": "d2s.hapi"}
 _LATER |= dict.fromkeys(("cholesky", "cholesky_solve", "eigh", "eigvalsh", "matrix_power", "norm"), "d2s.linalg")
 _LATER |= dict.fromkeys(("inv", "det", "pinv", "qr", "slogdet", "solve", "svd", "triangular_solve"), "d2s.linalg")
 inverse = later.function("d2s.linalg", "inv")
-_METHODS = {"inverse": inverse} | {name: later.function("d2s.linalg", name) for name in ("cholesky", "cholesky_solve", "det")}
+_METHODS = {"inverse": inverse, "add_n": add_n, "broadcast_tensors": broadcast_tensors, "is_tensor": is_tensor}
+_METHODS |= {name: later.function("d2s.linalg", name) for name in ("cholesky", "cholesky_solve", "det")}
 _METHODS |= {name: later.function("d2s.linalg", name) for name in ("eigvalsh", "matrix_power", "norm", "pinv", "qr")}
 _METHODS |= {name: later.function("d2s.linalg", name) for name in ("slogdet", "solve", "svd", "triangular_solve")}
 for _name, _method in _METHODS.items():

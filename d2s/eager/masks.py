@@ -6,16 +6,18 @@ In: a tensor, a mask. Out: tensors whose first extent is how often the mask hold
 [2.0]
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from d2s import memory
 from d2s.eager.indexing import known_now
-from d2s.eager.tensor import Tensor
+from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ops.compare import where
 from d2s.ops.expand import broadcast_tensors
-from d2s.ops.shapes import tensor_type
+from d2s.ops.shapes import tensor_type, whole_number
 
 
 def nonzero(x: Any, as_tuple: bool = False) -> Any:
@@ -43,6 +45,33 @@ def masked_select(x: Any, mask: Any) -> Any:
     known_now("how often a mask holds")
     values, where = broadcast_tensors([x, mask])
     return values[where]
+
+
+def tril_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
+    """The places on and below a diagonal: a row of row numbers, and one of column numbers.
+
+    >>> d2s.tril_indices(2, 2).tolist()
+    [[0, 1, 1], [0, 0, 1]]
+    """
+    return _of_triangle("tril_indices", np.tril_indices, row, col, offset, dtype)
+
+
+def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
+    """The places on and above a diagonal: a row of row numbers, and one of column numbers.
+
+    >>> d2s.triu_indices(2, 2).tolist()
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    return _of_triangle("triu_indices", np.triu_indices, row, col, offset, dtype)
+
+
+def _of_triangle(name: str, places: Callable[..., Any], row: Any, col: Any, offset: Any, dtype: Any) -> Tensor:
+    rows = whole_number(row, name, "row")
+    wide = rows if col is None else whole_number(col, name, "col")
+    if min(rows, wide) < 0:
+        raise ArgumentError("D2S0004", f"{name}(): {rows} rows of {wide}, expected numbers from 0")
+    memory.check(name, (rows, wide, 3), np.dtype("int64"))
+    return to_tensor(np.stack(places(rows, whole_number(offset, name, "offset"), wide)), dtype)
 
 
 @where.rule("besides")

@@ -13,6 +13,7 @@ from d2s.extents import Extent
 from d2s.ops import (
     argmax,
     compare,
+    derived,
     einsum,
     exponential,
     extremes,
@@ -188,3 +189,8 @@ class Operators(ShapeMethods):
         """An array that meets a tensor, as one."""
         message = "an array of NumPy meets a tensor of a graph"
         raise CaptureError("D2S1003", message, where=current().line(), hint="make a tensor of it outside: d2s.to_tensor(a)")
+
+
+for _function in derived.METHODS:
+    setattr(Operators, _function.__name__, _function)
+Operators.sgn = Operators.sign  # type: ignore[attr-defined]
