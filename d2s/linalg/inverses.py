@@ -21,7 +21,7 @@ from d2s.ops.join import stack
 from d2s.ops.linalg import matmul
 from d2s.ops.reduce import max
 from d2s.ops.shape import squeeze, unsqueeze
-from d2s.ops.shapes import whole_number
+from d2s.ops.shapes import broadcast, tensor_type, whole_number
 from d2s.ops.triangle import tril, triu
 
 
@@ -92,6 +92,7 @@ def solve(x: Any, y: Any, left: bool = True) -> Any:
     [[2.0]]
     """
     matrices(x, "solve", square=True)
+    tensor_type(y, "solve", "y")
     if not left:
         return turned(solve(turned(x), turned(y)))
     column = y.ndim == 1 or (y.ndim == x.ndim - 1 and y.shape == x.shape[:-1])
@@ -99,7 +100,7 @@ def solve(x: Any, y: Any, left: bool = True) -> Any:
     matrices(right, "solve", argument="y")
     if right.shape[-2] != x.shape[-1]:
         raise ShapeError("D2S0002", f"solve(): 'x' has shape {x.shape}, 'y' has {y.shape}: not as many rows")
-    batch = list(np.broadcast_shapes(tuple(x.shape[:-2]), tuple(right.shape[:-2])))
+    batch = list(broadcast("solve", [tuple(x.shape[:-2]), tuple(right.shape[:-2])])[0])
     found = _Solved.apply(broadcast_to(x, batch + x.shape[-2:]), broadcast_to(right, batch + right.shape[-2:]))
     return squeeze(found, -1) if column else found
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from d2s.arguments import expect
-from d2s.errors import ArgumentError, DTypeError, brief
+from d2s.arguments import expect, one_of
+from d2s.errors import ArgumentError, DTypeError
 from d2s.ops.create import full_like, number_of
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.expand import expand, summed_to
@@ -165,9 +165,7 @@ def put_along(x, index, value, axis: int, reduce: str = "assign"):
 
 @put_along.rule("canonical")
 def _(x, index, value, axis, reduce):
-    if reduce not in REDUCES:
-        expected = ", ".join([*REDUCES, "mean"])
-        raise ArgumentError("D2S0004", f"put_along_axis(): 'reduce' is {brief(reduce)}, expected one of {expected}")
+    one_of("put_along_axis", "reduce", reduce, REDUCES)
     if x.dtype.kind == "b" and reduce != "assign":
         raise DTypeError("D2S0003", f"put_along_axis(): a bool tensor has no '{reduce}'")
     return {"axis": one_axis(axis, len(x.shape), "put_along_axis"), "reduce": REDUCES[reduce]}
@@ -307,6 +305,7 @@ def put_along_axis(
         expect("put_along_axis", "values", values, NUMBERS, "a Tensor or a number")
     value = handler.constant(values, Type(have.dtype)) if handler.type_of(values) is None else values
     own = flag(include_self, "include_self")
+    one_of("put_along_axis", "reduce", reduce, [*REDUCES, "mean"])
     if broadcast:
         places = expand(indices, _wide(index, have.shape, at))
         return _combined(arr, places, _as(value, places), at, reduce, own)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from d2s.arguments import number, one_of
+from d2s.arguments import expect, number, one_of
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.ops.arrange import flip
 from d2s.ops.compare import cast, equal, greater_than, where
@@ -164,8 +164,13 @@ def multiplex(inputs: Sequence[Any], index: Any) -> Any:
     >>> d2s.multiplex([d2s.to_tensor([[1], [2]]), d2s.to_tensor([[3], [4]])], d2s.to_tensor([[1], [0]])).tolist()
     [[3], [2]]
     """
-    rows = stack(list(inputs), 0)
-    count = _known(tensor_type(rows, "multiplex", "inputs").shape[1], "multiplex")
+    expect("multiplex", "inputs", inputs, list | tuple, "a list of Tensors")
+    rows = stack(inputs, 0)
+    held = tensor_type(rows, "multiplex", "inputs").shape
+    if len(held) < 2:
+        raise ShapeError("D2S0002", "multiplex(): 'inputs' are 0-D, expected rows")
+    tensor_type(index, "multiplex", "index")
+    count = _known(held[1], "multiplex")
     return take_at(rows, cast(reshape(index, [count]), int64), arange(count), axes=(0, 1))
 
 

@@ -8,6 +8,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from d2s.arguments import expect
 from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops.create import number_of
 from d2s.ops.dispatch import OPS, current
@@ -179,6 +180,7 @@ def index_add(x: Any, index: Any, axis: int, value: Any, alpha: float = 1) -> An
     [3.0, 0.0, 0.0]
     """
     rank = len(tensor_type(x, "index_add", "x").shape)
+    expect("index_add", "alpha", alpha, int | float, "a number")
     more = value if alpha == 1 else OPS["multiply"](value, alpha)
     return add_at(x, more, index, axes=(one_axis(axis, rank, "index_add"),))
 
