@@ -157,7 +157,7 @@ from d2s.types import bool_, float32, float64, int8, int16, int32, int64, uint8
 from d2s.version import full_version as __version__
 
 if TYPE_CHECKING:
-    from d2s import callbacks, dataset, hapi, io, jit, linalg, metric, onnx, static, utils, vision
+    from d2s import callbacks, dataset, debug, hapi, io, jit, linalg, metric, onnx, static, utils, vision
     from d2s.dataset import reader
     from d2s.dataset.batch import batch
     from d2s.hapi import Model, flops
@@ -183,7 +183,7 @@ if TYPE_CHECKING:
     from d2s.static.program import disable_static, enable_static, in_dynamic_mode
     from d2s.utils.dlpack import from_dlpack
 
-_PACKAGES = ("callbacks", "dataset", "hapi", "io", "jit", "linalg", "metric", "onnx", "static", "utils", "vision")
+_PACKAGES = ("callbacks", "dataset", "debug", "hapi", "io", "jit", "linalg", "metric", "onnx", "static", "utils", "vision")
 _LATER = {name: f"d2s.{name}" for name in _PACKAGES}
 _LATER |= {"to_static": "d2s.jit", "from_dlpack": "d2s.utils.dlpack"}
 _LATER |= dict.fromkeys(("disable_static", "enable_static", "in_dynamic_mode"), "d2s.static.program")

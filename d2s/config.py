@@ -17,7 +17,7 @@ KNOBS: dict[str, tuple[str, ...]] = {  # name: its values, the default first; ("
     "DUMP": ("",),  # folder that gets every stage as a numbered file
     "PRINT": ("",),  # stages to print, separated by commas: a kind, or a kind and a function's name as in `program:settle`
     "CHECK": ("0", "1", "2"),  # 1: verify the program after each pass; 2: also run the interpreter beside and compare
-    "EXECUTOR": ("numba", "interpreter"),  # the compiled executor, or node by node
+    "EXECUTOR": ("numba", "python", "interpreter"),  # compiled; the same steps and kernels in plain Python; or node by node
     "EAGER": ("0", "1"),  # 1: to_static functions run as the plain Python they are
 }
 STAGES = (  # the kinds of stages there are, in the order of the work; tests/test_stages.py compares this with what is reported

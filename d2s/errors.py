@@ -180,6 +180,16 @@ with d2s.jit.fail_on_recompile():
         "The message says what is another than before. Ints, strings and objects are part of what a capture stands for:\n"
         "make what changes a float or a tensor, or leave it as it is. scaled.recompiles() lists every capture's reason.",
     ),
+    "D2S2002": Page(
+        "a nan or an infinity came up where a check was asked for",
+        """
+import d2s
+with d2s.debug.nan_check():
+    d2s.log(d2s.to_tensor([-1.0]))
+""",
+        "The message names the op, your line and what each operand holds: look at where these values come from, and keep them\n"
+        "in the op's domain (clip, add a small number, scale the loss).",
+    ),
     "D2S2001": Page(
         "eager and static results differ",
         """
@@ -394,6 +404,14 @@ class CaptureError(D2SError, RuntimeError):
 
 class MismatchError(D2SError, AssertionError):
     """Eager and static results differ."""
+
+
+class NumericError(D2SError, FloatingPointError):
+    """A nan or an infinity, where a check was asked for."""
+
+    def in_gradient_of(self, what: str, line: str) -> "NumericError":
+        """The same, found in a sweep."""
+        return NumericError(self.code, f"in the gradient of {what}: {self.message}", where=line or self.where, hint=self.hint)
 
 
 class FormatError(D2SError, ValueError):

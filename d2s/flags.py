@@ -1,13 +1,13 @@
-"""Paddle's flags: programs may set the ones that only steer how Paddle does its work; here they change nothing.
+"""Paddle's flags: programs may set the ones that only steer how Paddle does its work; here most change nothing.
 
-A flag that would have to change what a program does is refused. The knobs of d2s itself are in `config`.
+`FLAGS_check_nan_inf` does what it says (see `debug`). The knobs of d2s itself are in `config`.
 
 >>> set_flags({"FLAGS_cudnn_deterministic": True})
 >>> get_flags("FLAGS_cudnn_deterministic")
 {'FLAGS_cudnn_deterministic': True}
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from d2s.errors import ArgumentError, DTypeError, brief
@@ -26,11 +26,11 @@ _flags: dict[str, Any] = {  # with the values that are Paddle's defaults
     "FLAGS_paddle_num_threads": 1,
     "FLAGS_use_mkldnn": False,
 }
-_FIXED = {"FLAGS_check_nan_inf"}  # it would have to do something
+LISTENERS: dict[str, Callable[[Any], Any]] = {}  # of flags that do something
 
 
 def set_flags(flags: Mapping[str, Any]) -> None:
-    """Sets flags by name. They are remembered, and nothing reads them: d2s is deterministic and has no GPU.
+    """Sets flags by name. Most are remembered only: d2s is deterministic and has no GPU. `FLAGS_check_nan_inf` finds nans.
 
     >>> d2s.set_flags({"FLAGS_benchmark": False})
     """
@@ -39,9 +39,9 @@ def set_flags(flags: Mapping[str, Any]) -> None:
     for name, value in flags.items():
         if not isinstance(value, bool | int | float | str):
             raise DTypeError("D2S0001", f"set_flags(): {_known(name)} expects a number or a string, got {type(value).__name__}")
-        if _known(name) in _FIXED and value != _flags[name]:
-            raise ArgumentError("D2S0004", f"set_flags(): {name} is always {_flags[name]} in d2s")
     _flags.update(flags)
+    for name in flags.keys() & LISTENERS.keys():
+        LISTENERS[name](flags[name])
 
 
 def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ LAYERS = [  # what stands on one line may import each other and everything above
     "io linalg metric vision dataset",
     "static",
     "jit",
-    "distributed hapi callbacks onnx",
+    "distributed hapi callbacks onnx debug",
     "compat utils",
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.split()}

@@ -17,7 +17,7 @@ from typing import Any
 
 from d2s.autodiff.mode import Switch, no_grad
 from d2s.autodiff.writes import now
-from d2s.errors import GradientError
+from d2s.errors import GradientError, NumericError
 from d2s.ops import OPS
 from d2s.runtime import user_lines
 
@@ -45,6 +45,10 @@ class TapeNode:
     def line(self) -> str:
         """The user's line that made this node."""
         return user_lines.spelled(self.code, self.at)
+
+    def blamed(self) -> tuple[str, str]:
+        """What an error in its gradient says of it, and the user's line if the error itself knows none that is better."""
+        return type(self).__name__, self.line
 
     def pull(self, cotangents: dict[int, Any], totals: "Totals") -> None:
         """Passes the cotangents of the results (by position) on to the edges."""
@@ -183,7 +187,10 @@ def sweep(
                 _hooked(node.hooks, cotangents, totals)
             if watch:
                 watch(node, cotangents)
-            node.pull(cotangents, totals)
+            try:
+                node.pull(cotangents, totals)
+            except NumericError as error:
+                raise error.in_gradient_of(*node.blamed()) from None
             if not retain_graph:
                 node.release()
         for leaf, total in list(totals.of_leaves.values()):

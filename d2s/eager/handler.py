@@ -65,6 +65,9 @@ class OpNode(tape.TapeNode):
         wanted = [totals.wants(edge) for edge in self.edges]
         sweep.pull(self.op, self.attrs, cotangents[0], out, inputs, wanted, lambda i, c: totals.add(self.edges[i], c))
 
+    def blamed(self) -> tuple[str, str]:
+        return f"{self.op.name}()", self.line
+
     def read(self) -> set[int]:
         """Which of the saved values the gradient reads."""
         given = tuple(launch.type_of(a) for a in self.saved[: len(self.edges)])

@@ -25,6 +25,7 @@ from d2s.capture.stores import write
 from d2s.capture.symbolic import liftable
 from d2s.capture.trace import trace
 from d2s.capture.tree import containers
+from d2s.config import knob
 from d2s.default_dtype import default_dtype
 from d2s.eager.handler import again, refuse_changed
 from d2s.eager.tensor import Tensor
@@ -147,7 +148,7 @@ class _Run(NamedTuple):
 class GraphNode(tape.TapeNode):
     """A call of a Graph on the tape: inputs as they were, and what its forward half kept for the backward one."""
 
-    __slots__ = ("arrays", "found", "given", "graph", "results", "sweeping", "swept", "wanted")
+    __slots__ = ("arrays", "executor", "found", "given", "graph", "results", "sweeping", "swept", "wanted")
 
     found: list[Any]  # what Python's steps found in the forward half
 
@@ -157,6 +158,10 @@ class GraphNode(tape.TapeNode):
         super().__init__(tape.edge(t) if w else None for t, w in zip(inputs, wanted, strict=True))
         self.graph, self.arrays, self.wanted, self.given, self.results = graph, arrays, wanted, given, results
         self.swept: set[int] = set()
+        self.executor = knob("EXECUTOR")
+
+    def blamed(self) -> tuple[str, str]:
+        return f"'{self.graph.program.name}'", ""
 
     def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
         if not self.swept.isdisjoint(cotangents):
@@ -170,12 +175,13 @@ class GraphNode(tape.TapeNode):
         so_far = [None if edge is None else totals.get(edge) for edge in self.edges]
         started = tuple(t is not None for t in so_far)
         linear, forward, backward = self.graph.halves(self.wanted, given, started)
-        assumed = self.graph.halves(self.wanted, self.given, (False,) * len(started))[0]
-        kept = self.results if linear is assumed else self._again(lambda: forward(self.arrays))  # it keeps other values
+        same = self.executor == knob("EXECUTOR")  # stacks of one executor are nothing to another
+        assumed = same and linear is self.graph.halves(self.wanted, self.given, (False,) * len(started))[0]
+        kept = self.results if assumed else self._again(lambda: forward(self.arrays))  # it keeps other values
         saved = [self.arrays[n] if is_input else kept[n] for is_input, n in linear.saved]
         if writes.after(self.order):
             self.check(linear.backward, saved)
-            if linear is not assumed:
+            if not assumed:
                 self.check(linear.forward, self.arrays)
         gs = [cotangents[n].array for n in sorted(cotangents) if n in linear.reached]
         results = backward([*saved, *gs, *(t.array for t in so_far if t is not None)])

@@ -1,12 +1,15 @@
-"""Eager and static side by side: outputs and gradients, bit for bit.
+"""Eager and static side by side, bit for bit: all that a call gives, changes and prints.
 
-In: a function made static and arguments. Out: a report, or a MismatchError that says what differs, and at which user line.
+In: a function made static and arguments. Out: a report, or a MismatchError that says what differs, the first node that does,
+and its user line. What either run has changed is put back.
 
 >>> print(verify(d2s.to_static(lambda x: x * 2.0), d2s.to_tensor([1.0], stop_gradient=False)))
 equal: 1 output, 1 gradient
 """
 
+import contextlib
 import dataclasses
+import io
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,10 +18,14 @@ import numpy as np
 from d2s import passes
 from d2s.arguments import expect
 from d2s.capture.tree import flatten, rebuild
+from d2s.config import config
+from d2s.eager.checked import seeing
 from d2s.eager.tensor import Tensor
 from d2s.errors import MismatchError
 from d2s.ir.program import Node, Program
+from d2s.jit import world
 from d2s.jit.to_static import StaticFunction, to_static
+from d2s.jit.world import told
 from d2s.nn.layer import Layer
 from d2s.runtime import interpreter
 from d2s.runtime.call import Call, same_bits
@@ -40,58 +47,125 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+Told = list[tuple[str, Any]]  # what a run gave and left, by name
+
+
 def verify(function: Any, *args: Any, **kwargs: Any) -> Report:
-    """Runs `function` eagerly and static on copies of the arguments; what it reads otherwise keeps its gradients."""
+    """Runs `function` eagerly and static on copies of the arguments, and compares: outputs, gradients, what has become of the
+
+    arguments and of all else it changes, the random numbers, what is printed, and what is raised.
+    """
     expect("verify", "function", function, Callable, "a Layer or a function")
     made = function.forward if isinstance(function, Layer) else function
     static: StaticFunction = made if isinstance(made, StaticFunction) else to_static(made)
+    lifted = static.concrete_program(*args, **kwargs).captured.lifted
+    grads = [world.gradient(t) for t in lifted]
+    try:
+        for t in lifted:
+            t.grad = None
+        return _compared(static, args, kwargs)
+    finally:
+        for place in grads:
+            place.put_back()
+
+
+def _compared(static: StaticFunction, args: Any, kwargs: Any) -> Report:
     variant = static.concrete_program(*args, **kwargs)
-    eager, eager_grads = _outcome(static.captured_as(), args, kwargs, variant.captured.lifted)
-    compiled, compiled_grads = _outcome(static, args, kwargs, variant.captured.lifted)
-    pairs = [(f"output {n}", *pair) for n, pair in enumerate(zip(eager, compiled, strict=True))]
-    pairs += [(f"gradient {n}", *pair) for n, pair in enumerate(zip(eager_grads, compiled_grads, strict=True))]
-    for what, x, y in pairs:
+    run = _Run(variant.captured, args, kwargs)
+    eager, compiled = run.told(static.captured_as()), run.told(static)
+    for (what, x), (_, y) in zip(eager, compiled, strict=False):
         if not _same(x, y):
             inputs = variant.arrays(static.leaves(*args, **kwargs))
-            where = first_difference(variant.graph.program, inputs)
+            where = first_difference(variant.graph.program, inputs) or run.first_unlike(static)
             raise MismatchError("D2S2001", f"{what} of '{static.__name__}' is {x!r} eagerly and {y!r} static; {where}")
-    return Report(len(eager), sum(g is not None for g in eager_grads))
+    if len(eager) != len(compiled):
+        raise MismatchError("D2S2001", f"'{static.__name__}' gives {len(eager)} things eagerly and {len(compiled)} static")
+    outputs = [x for what, x in eager if what.startswith("output ")]
+    return Report(len(outputs), sum(what.startswith("gradient ") and x is not None for what, x in eager))
 
 
-def _outcome(function: Callable[..., Any], args: Any, kwargs: Any, watched: Sequence[Tensor]) -> tuple[list[Any], list[Any]]:
-    """The leaves of the result, and the gradients that arguments and watched tensors get from all of them."""
-    leaves, skeleton = flatten((args, kwargs))
-    copies = {id(t): Tensor(t.numpy(), t.stop_gradient) for t in leaves if isinstance(t, Tensor)}
-    args, kwargs = rebuild(skeleton, [copies.get(id(leaf), leaf) for leaf in leaves])
-    before = [t.grad for t in watched]
-    for t in watched:
-        t.grad = None
-    try:
-        found, _ = flatten(function(*args, **kwargs))
-        for result in found:
-            if isinstance(result, Tensor) and not result.stop_gradient:
-                result.backward(retain_graph=True)
-        return found, [t.grad for t in (*copies.values(), *watched)]
-    finally:
-        for t, grad in zip(watched, before, strict=True):
-            t.grad = grad
+class _Run:
+    """Calls of a function, each of which finds everything as the first did."""
+
+    def __init__(self, captured: Any, args: Any, kwargs: Any) -> None:
+        self.captured, (self.leaves, self.skeleton) = captured, flatten((args, kwargs))
+
+    def told(self, function: Callable[..., Any]) -> Told:
+        """All that a call gives and leaves."""
+        copies = {id(t): Tensor(t.numpy(), t.stop_gradient) for t in self.leaves if isinstance(t, Tensor)}
+        args, kwargs = rebuild(self.skeleton, [copies.get(id(leaf), leaf) for leaf in self.leaves])
+        places, printed = world.places(self.captured), io.StringIO()
+        grads = [world.gradient(t) for t in (*copies.values(), *self.captured.lifted)]
+        try:
+            with contextlib.redirect_stdout(printed):
+                found = self._given(function, args, kwargs)
+            found += [(f"gradient {n}", place.read()) for n, place in enumerate(grads)]
+            after = [leaf for leaf in flatten((args, kwargs))[0] if isinstance(leaf, Tensor) or not _is_opaque(leaf)]
+            found += [(f"argument {n} behind the call", told(leaf)) for n, leaf in enumerate(after)]
+            return [*found, *((place.named, place.read()) for place in places), ("printed text", printed.getvalue())]
+        finally:
+            for place in (*places, *grads):
+                place.put_back()
+
+    def _given(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Told:
+        """The leaves of the result, whose gradients are taken; or what is raised."""
+        try:
+            leaves, _ = flatten(function(*args, **kwargs))
+        except Exception as error:
+            return [("the exception", (type(error).__name__, str(error).splitlines()[:1]))]
+        for leaf in leaves if self.captured.standing is None else ():
+            if isinstance(leaf, Tensor) and not leaf.stop_gradient:
+                leaf.backward(retain_graph=True)
+        return [(f"output {n}", leaf if _is_opaque(leaf) else told(leaf)) for n, leaf in enumerate(leaves)]
+
+    def first_unlike(self, static: StaticFunction) -> str:
+        """The first op that eager code and the graph, node by node, do not agree on."""
+        ops: list[list[Any]] = []
+        for function in (static.captured_as(), static):
+            seen: list[Any] = []
+            with config(EXECUTOR="interpreter"), seeing(lambda *one, seen=seen: seen.append(one)):  # type: ignore[misc]
+                self.told(function)
+            ops.append([(name, where, [np.array(r) for r in results]) for name, _, results, where in seen])
+        eager, place = ops[0], 0
+        for name, where, results in ops[1]:
+            found = next((n for n in range(place, len(eager)) if eager[n][:2] == (name, where)), None)
+            if found is None:
+                continue
+            place = found + 1
+            for x, y in zip(eager[found][2], results, strict=False):
+                if not same_bits(x, y):
+                    return f"first in {name} at {where or '?'}: {x!r} eagerly, {y!r} in the graph"
+        return "the graph itself gives the same node by node and compiled: the capture differs from eager code"
+
+
+def _is_opaque(leaf: Any) -> bool:
+    """Whether a leaf is some object, of which only the identity counts."""
+    return not isinstance(leaf, Tensor | bool | int | float | complex | str | bytes | type(None))
 
 
 def _same(x: Any, y: Any) -> bool:
-    if isinstance(x, Tensor) and isinstance(y, Tensor):
-        return same_bits(x.array, y.array)
+    if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
+        return same_bits(x, y)
+    if isinstance(x, dict) and isinstance(y, dict):
+        return list(x) == list(y) and all(_same(x[k], y[k]) for k in x)
+    if isinstance(x, list) and isinstance(y, list):
+        return len(x) == len(y) and all(map(_same, x, y))
     if type(x) is int and type(y) is int:
         return x == y  # one of many digits has no text
     return type(x) is type(y) and (x is y or repr(x) == repr(y))
 
 
 def first_difference(program: Program, arrays: Sequence[np.ndarray]) -> str:
-    """The first node the executor and the interpreter disagree on, with its line and both values."""
+    """The first node the executor and the interpreter disagree on, with its line and both values; empty if there is none."""
+    if any(node.op in ("host", "fail", "update") for node in program.every_node()):
+        return ""  # it is not run beside
     seen: list[tuple[Node, Any]] = []
     interpreter.run(program, arrays, lambda node, results: seen.extend((node, r) for r in results))
     values = [v for node in program.nodes for v in node.outputs]
     compiled = Call(Program(program.name, program.inputs, program.nodes, tuple(values)), passes.lower)(arrays)
     for (node, interpreted), value, y in zip(seen, values, compiled, strict=True):
-        if value.type is not STACK and not same_bits(np.asarray(interpreted), y):
+        if value.type is STACK or isinstance(interpreted, interpreter.Hole):
+            continue
+        if not same_bits(np.asarray(interpreted), y):
             return f"first in {node.op} at {node.where or '?'}: {interpreted!r} node by node, {y!r} compiled"
-    return "the graph itself gives the same node by node and compiled: the capture differs from eager code"
+    return ""

@@ -65,6 +65,7 @@ class Stepped:
         self.optimizer, self.group, self.slot = optimizer, group, slot
         self.ahead = ahead  # steps that the same call makes before
         self.begun: Any = None
+        self.changes = slot
 
     def held(self) -> Any:
         """The slot; before its first step, one whose state waits aside."""
@@ -288,17 +289,20 @@ def schedule(tracer: Tracer, scheduler: LRScheduler, *args: Any, **kwargs: Any) 
     training("step() of a scheduler")
     if args or kwargs:
         refuse("D2S1003", f"step() of a {type(scheduler).__name__} with arguments", "call it outside of the captured function")
-    place = tracer.root.heap.place(("scheduled", id(scheduler)), lambda: Place(0, None, ("stepped", _times(scheduler))))
+    place = tracer.root.heap.place(("scheduled", id(scheduler)), lambda: Place(0, None, ("stepped", Postponed(scheduler).done)))
     tracer.root.heap.set(place, place.now + 1)
     tracer.root.acted[id(scheduler)] = scheduler
 
 
-def _times(scheduler: LRScheduler) -> Callable[[int], None]:
-    def run(count: int) -> None:
-        for _ in range(count):
-            scheduler.step()
+class Postponed:
+    """The steps of a scheduler, which are taken behind a run."""
 
-    return run
+    def __init__(self, scheduler: LRScheduler) -> None:
+        self.changes = scheduler
+
+    def done(self, steps: int) -> None:
+        for _ in range(steps):
+            self.changes.step()
 
 
 def get_lr(tracer: Tracer, optimizer: Any) -> Any:

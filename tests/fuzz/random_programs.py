@@ -371,6 +371,21 @@ class Generator:
         return HELPERS + f"\n\ndef f({ARGUMENTS}):\n" + textwrap.indent("\n".join(["y = y + 0.0", *body]), "    ") + "\n"
 
 
+class Small(Generator):
+    """A program of few statements and shallow expressions: many of these cost what one large program costs."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.budget = self.random.randint(1, 4)
+        self.results = self.results[:2]
+
+    def tensor(self, kind: str, depth: int = 0) -> str:
+        return super().tensor(kind, depth + 1 if depth < 2 else 3)
+
+    def condition(self, depth: int = 0) -> str:
+        return super().condition(max(depth, 1) if self.random.random() < 0.7 else depth)
+
+
 def indented(lines: list[str]) -> list[str]:
     return ["    " + line for line in lines]
 

@@ -450,11 +450,12 @@ def test_the_gil_is_released():
     ticks, done = 0, threading.Event()
     worker = threading.Thread(target=lambda: (compiled([np.array(20_000_000), f32(0.0, 0.0)]), done.set()))
     started = time.perf_counter()
-    worker.start()
-    while not done.is_set() and time.perf_counter() - started < 20:
-        time.sleep(0.001)
-        ticks += 1
-    worker.join()
+    with d2s.config(CHECK=0):  # the interpreter takes hours for it
+        worker.start()
+        while not done.is_set() and time.perf_counter() - started < 20:
+            time.sleep(0.001)
+            ticks += 1
+        worker.join()
     assert ticks > 50 * (time.perf_counter() - started)
 
 
@@ -506,7 +507,8 @@ def test_check_2_compares_with_the_interpreter(monkeypatch):
         monkeypatch.setattr(interpreter, "run", wrong)
         with pytest.raises(MismatchError, match=r"D2S2001.*output 0 of 'f'"):
             compiled(arrays)
-    assert len(compiled(arrays)) == 1
+    with d2s.config(CHECK=0):
+        assert len(compiled(arrays)) == 1
 
 
 def test_the_interpreter_may_be_asked_for(monkeypatch):
@@ -516,7 +518,8 @@ def test_the_interpreter_may_be_asked_for(monkeypatch):
     monkeypatch.setattr(interpreter, "run", wrong)
     with d2s.config(EXECUTOR="interpreter"):
         assert same_bits(compiled(arrays)[0], expected + 1)
-    assert same_bits(compiled(arrays)[0], expected)
+    with d2s.config(CHECK=0):
+        assert same_bits(compiled(arrays)[0], expected)
 
 
 @pytest.mark.parametrize("executor", ["numba", "interpreter"])
@@ -544,3 +547,13 @@ def test_same_bits(x, y, same):
 def test_a_plan_can_be_read():
     assert "JUMP_IF_FALSE" in str(Call(program_of("while")).plan)
     assert "ALLOC" in str(Call(program_of("while")).plan)
+
+
+def test_a_run_too_long_to_be_compared_is_told_once(monkeypatch):
+    monkeypatch.setattr(call, "COMPARED", 1000)
+    compiled, arrays = Call(program_of("while")), [np.array(5000), f32(0.0, 0.0)]
+    with d2s.config(CHECK=2):
+        assert compiled([np.array(100), f32(0.0, 0.0)])[1].tolist() == [0.0, 0.0]
+        with pytest.warns(call.UncheckedWarning, match="more than 1000 steps"):
+            compiled(arrays)
+        assert compiled(arrays)[1].tolist() == [0.0, 0.0]

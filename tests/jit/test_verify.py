@@ -1,0 +1,123 @@
+"""`verify` compares all that a call gives, changes and prints, names the first op that differs, and changes nothing itself."""
+
+import inspect
+import random
+
+import numpy as np
+import pytest
+
+import d2s
+from d2s.errors import MismatchError
+from d2s.jit import variant
+from d2s.ops.dispatch import handlers
+
+
+def t(*values, grad=False):
+    return d2s.to_tensor(np.array(values, "float32"), stop_gradient=not grad)
+
+
+class Box:
+    n = 0
+
+
+def acting(box, log, buffer):
+    def f(x, held):
+        box.n += 1
+        log.append(x.sum() * 1.0)
+        held.append(x * 2.0)
+        buffer.add_(x)
+        x.scale_(3.0)
+        print("seen", x)
+        return d2s.rand([2]) + random.random()
+
+    return f
+
+
+def test_all_of_it_is_compared_and_put_back():
+    box, log, buffer, x, held = Box(), [], t(0.0, 0.0), t(1.0, 2.0), [1]
+    d2s.seed(3)
+    before = d2s.get_rng_state(), random.getstate()
+    report = d2s.jit.verify(acting(box, log, buffer), x, held)
+    assert report.outputs == 1
+    assert (box.n, log, buffer.tolist(), x.tolist(), held) == (0, [], [0.0, 0.0], [1.0, 2.0], [1])
+    assert (d2s.get_rng_state(), random.getstate()) == before
+
+
+def test_whole_steps_are_compared_and_put_back():
+    layer = d2s.nn.Linear(2, 1)
+    rate = d2s.optimizer.lr.StepDecay(0.1, 1)
+    adam = d2s.optimizer.Adam(rate, parameters=layer.parameters())
+
+    def step(x):
+        loss = (layer(x) ** 2).sum()
+        loss.backward()
+        adam.step()
+        rate.step()
+        return loss
+
+    step(t(1.0, 2.0).reshape([1, 2]))
+
+    def kept():
+        tensors = [*layer.state_dict().values(), *(v for v in adam.state_dict().values() if isinstance(v, d2s.Tensor))]
+        return [v.tolist() for v in tensors], rate.last_epoch, layer.weight.grad.tolist()
+
+    before = kept()
+    d2s.jit.verify(step, t(0.5, -1.0).reshape([1, 2]))
+    assert kept() == before
+
+
+def test_what_both_raise_is_equal():
+    def f(x):
+        if x.sum() > 0:
+            raise ValueError("too much")
+        return x
+
+    assert d2s.jit.verify(f, t(1.0)).outputs == 0
+
+
+CHANGES = {
+    "tensor": lambda box, log, buffer: buffer.add_(1.0),
+    "Box.n": lambda box, log, buffer: setattr(box, "n", 7),
+    "a list": lambda box, log, buffer: log.append(t(5.0)),
+    "random numbers": lambda box, log, buffer: d2s.rand([1]),
+    "Python's random": lambda box, log, buffer: random.random(),
+    "printed": lambda box, log, buffer: print("more"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_difference_of_what_is_left_is_seen(what, monkeypatch):
+    given = Box(), [], t(0.0, 0.0)
+    static, call = d2s.to_static(acting(*given)), variant.Variant.__call__
+    d2s.jit.verify(static, t(1.0, 2.0), [])
+
+    def otherwise(self, *args):
+        found = call(self, *args)
+        CHANGES[what](*given)
+        return found
+
+    monkeypatch.setattr(variant.Variant, "__call__", otherwise)
+    with pytest.raises(MismatchError, match=what):
+        d2s.jit.verify(static, t(1.0, 2.0), [])
+
+
+def test_the_first_op_that_differs_is_named(monkeypatch):
+    """Eager code that computes otherwise than the graph: the op, the line and both values are told."""
+
+    def f(x):
+        y = x * 2.0
+        y = d2s.expm1(y)  # here
+        return y + 1.0
+
+    run = type(handlers.base).run
+
+    def otherwise(self, op, inputs, attrs):
+        found = run(self, op, inputs, attrs)
+        return d2s.Tensor(found.array + 0.5) if op.name == "expm1" else found
+
+    monkeypatch.setattr(type(handlers.base), "run", otherwise)
+    with pytest.raises(MismatchError) as error:
+        d2s.jit.verify(d2s.to_static(f), t(*range(7)))
+    lines, first = inspect.getsourcelines(f)
+    line = first + next(n for n, text in enumerate(lines) if "# here" in text)
+    assert f"first in expm1 at {__file__}:{line}: array([5.0000000e-01" in str(error.value)
