@@ -194,23 +194,23 @@ class Optimizer:
     def _change(self, slot: Slot, group: Group, gradient: np.ndarray, rate: float, limit: Any) -> None:
         """A step of one parameter."""
         self._begin(slot, group)
-        decay = self.decay_of(slot, group)
-        rule = self.composed(slot, group, None if limit is None else group.clip.__class__)
+        decay = self._decay_of(slot, group)
+        rule = self._rule_behind(slot, group, None if limit is None else group.clip.__class__)
         numbers = self.numbers(slot, group, self._rate_of(slot, group, rate))
         slot.update(rule).run(gradient, [*numbers, *([decay.coeff] if decay else ()), *(limit or ())])
-        self.raise_powers(slot, group)
+        self._raise_powers(slot, group)
 
-    def decay_of(self, slot: Slot, group: Group) -> WeightDecayRegularizer | None:
+    def _decay_of(self, slot: Slot, group: Group) -> WeightDecayRegularizer | None:
         """What is added to the gradient of a parameter: its own decay goes before that of the group."""
         own = getattr(slot.parameter, "regularizer", None) if group.rate is None else None
         return own or group.decay
 
-    def composed(self, slot: Slot, group: Group, clip: Any) -> Rule:
+    def _rule_behind(self, slot: Slot, group: Group, clip: Any) -> Rule:
         """The rule of a parameter, behind its decay and the limit of its gradient."""
-        decay: Any = self.decay_of(slot, group).__class__
+        decay: Any = self._decay_of(slot, group).__class__
         return _composed(self.rule_of(slot.parameter, group), decay, clip)
 
-    def raise_powers(self, slot: Slot, group: Group) -> None:
+    def _raise_powers(self, slot: Slot, group: Group) -> None:
         """One step more has been made."""
         for name, setting in self.powers.items():
             power = slot.state[name].array

@@ -87,7 +87,7 @@ class Stepped:
         optimizer, group, slot = self.optimizer, self.group, self.held()
         rate = optimizer._rate_of(slot, group, optimizer.get_lr())
         found = [*optimizer.numbers(self._later(slot) if self.ahead else slot, group, rate)]
-        decay = optimizer.decay_of(slot, group)
+        decay = optimizer._decay_of(slot, group)
         found += [decay.coeff] if decay else []
         clips = type(group.clip) is ClipGradByValue and getattr(slot.parameter, "need_clip", True)
         return Tensor(np.array([*found, *((group.clip.min, group.clip.max) if clips else ())], np.float64))
@@ -97,7 +97,7 @@ class Stepped:
         later = type(slot)(slot.parameter)
         later.state |= slot.state | {name: Tensor(slot.state[name].array.copy()) for name in self.optimizer.powers}
         for _ in range(self.ahead):
-            self.optimizer.raise_powers(later, self.group)
+            self.optimizer._raise_powers(later, self.group)
         return later
 
     def done(self, steps: Any) -> None:
@@ -108,7 +108,7 @@ class Stepped:
             self.slot.state.update(held.state)
             writes.noted(self.slot.parameter.array)
         for _ in range(count):
-            self.optimizer.raise_powers(self.slot, self.group)
+            self.optimizer._raise_powers(self.slot, self.group)
 
 
 def step(tracer: Tracer, optimizer: Any) -> None:
@@ -232,7 +232,7 @@ def _record(tracer: Tracer, optimizer: Any, group: Any, slot: Any, symbol: Any, 
     if current is not symbol and current.value not in tracer.training.written:
         refuse("D2S1003", "step() of a parameter that was changed in place before", "change it behind the step")
     clip = None if group.clip is None or not getattr(slot.parameter, "need_clip", True) else type(group.clip)
-    rule = optimizer.composed(slot, group, clip)
+    rule = optimizer._rule_behind(slot, group, clip)
     stepped = Stepped(optimizer, group, slot, _steps_before(tracer, slot))
     numbers = _numbers(tracer, stepped, slot, limit)
     states = [_state(tracer, stepped, slot, name) for name in rule.state]

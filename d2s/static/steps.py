@@ -140,7 +140,7 @@ class Steps:
         one = Stepping(*place, len(before), present)
         self.taken.append(one)
         clips = group.clip is not None and getattr(tensor, "need_clip", True)
-        rule = optimizer.composed(slot, group, type(group.clip) if clips else None)
+        rule = optimizer._rule_behind(slot, group, type(group.clip) if clips else None)
         parameter = self._now.get(id(tensor)) or self.replay.value(self.replay.recording.first(tensor).value)
         like = Stepped(optimizer, group, slot, 0)
         states = [self._state(like, name) for name in rule.state]
