@@ -155,7 +155,10 @@ def _joined(state: dict[Any, Any]) -> dict[Any, Any]:
 
 def _tensor(name: str, array: np.ndarray) -> Tensor:
     if array.dtype not in _HELD:
-        raise FormatError("D2S3002", f"'{name:.60}' holds {array.dtype.name}, which d2s does not", hint="return_numpy=True")
+        brain = array.dtype == np.uint16  # as Paddle writes it: the upper halves of float32s
+        hint = "return_numpy=True" + (", and (bits.astype('uint32') << 16).view('float32') of each" if brain else "")
+        what = "bfloat16" if brain else array.dtype.name
+        raise FormatError("D2S3002", f"'{name:.60}' holds {what}, which d2s does not", hint=hint)
     found = Tensor(array)
     found.name = name
     return found

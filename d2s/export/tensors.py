@@ -28,6 +28,7 @@ NUMBERS: dict[DType, int] = {
     types.bool_: 0, types.int16: 1, types.int32: 2, types.int64: 3,
     types.float32: 5, types.float64: 6, types.uint8: 20, types.int8: 21,
 }  # fmt: skip
+_FOREIGN = {4: "float16", 19: "a length", 22: "bfloat16", 23: "complex64", 24: "complex128"}
 _DTYPES = {number: dtype for dtype, number in NUMBERS.items()}
 _MAX_RANK = 32
 _HEAD = struct.Struct("<IQIi")  # version, levels of detail, version of what follows, length of the description
@@ -38,7 +39,7 @@ _SAFE_OPCODES = """PROTO FRAME MARK STOP EMPTY_DICT DICT SETITEM SETITEMS BINUNI
 def dtype_of(number: int) -> DType:
     """The dtype a file means by a number."""
     if number not in _DTYPES:
-        raise FormatError("D2S3001", f"{number} is not the number of a dtype of d2s")
+        raise FormatError("D2S3001", f"{_FOREIGN.get(number, number)} is no dtype of d2s")
     return _DTYPES[number]
 
 

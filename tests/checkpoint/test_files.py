@@ -294,6 +294,7 @@ REFUSED = {
     "a path to load that is a number": (lambda: d2s.load(3), DTypeError, "'path'"),
     "a file that is not there": (lambda: d2s.load(str(HERE / "nothing")), FileError, "nothing cannot be read"),
     "a file for a folder": (lambda: d2s.save({}, f"{__file__}/x"), FileError, "cannot be written"),
+    "brain floats": (lambda: d2s.load(io.BytesIO(pickle.dumps(np.ones(2, "uint16")))), FormatError, "bfloat16"),
     "half floats": (lambda: d2s.load(io.BytesIO(pickle.dumps(np.ones(2, "float16")))), FormatError, "float16"),
 }
 

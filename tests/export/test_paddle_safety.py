@@ -195,11 +195,21 @@ def test_missing_variables_are_named(saved):
     assert "is read before" in described_edit(saved, edit)
 
 
-def test_unknown_dtype(saved):
+@pytest.mark.parametrize(("number", "name"), [(22, "bfloat16"), (4, "float16"), (24, "complex128"), (99, "99"), (-1, "-1")])
+def test_dtypes_d2s_does_not_have_are_named(saved, number, name):
     def edit(described):
-        next(v for v in described["blocks"][0]["vars"] if v["name"] == "x")["type"]["lod_tensor"]["tensor"]["data_type"] = 22
+        next(v for v in described["blocks"][0]["vars"] if v["name"] == "x")["type"]["lod_tensor"]["tensor"]["data_type"] = (
+            number
+        )
 
-    assert "22" in described_edit(saved, edit)
+    assert f"{name} is no dtype of d2s" in described_edit(saved, edit)
+
+
+@pytest.mark.parametrize(("number", "name"), [(22, "bfloat16"), (4, "float16")])
+def test_parameters_of_dtypes_d2s_does_not_have_are_named(number, name):
+    described = protobuf.encode("TensorDesc", {"data_type": number, "dims": [2]})
+    with pytest.raises(FormatError, match=f"parameter 'fc.w': {name} is no dtype of d2s"):
+        tensors.read_parameters(struct.pack("<IQIi", 0, 0, 0, len(described)) + described + bytes(4), ["fc.w"])
 
 
 def test_missing_files(saved, tmp_path):
@@ -264,6 +274,28 @@ def test_hostile_info(name, saved):
         file.write(HOSTILE[name]())
     assert ".info" in refused(saved)
     assert not os.path.exists("/tmp/d2s_pwned")
+
+
+CALLS = "os.system posix.system nt.system subprocess.Popen subprocess.check_output builtins.eval builtins.exec builtins.open"
+CALLS += " builtins.getattr builtins.__import__ builtins.compile builtins.breakpoint importlib.import_module runpy.run_path"
+CALLS += " operator.attrgetter operator.methodcaller functools.partial types.FunctionType types.CodeType marshal.loads"
+CALLS += " pickle.loads _pickle.loads copyreg._reconstructor code.InteractiveInterpreter timeit.timeit cProfile.run pdb.run"
+CALLS += " pty.spawn webbrowser.open ctypes.CDLL asyncio.run shutil.rmtree socket.create_connection pip.main torch.load"
+CALLS += " torch.jit.load numpy.load numpy.core.multiarray._reconstruct numpy.testing._private.utils.runstring joblib.load"
+CALLS += " paddle.base.core.eager.Tensor _codecs.encode collections.OrderedDict d2s.load"
+
+
+@pytest.mark.parametrize("call", CALLS.split())
+def test_the_info_calls_nothing(call):
+    """Gadgets of pickles that are known: by name and by stack, called, built, and as a value alone."""
+    module, _, name = call.rpartition(".")
+    by_name = f"c{module}\n{name}\n".encode()
+    on_stack = b"".join(b"\x8c" + bytes([len(part)]) + part.encode() for part in (module, name)) + b"\x93"
+    for named in (by_name, on_stack):
+        argument = b"X\x01\0\0\0x\x85"
+        for data in (named + argument + b"R.", named + b")\x81}b.", b"}X\x01\0\0\0w" + named + b"s.", named + b")}\x92."):
+            with pytest.raises(FormatError, match="which it does not need"):
+                tensors.read_info(b"\x80\x04" + data)
 
 
 def test_our_info_names_no_code(saved):
