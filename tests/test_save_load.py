@@ -9,7 +9,7 @@ import pytest
 
 import d2s
 from d2s import __main__ as command
-from d2s.errors import ArgumentError, D2SError, FormatError
+from d2s.errors import ArgumentError, D2SError, DTypeError, FormatError
 from d2s.static import InputSpec
 
 RELOAD = """
@@ -401,6 +401,21 @@ def test_options_of_paddle_are_taken_and_others_refused(tmp_path):
     d2s.jit.save(lambda x: x + 1, str(tmp_path / "f"), [InputSpec([2])], combine_params=True, clip_extra=False)
     with pytest.raises(ArgumentError, match="'clip' is no option"):
         d2s.jit.save(lambda x: x, str(tmp_path / "f"), [InputSpec([2])], clip=True)
+
+
+@pytest.mark.parametrize("path", ["", "folder/"])
+def test_a_path_without_a_name_is_refused(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ArgumentError, match="names a folder and no file in it"):
+        d2s.jit.save(lambda x: x + 1, path, [InputSpec([2])])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_ending_may_stand_in_the_path_that_is_loaded(tmp_path):
+    d2s.jit.save(lambda x: x + 1, str(tmp_path / "f"), [InputSpec([1])])
+    assert d2s.jit.load(str(tmp_path / "f.pdmodel"))(d2s.ones([1])).tolist() == [2.0]
+    with pytest.raises(DTypeError, match="'params_filename' expects a str, got int"):
+        d2s.jit.load(str(tmp_path / "f"), params_filename=3)
 
 
 def test_numpy_arrays_are_taken_like_tensors(tmp_path):

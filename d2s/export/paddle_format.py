@@ -44,6 +44,8 @@ def save_methods(models: Mapping[str, Model], prefix: str | os.PathLike[str]) ->
 
     The models are written last. Each knows digests of what it was written with, so that a crash on the way is seen.
     """
+    if not os.path.basename(_path(prefix, "")):
+        raise ArgumentError("D2S0004", f"{brief(prefix)} names a folder and no file in it", hint="folder/name")
     for model in models.values():
         _check(model)
     described = {name: paddle_writer.describe(model) for name, model in models.items()}

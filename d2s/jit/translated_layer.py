@@ -39,7 +39,9 @@ def load(path: str, model_filename: str | None = None, params_filename: str | No
     It is in eval mode, and trained and saved like any other.
     """
     expect("load", "path", path, str | os.PathLike, "a path")
-    name = os.fspath(path)
+    expect("load", "model_filename", model_filename, str | None, "a str")
+    expect("load", "params_filename", params_filename, str | None, "a str")
+    name = os.fspath(path).removesuffix(".pdmodel")
     if model_filename or params_filename or (os.path.isdir(name) and not os.path.exists(f"{name}.pdmodel")):
         return TranslatedLayer({FORWARD: export.load_folder(name, model_filename, params_filename)}, name)
     return TranslatedLayer(export.load_methods(name), name)
