@@ -9,6 +9,7 @@ In: a Model. Out: a graph whose regions are graphs: `cond` is an `If`, `while_lo
 """
 
 import ast
+import copy
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -209,6 +210,12 @@ class Pen:
         self.names = [graph.names[value] for value in node.inputs]
         self.types = [value.type for value in node.inputs]
         self.outputs = [value.type for value in node.outputs]
+
+    def inside(self) -> "Pen":
+        """The pen in a graph of its own, which reads the names around it."""
+        inner = copy.copy(self)
+        inner.graph = _Graph(self.graph.shared, self.graph.names)
+        return inner
 
     def write(self, kind: str, *inputs: str, to: int | None = None, **attrs: Any) -> str:
         """Adds a node; its result is the node's number `to`, or one of its own."""

@@ -25,6 +25,7 @@ from tests.test_declarations import IN_GRADIENTS
 
 SCRIPT = Path(__file__).parents[2] / "interop" / "run_onnx.py"
 MOST_REFUSED = 30  # cases of ops, of several hundred
+ONNX_ONLY = ["recurrent", "resized", "set_slice", "positions", "diagonal", "set_diagonal", "cumprod", "searchsorted"]
 BOOLS = {"integers"}  # a corpus program of dtypes ONNX has no products of
 
 
@@ -42,6 +43,18 @@ class Net(d2s.nn.Layer):
         return d2s.nn.functional.softmax(y), h
 
 
+class Sequences(d2s.nn.Layer):
+    """Cells of every kind, of any number of sequences."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.gru = d2s.nn.LSTM(4, 5, num_layers=2), d2s.nn.GRU(5, 3, direction="bidirect")
+        self.rnn = d2s.nn.SimpleRNN(6, 2, activation="relu")
+
+    def forward(self, x):
+        return self.rnn(self.gru(self.lstm(x)[0])[0])[0]
+
+
 def test_a_layer_becomes_a_file(tmp_path):
     net = Net()
     net.eval()
@@ -52,11 +65,19 @@ def test_a_layer_becomes_a_file(tmp_path):
 
 def test_what_onnx_cannot_say_is_named_at_once():
     def f(x):
-        return d2s.cumprod(x, 0), d2s.logcumsumexp(x)
+        return d2s.lgamma(x), d2s.logcumsumexp(x)
 
-    with pytest.raises(FormatError, match=r"cumprod.*logcumsumexp") as caught:
+    with pytest.raises(FormatError, match=r"lgamma.*logcumsumexp") as caught:
         d2s.onnx.export(f, "/nowhere/f", [InputSpec([3])])
     assert caught.value.code == "D2S3002"
+
+
+def test_cells_and_running_products_go_step_by_step(tmp_path):
+    d2s.onnx.export(Sequences(), str(tmp_path / "cells"), [InputSpec([None, 5, 4])])
+    d2s.onnx.export(lambda x: d2s.cumprod(x, 1), str(tmp_path / "product"), [InputSpec([None, 3])])
+    assert all(
+        (tmp_path / f"{name}.onnx").read_bytes().count(b"Scan") == count for name, count in (("cells", 5), ("product", 1))
+    )
 
 
 def test_other_opsets_are_refused(tmp_path):
@@ -86,7 +107,7 @@ def answers(tmp_path_factory):
             np.savez(folder / f"{key}.{k}.in.npz", **{f"f{j}": a for j, a in enumerate(arrays)})
             wanted[f"{key}.{k}"] = want
 
-    for name in SAID:
+    for name in [*SAID, *(n for n in ONNX_ONLY if n not in SAID)]:
         for of in [d for d in dtypes(name) if d.short in ("f32", "i64", "b1")]:
             for case in range(3):
                 model, arrays = op_model(name, of, slice(case, case + 1))
@@ -95,6 +116,13 @@ def answers(tmp_path_factory):
     for name in sorted(set(CASES) - BOOLS):
         case = CASES[name]
         add(name, case.model(), [(run, run_program(case.program(), run + case.parameters)) for run in case.runs])
+    cells = Sequences()
+    cells.eval()
+    d2s.onnx.export(cells, str(folder / "sequences"), [InputSpec([None, 5, 4])])
+    for k, count in enumerate((1, 3)):
+        x = np.random.default_rng(k).random((count, 5, 4)).astype("float32")
+        np.savez(folder / f"sequences.{k}.in.npz", f0=x)
+        wanted[f"sequences.{k}"] = [cells(d2s.to_tensor(x)).numpy()]
     subprocess.run([python, SCRIPT, folder], check=True, timeout=600, capture_output=True)
     return folder, wanted, refused, json.loads((folder / "report.json").read_text())
 

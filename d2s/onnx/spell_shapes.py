@@ -1,0 +1,173 @@
+"""ONNX's words for shapes, orders and parts of the same values.
+
+In: a pen at a node. Out: nodes of ONNX, of opset 18.
+
+>>> from d2s.onnx.writer import SAID
+>>> "transpose" in SAID
+True
+"""
+
+import math
+from typing import Any
+
+from d2s.onnx.writer import Pen, refuse, says
+
+_END = (1 << 63) - 1
+
+
+@says("cast")
+def _(pen: Pen) -> None:
+    pen.cast(pen.names[0], pen.outputs[0].dtype, to=0)
+
+
+@says("detached")
+def _(pen: Pen) -> None:
+    pen.write("Identity", pen.names[0], to=0)
+
+
+# --- the same values in another shape or order -------------------------------------------------------------------------------
+
+
+@says("reshape flatten unflatten squeeze unsqueeze")
+def _(pen: Pen) -> None:
+    have, want = pen.types[0].shape, pen.outputs[0].shape
+    dims: list[Any] = [0 if isinstance(d, str) and have[k : k + 1] == (d,) else d for k, d in enumerate(want)]
+    names = [k for k, d in enumerate(dims) if isinstance(d, str)]
+    zeros = any(d == 0 for d in want)
+    if len(names) == 1:
+        dims[names[0]] = -1
+    shape = pen.shape_as(pen.names[0], want, have) if len(names) > 1 else pen.const(dims)
+    pen.write("Reshape", pen.names[0], shape, to=0, allowzero=1 if zeros else None)
+
+
+@says("transpose")
+def _(pen: Pen) -> None:
+    pen.write("Transpose", pen.names[0], to=0, perm=list(pen.attrs["perm"]))
+
+
+@says("expand")
+def _(pen: Pen) -> None:
+    pen.write("Expand", pen.names[0], pen.shape_as(pen.names[0], pen.outputs[0].shape, pen.types[0].shape), to=0)
+
+
+@says("tile")
+def _(pen: Pen) -> None:
+    times = pen.attrs["repeat_times"]
+    shape = (1,) * (len(times) - len(pen.types[0].shape)) + pen.types[0].shape
+    source = pen.names[0]
+    if len(shape) > len(pen.types[0].shape):
+        source = pen.write("Unsqueeze", source, pen.const(list(range(len(shape) - len(pen.types[0].shape)))))
+    pen.write("Tile", source, pen.const(list(times)), to=0)
+
+
+def _sliced(pen: Pen, source: str, axes: Any, starts: Any, ends: Any, steps: Any, to: int | None = None) -> str:
+    return pen.write("Slice", source, *(pen.const(list(column)) for column in (starts, ends, axes, steps)), to=to)
+
+
+@says("flip")
+def _(pen: Pen) -> None:
+    axes = list(pen.attrs["axis"])
+    if not axes:
+        pen.write("Identity", pen.names[0], to=0)
+        return
+    _sliced(pen, pen.names[0], axes, [-1] * len(axes), [-_END] * len(axes), [-1] * len(axes), to=0)
+
+
+@says("sliced")
+def _(pen: Pen) -> None:
+    if not pen.attrs["axes"]:
+        pen.write("Identity", pen.names[0], to=0)
+        return
+    dropped = list(pen.attrs["dropped"])
+    found = _stretched(pen, pen.names[0], to=None if dropped else 0)
+    if dropped:
+        pen.write("Squeeze", found, pen.const(dropped), to=0)
+
+
+def _stretched(pen: Pen, source: str, to: int | None = None) -> str:
+    """The stretches of a node's attributes."""
+    axes, starts, counts, steps = (pen.attrs[key] for key in ("axes", "starts", "counts", "steps"))
+    ends = []
+    for axis, start, count, step in zip(axes, starts, counts, steps, strict=True):
+        if not isinstance(count, int):
+            refuse(f"{pen.node.op} at as many places as only a run knows")
+        end = start + count * step
+        dim = pen.types[0].shape[axis]
+        ends.append(_END if start < 0 <= end else -_END if end < 0 <= start or (end < 0 and isinstance(dim, int)) else end)
+    return _sliced(pen, source, axes, starts, ends, steps, to=to)
+
+
+@says("set_slice")
+def _(pen: Pen) -> None:
+    """The places of the stretches, counted in the order they lie, take the value."""
+    x, value = pen.names[:2]
+    places = _places(pen, x)
+    there = _stretched(pen, places) if pen.attrs["axes"] else places
+    whole = pen.write("Shape", there)
+    new = pen.write("Reshape", value, whole, allowzero=1) if pen.types[1].shape else pen.write("Expand", value, whole)
+    flat = [pen.write("Reshape", name, pen.const([-1])) for name in (x, there, new)]
+    found = pen.write("ScatterElements", *flat, axis=0)
+    pen.write("Reshape", found, pen.write("Shape", x), to=0, allowzero=1)
+
+
+def _places(pen: Pen, like: str, to: int | None = None) -> str:
+    count = pen.write("Range", pen.const(0), pen.write("Size", like), pen.const(1))
+    return pen.write("Reshape", count, pen.write("Shape", like), to=to, allowzero=1)
+
+
+@says("positions")
+def _(pen: Pen) -> None:
+    _places(pen, pen.names[0], to=0)
+
+
+@says("diagonal")
+def _(pen: Pen) -> None:
+    one, two, offset, shape = pen.attrs["axis1"], pen.attrs["axis2"], pen.attrs["offset"], pen.types[0].shape
+    rows, columns = known(pen, (shape[one], shape[two]))
+    others = [k for k in range(len(shape)) if k not in (one, two)]
+    turned = pen.write("Transpose", pen.names[0], perm=[*others, one, two])
+    flat = pen.write("Reshape", turned, pen.const([*[0] * len(others), rows * columns]))
+    (count,) = known(pen, pen.outputs[0].shape[-1:])
+    begin = offset if offset >= 0 else -offset * columns
+    pen.write("Gather", flat, pen.const([begin + k * (columns + 1) for k in range(count)]), to=0, axis=len(others))
+
+
+@says("rotate")
+def _(pen: Pen) -> None:
+    axis, source = pen.attrs["axis"], pen.names[0]
+    if axis is None:
+        source, dim = pen.write("Reshape", source, pen.const([-1])), math.prod(known(pen, pen.types[0].shape))
+    else:
+        dim = known(pen, pen.types[0].shape[axis : axis + 1])[0]
+    cut = dim - pen.attrs["shift"] % max(dim, 1)
+    along = axis or 0
+    parts = [_sliced(pen, source, [along], [a], [b], [1]) for a, b in ((cut, _END), (0, cut))]
+    whole = pen.write("Concat", *parts, axis=along, to=0 if axis is not None else None)
+    if axis is None:
+        pen.write("Reshape", whole, pen.const(list(pen.types[0].shape)), to=0)
+
+
+def known(pen: Pen, dims: Any) -> list[int]:
+    """Extents that must be numbers."""
+    return [d if isinstance(d, int) else refuse(f"{pen.node.op} of an axis of {d} values") for d in dims]
+
+
+@says("concat")
+def _(pen: Pen) -> None:
+    pen.write("Concat", *pen.names, to=0, axis=pen.attrs["axis"])
+
+
+@says("stacked")
+def _(pen: Pen) -> None:
+    axis = pen.attrs["axis"]
+    pen.write("Concat", *(pen.write("Unsqueeze", n, pen.const([axis])) for n in pen.names), to=0, axis=axis)
+
+
+@says("tril triu")
+def _(pen: Pen) -> None:
+    pen.write("Trilu", pen.names[0], pen.const(pen.attrs["diagonal"]), to=0, upper=int(pen.node.op == "triu"))
+
+
+def only_first(pen: Pen) -> None:
+    """By-products are for gradients; a name that nothing defines would not pass if one were read."""
+    pen.graph.names.update((value, "refused") for value in pen.node.outputs[1:])
