@@ -1,16 +1,21 @@
 """What this machine can do at best: fused multiply-adds, bytes read and bytes copied a second, on so many threads.
 
-Loops in LLVM IR that do nothing else, best of several runs.
+Loops that do nothing else, best of several runs; of bytes, for memory of several sizes, because caches are faster. Memory is
+written first: pages of zeros that nobody wrote to are all one page, which any cache holds.
 
->>> limits = measured(1)
->>> limits["flops"] > 1e9 and limits["read"] > 1e8 and limits["moved"] > 1e8
+>>> limits = measured(1, sizes=(1 << 20,))
+>>> limits["flops"] > 1e9 and limits["read"][1 << 20] > 1e8 and limits["moved"][1 << 20] > 1e8
+True
+>>> nearest(limits["read"], 5) == limits["read"][1 << 20]
 True
 """
 
 import ctypes
+import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -18,7 +23,8 @@ import numpy as np
 from d2s.codegen.host import target_machine
 
 CHAINS, WIDTH, TIMES = 20, 16, 2_000_000
-BYTES = 1 << 27  # of each thread, more than any cache
+SIZES = (1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28)  # bytes of all threads together
+AT_LEAST = 1 << 27  # bytes that go by in one run
 _V = f"<{WIDTH} x float>"
 
 
@@ -77,21 +83,50 @@ def _best(threads: int, work: Callable[[int], object], runs: int = 7) -> float:
     return min(found)
 
 
-def measured(threads: int) -> dict[str, float]:
-    """Per second: `flops` (an fma is two), bytes `read`, bytes `moved` (a copy of n bytes moves 2 n)."""
+def _repeated(call: Callable[[], object], size: int) -> None:
+    for _ in range(max(1, AT_LEAST // size)):
+        call()
+
+
+def _read(threads: int, size: int, reads: Any) -> float:
+    """Bytes read a second: every thread adds up a part of its own, again and again."""
+    parts = [np.ones(size // threads // 4, np.float32) for _ in range(threads)]
+    vectors = parts[0].size // WIDTH // 8 * 8
+    seconds = _best(threads, lambda k: _repeated(lambda: reads(vectors, parts[k].ctypes.data), size))
+    return threads * vectors * WIDTH * 4 * max(1, AT_LEAST // size) / seconds
+
+
+def _moved(threads: int, size: int) -> float:
+    """Bytes read and written a second: every thread copies a part of its own."""
+    part = size // threads // 2
+    pairs = [[np.ones(part, np.uint8) for _ in range(2)] for _ in range(threads)]
+    addresses = [[a.ctypes.data for a in pair] for pair in pairs]
+    seconds = _best(threads, lambda k: _repeated(lambda: ctypes.memmove(*addresses[k], part), size))
+    return threads * 2 * part * max(1, AT_LEAST // size) / seconds
+
+
+def measured(threads: int, sizes: Sequence[int] = SIZES) -> dict[str, Any]:
+    """Per second: `flops` of float32 (an fma is two); by size, bytes `read`, and bytes `moved` (a copy of n moves 2 n)."""
     module = llvm.parse_assembly(_fmas() + "\n" + _reads())
     engine = llvm.create_mcjit_compiler(module, target_machine(jit=True))
     kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)
     fmas, reads = (kind(engine.get_function_address(name)) for name in ("fmas", "reads"))
-    fields = [np.zeros(BYTES // 4, np.float32) for _ in range(threads)]
-    others = [np.ones(BYTES // 4, np.float32) for _ in range(threads)]
+    fields = [np.zeros(WIDTH, np.float32) for _ in range(threads)]
     return {
         "flops": threads * 2 * WIDTH * CHAINS * TIMES / _best(threads, lambda k: fmas(TIMES, fields[k].ctypes.data)),
-        "read": threads * BYTES / _best(threads, lambda k: reads(BYTES // 4 // WIDTH, fields[k].ctypes.data)),
-        "moved": threads * 2 * BYTES / _best(threads, lambda k: np.copyto(others[k], fields[k])),
+        "read": {size: _read(threads, size, reads) for size in sizes},
+        "moved": {size: _moved(threads, size) for size in sizes},
     }
+
+
+def nearest(by_size: dict[int, float], size: int) -> float:
+    """The figure for memory of about that size."""
+    return by_size[min(by_size, key=lambda s: abs(math.log(s / max(size, 1))))]
 
 
 if __name__ == "__main__":
     for count in (1, 2):
-        print(count, {name: f"{value / 1e9:.4g} G/s" for name, value in measured(count).items()})
+        found = measured(count)
+        print(count, f"{found['flops'] / 1e9:.4g} GFLOP/s")
+        for name in ("read", "moved"):
+            print(count, name, {f"{size >> 20} MB": f"{value / 1e9:.4g} GB/s" for size, value in found[name].items()})

@@ -42,6 +42,7 @@ def load(path: pathlib.Path) -> Any:
     return module
 
 
+ROOFLINE = load(HERE / "roofline.py")
 OPERATIONS = load(HERE / "operations" / "cases.py").CASES
 _WORKLOADS = load(HERE / "workloads" / "cases.py")
 WORKLOADS, MODES = _WORKLOADS.CASES, _WORKLOADS.MODES
@@ -179,11 +180,13 @@ def summary(measured: dict[str, Any]) -> dict[str, Any]:
     return {"medians": medians, "ratios": ratios}
 
 
-def share(case: str, microseconds: float, limits: dict[str, float]) -> str:
-    """Which part of what the machine can do at best is used, as "71 % fma"."""
+def share(case: str, microseconds: float, limits: dict[str, Any]) -> str:
+    """Which part of what the machine can do at best is used, as "71 % fma"; of bytes, with as much memory as the case has."""
+    operation = OPERATIONS[case]
     for what, name in (("flops", "fma"), ("read", "read"), ("moved", "copy")):
-        if work := getattr(OPERATIONS[case], what):
-            return f"{work / (microseconds * 1e-6) / limits[what]:.0%}".replace("%", f" % {name}")
+        if work := getattr(operation, what):
+            best = limits["flops"] * 4 / operation.itemsize if what == "flops" else ROOFLINE.nearest(limits[what], work)
+            return f"{work / (microseconds * 1e-6) / best:.0%}".replace("%", f" % {name}")
     return ""
 
 
@@ -247,6 +250,12 @@ def tables(report: dict[str, Any]) -> str:
     return "\n".join(parts) + ("\n\nNot measured:\n\n" + "\n".join(refused) if refused else "")
 
 
+def bandwidths(what: str, limits: dict[str, Any]) -> str:
+    """As "150 / 80 GB/s read of 1 / 256 MB"."""
+    sizes = " / ".join(f"{int(size) >> 20}" for size in limits[what])
+    return " / ".join(f"{v / 1e9:.0f}" for v in limits[what].values()) + f" GB/s {what} of {sizes} MB"
+
+
 def page(report: dict[str, Any]) -> str:
     """docs/benchmarks.md."""
     machine, limits = report["machine"], report["limits"]
@@ -257,8 +266,9 @@ def page(report: dict[str, Any]) -> str:
         "in the last table: how many times as fast as the fastest of the others).\n\n"
         f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}; {versions}; "
         f"{report['threads']} threads; load when started {machine['load']:.1f}; {report['when']}. At best, on these threads: "
-        f"{limits['flops'] / 1e9:.0f} GFLOP/s, {limits['read'] / 1e9:.0f} GB/s read, {limits['moved'] / 1e9:.0f} GB/s moved "
-        f"by a copy; what fits the caches may be faster than that.\n\n{tables(report)}"
+        f"{limits['flops'] / 1e9:.0f} GFLOP/s of float32; {bandwidths('read', limits)}; "
+        f"{bandwidths('moved', limits)} by a copy. A case is held against memory of about its size.\n\n"
+        f"Why some cases are slower than wanted: [kernels.md](kernels.md).\n\n{tables(report)}"
     )
 
 
@@ -287,7 +297,7 @@ def run(names: Sequence[str], cases: Sequence[str], rounds: int) -> dict[str, An
     now = datetime.datetime.now(datetime.timezone.utc)
     report: dict[str, Any] = {"when": now.isoformat(timespec="seconds"), "rounds": rounds, "machine": machine()}
     report |= {"engines": list(names), "versions": versions(names), "cases": {}}
-    report |= {"threads": int(THREADS), "limits": load(HERE / "roofline.py").measured(int(THREADS))}
+    report |= {"threads": int(THREADS), "limits": ROOFLINE.measured(int(THREADS))}
     with tempfile.TemporaryDirectory() as kernels, contextlib.ExitStack() as open_engines:
         engines = [Engine(name, kernels) for name in names] if set(cases) - set(WORKLOADS) else []
         if set(cases) & set(WORKLOADS):

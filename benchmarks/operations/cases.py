@@ -18,6 +18,7 @@ class Operation(NamedTuple):
     flops: int = 0
     read: int = 0
     moved: int = 0
+    itemsize: int = 4  # of the numbers that are multiplied
 
 
 CASES: dict[str, Operation] = {}
@@ -47,7 +48,8 @@ def add(name: str, says: str, call: str, target: float = 1.0, **work: int) -> No
 
 def matmul(name: str, target: float, m: int, k: int, n: int, says: str = "", **more: Any) -> None:
     arguments = ", ".join([*map(str, (m, k, n)), *(f"{key}={value!r}" for key, value in more.items())])
-    add(name, says or f"[{m},{k}] @ [{k},{n}]", f"matmul({arguments})", target, flops=2 * m * k * n)
+    itemsize = 8 if more.get("dtype") == "float64" else 4
+    add(name, says or f"[{m},{k}] @ [{k},{n}]", f"matmul({arguments})", target, flops=2 * m * k * n, itemsize=itemsize)
 
 
 def conv(name: str, n: int, c: int, size: int, out: int, taps: int, stride: int = 1, padding: int = 0, groups: int = 1) -> None:
