@@ -85,15 +85,14 @@ def _mul(builder: Any, of: Any, a: Any, b: Any) -> Any:
 
 
 def _beyond(sign: str) -> Callable[..., Any]:
-    """a where it is at least (at most) b or no number, else b."""
+    """b where it is greater (less) than a or no number, else a: a maximum is one instruction, only nans take a second look."""
 
     def join(builder: Any, of: Any, a: Any, b: Any) -> Any:
         if isinstance(of, nb.Float):
-            other = {">=": "<", "<=": ">"}[sign]
-            kept = builder.not_(builder.fcmp_unordered(other, a, b))
-            return builder.select(builder.or_(kept, builder.fcmp_unordered("uno", a, a)), a, b)
+            found = builder.select(builder.fcmp_ordered(sign, b, a), b, a)
+            return builder.select(builder.fcmp_unordered("uno", b, b), b, found)
         compare = builder.icmp_signed if of.signed else builder.icmp_unsigned
-        return builder.select(compare(sign, a, b), a, b)
+        return builder.select(compare(sign, b, a), b, a)
 
     return join
 
@@ -122,7 +121,7 @@ def _folding(join: Callable[..., Any]) -> Any:
     return fold
 
 
-_JOINS = {"add": _add, "mul": _mul, "max": _beyond(">="), "min": _beyond("<=")}
+_JOINS = {"add": _add, "mul": _mul, "max": _beyond(">"), "min": _beyond("<")}
 NAMES = {"lanes_of": lanes_of, "lanes_at": lanes_at, "lanes_put": lanes_put}
 NAMES |= {f"lanes_{name}": _joining(join) for name, join in _JOINS.items()}
 NAMES |= {f"fold_{name}": _folding(join) for name, join in _JOINS.items()}
