@@ -22,7 +22,7 @@ from d2s.codegen.vector_ir import I32, I64, WIDE, Emit, Float, loop, turned, wor
 
 _MANY = WIDE or platform.machine() == "aarch64"  # 32 vector registers, not 16
 VECTORS = 4 if _MANY else 2
-SPREAD = 16  # sums a gradient of one filter per channel is spread over
+SPREAD = plane_tiles.SPREAD
 
 
 def _tile(of: Float, rows: int, vectors: int) -> Emit:

@@ -19,6 +19,7 @@ from llvmlite import ir
 from d2s.codegen.vector_ir import I32, I64, WIDE, Emit, Float, loop, word
 
 ITEMS = 4 if WIDE else 2
+SPREAD = 16  # sums a gradient of one filter per channel is spread over
 WORDS, _MASKS = 12, 6
 
 
@@ -235,9 +236,66 @@ def _spread_by_2(of: Float) -> Emit:
     return emit
 
 
+def _summed(of: Float) -> Emit:
+    """taps_summed(rows, above, x, g, height, width, first, columns, nothing, sums): a filter's gradient by one narrow plane.
+
+    SPREAD sums for each tap, by the column of g, to which rows of g are added one after the other. Row `above` of x, and
+    column `first`, is what the first tap meets first; `x` points there. A row of x meets three of g, which stay in registers.
+    """
+    wide = Float(of.bits, SPREAD)
+
+    def emit(builder: Any, args: Any) -> None:
+        rows, above, x, g, height, width, first, columns, nothing, sums = args
+        begins = [builder.sub(I64(-j), first) for j in range(3)]
+        masks = [wide.between(builder, begin, builder.add(begin, width)) for begin in begins]
+        lanes, none = wide.between(builder, I64(0), columns), ir.Constant(wide.mask, [0] * SPREAD)
+        places = [wide.at(builder, sums, I64(k * SPREAD)) for k in range(9)]
+        totals = [_variable(wide, builder, wide.load(builder, place)) for place in places]
+        before, last = _variable(wide, builder), _variable(wide, builder)
+
+        def meet(k: Any) -> None:
+            there = _inside(builder, builder.add(above, k), height)
+            line = builder.select(there, wide.at(builder, x, builder.mul(width, k)), nothing)
+            numbers = [wide.masked_load(builder, wide.at(builder, line, I64(j)), m) for j, m in enumerate(masks)]
+            known = [builder.select(_inside(builder, builder.sub(k, I64(j)), rows), lanes, none) for j in range(3)]
+            read = wide.masked_load(builder, wide.at(builder, g, builder.mul(columns, k)), known[0])
+            for tap, met in enumerate((read, builder.load(before), builder.load(last))):
+                for j, number in enumerate(numbers):
+                    total = builder.load(totals[3 * tap + j])
+                    added = wide.fma(builder, number, met, total)
+                    builder.store(builder.select(known[tap], added, total), totals[3 * tap + j])
+            builder.store(builder.load(before), last)
+            builder.store(read, before)
+
+        loop(builder, builder.add(rows, I64(2)), meet)
+        for total, place in zip(totals, places, strict=True):
+            wide.store(builder, builder.load(total), place)
+
+    return emit
+
+
+def _folded(of: Float) -> Emit:
+    """taps_folded(sums, to): of each of 9 taps SPREAD sums as one; halves are added."""
+    wide = Float(of.bits, SPREAD)
+
+    def emit(builder: Any, args: Any) -> None:
+        sums, to = args
+        for k in range(9):
+            found, half = wide.load(builder, wide.at(builder, sums, I64(k * SPREAD))), SPREAD // 2
+            while half:
+                parts = [ir.Constant(ir.VectorType(I32, half), list(range(s, s + half))) for s in (0, half)]
+                found = builder.fadd(*(builder.shuffle_vector(found, found, part) for part in parts))
+                half //= 2
+            at = builder.inttoptr(wide.at(builder, to, I64(k)), wide.scalar.as_pointer())
+            builder.store(builder.extract_element(found, I32(0)), at)
+
+    return emit
+
+
 def emits(of: Float) -> dict[str, tuple[int, Emit]]:
     """The functions by name, and how many arguments they have; `_alike`: of items with one filter."""
-    found = {"strips_masked": (6, _masked(of)), "strips_spread_by_2": (9, _spread_by_2(of))}
+    found = {"taps_summed": (10, _summed(of)), "taps_folded": (2, _folded(of))}
+    found |= {"strips_masked": (6, _masked(of)), "strips_spread_by_2": (9, _spread_by_2(of))}
     for name, alike in (("", False), ("_alike", True)):
         found |= {f"strips_met{name}": (9, _met(of, alike)), f"strips_met_by_2{name}": (7, _met_by_2(of, alike))}
     found["strips_met_narrow"] = 9, _met(Float(of.bits, max(of.lanes // 2, 2)), True)

@@ -247,7 +247,9 @@ def _(x, cotangent, out, stride, padding, dilation, groups, kernel):
     extents = _extents(x.shape, cotangent.shape, kernel, attrs, channels)
     if channels == (1, 1) and groups > 1:
         share = Share(conv_depth_text.WEIGHT_PIECES, conv_depth_text.WEIGHT_GRAIN)
-        return extents, conv_depth_text.WEIGHT_CALL, share, conv_depth_text.WEIGHT_ABOVE
+        narrow = conv_plane_text.fits(kernel, stride, dilation) and {*stride} == {1}
+        single = conv_plane_text if narrow else conv_depth_text
+        return extents, single.WEIGHT_CALL, share, single.WEIGHT_ABOVE
     tiled = conv_winograd_weight_text.fits(x.dtype.short, kernel, stride, dilation, channels)
     text = conv_winograd_weight_text if tiled else conv_weight_text
     return extents, text.CALL, Share(text.PIECES, "1"), text.ABOVE

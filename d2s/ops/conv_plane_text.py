@@ -1,7 +1,8 @@
 """The kernel text of convolutions with one filter of 3x3 per channel that moves by one place or two; and of transposes.
 
 Planes are read where they lie, row by row: a few vectors of results, of one plane or of several small ones, go down side by
-side (`codegen/plane_tiles.py`). The bits are those of `conv_depth_text`, which does all other filters.
+side (`codegen/plane_tiles.py`). So are gradients of filters summed, where a row of a plane is one vector and strides are 1.
+The bits are those of `conv_depth_text`, which does all other filters.
 
 In: nothing. Out: whether a convolution is done so, its functions and their call; how work is shared says `conv_depth_text`.
 
@@ -84,7 +85,30 @@ def planes_met(lo, hi, ALL):
 
 
 """
+_SUMMED = """\
+@native
+def planes_summed(lo, hi, ALL):
+    if o_w > SPREAD:
+        filters_summed(lo, hi, ALL)
+        return
+    line, sums = local_floats(64), local_floats(9 * SPREAD)
+    for k in range(64):
+        floats(line)[k] = T(0)
+    for group in range(lo, hi):
+        for k in range(9 * SPREAD):
+            floats(sums)[k] = T(0)
+        for m in range(N):
+            x = source + SIZE * ((m * G + group) * i_h * i_w - p_h * i_w - p_w)
+            g = cotangent + SIZE * (m * G + group) * o_h * o_w
+            taps_summed(o_h, -p_h, x, g, i_h, i_w, -p_w, o_w, line, sums)
+        taps_folded(sums, result + SIZE * 9 * group)
+
+
+"""
 ABOVE = conv_depth_text.ABOVE + _TEXT.replace("ALL", f"{_GIVEN}, {', '.join(NAMES)}")
+_OF_WEIGHT = f"source, cotangent, result, transposed, {', '.join(NAMES)}"
+WEIGHT_ABOVE = conv_depth_text.WEIGHT_ABOVE + _SUMMED.replace("ALL", _OF_WEIGHT).replace("9 * SPREAD", "144")
+WEIGHT_CALL = conv_depth_text.WEIGHT_CALL.replace("filters_summed(", "planes_summed(")
 
 
 def fits(kernel: Shape, stride: Shape, dilation: Shape) -> bool:

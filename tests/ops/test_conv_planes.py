@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import d2s
-from d2s.ops.conv import conv_, conv_transpose_
+from d2s.ops.conv import conv_, conv_transpose_, conv_weight_grad
 from d2s.runtime.call import same_bits
 from tests.ops.test_conv_winograd import plainly
 
@@ -39,6 +39,23 @@ def test_bits(dtype, stride, spoiled):
             more = attrs | {"size": x.shape[2:]}
             found = conv_transpose_(*map(d2s.to_tensor, (g, weight)), **more).numpy()
             assert same_bits(found, plainly(conv_transpose_, (g, weight), more))
+
+
+@pytest.mark.parametrize("spoiled", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bits_of_the_gradient_of_filters(dtype, spoiled):
+    for x, weight, _, attrs in forms(1, dtype):
+        if attrs["padding"][2] > 100:
+            continue
+        x.flat[0], weight.flat[0] = np.inf if spoiled else -0.0, 0.0
+        y = conv_(*map(d2s.to_tensor, (x, weight)), **attrs)
+        g = np.random.default_rng(1).standard_normal(y.shape).astype(dtype)
+        g[..., -1], g.flat[-1] = -0.0, np.inf if spoiled else 1e-42
+        with np.errstate(all="ignore"):
+            found = conv_weight_grad(*map(d2s.to_tensor, (x, g)), **attrs, kernel=(3, 3)).numpy()
+            deep = {"stride": 1, "dilation": 1, "groups": 3, "kernel": (1, 3, 3), "padding": (0, 0, *attrs["padding"])}
+            other = conv_weight_grad(*(d2s.to_tensor(a[:, :, None]) for a in (x, g)), **deep).numpy()
+        assert same_bits(found, other[:, :, 0]), (x.shape, attrs)
 
 
 def test_no_images():
