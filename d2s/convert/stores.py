@@ -75,6 +75,9 @@ def changed(value: Any, by: Any, sign: str) -> Any:
 
 def delete_item(owner: Any, key: Any) -> None:
     tracer = capturing()
+    if tracer and isinstance(owner, OneOf):
+        switch(tracer, owner, lambda one: list(filter(None, [delete_item(one, key)])))  # type: ignore[func-returns-value]
+        return
     if isinstance(owner, Later):
         assert tracer is not None
         tell(tracer, "delitem", operator.delitem, (owner, key), {})

@@ -216,3 +216,14 @@ def with_a_star(x):
     joined = [0, *numbers, *rest, *[7]]
     joined[0] = 8
     return joined, [*numbers], [*"ab"], [*{"k": 1}], [*x], x * 1
+
+
+@program(*SETS)
+def another_list_on_some_paths(x):
+    parts = [1, 2, 3]
+    if x.sum() > 0:
+        parts = [*parts, 4]
+    del parts[0]
+    parts[0] = 7
+    parts.append(5)
+    return parts, len(parts), x * 1
