@@ -14,7 +14,7 @@ In: methods of `List` and `Dict`. Out: the same of each content they can have, j
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from d2s.capture.alternatives import each
 from d2s.capture.branch import switch
@@ -56,10 +56,8 @@ def _asked(plain: Callable[..., Any]) -> Any:
         if by_path(self):
             found = each(opened(self), lambda one: method(one, *args, **kwargs))
             return gathered(found) if makes or (args and isinstance(args[0], slice)) else found
-        place = next((n for n, value in enumerate(args) if by_path(value)), None)
-        if place is not None:
-            before, after = args[:place], args[place + 1 :]
-            found = each(opened(args[place]), lambda one: method(self, *before, one, *after, **kwargs))
+        if len(args) == 1 and by_path(args[0]) and plain.__name__ not in _METHODS:
+            found = each(opened(args[0]), lambda one: method(self, one))
             return gathered(found) if makes else found
         found = plain(self, *args, **kwargs)
         new = makes or (args and isinstance(args[0], slice))
@@ -92,13 +90,29 @@ def _refused(plain: Callable[..., Any], what: str) -> Any:
 
 
 def _changed(plain: Callable[..., Any]) -> Any:
+    takes_items = plain.__name__ in ("extend", "update", "__iadd__", "__ior__")
+
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not by_path(self) and not any(by_path(value) for value in args):
-            return plain(self, *args, **kwargs)
+        if takes_items or (plain.__name__ == "__setitem__" and isinstance(args[0], slice)):
+            args = tuple(map(opened, args))  # what is in them is taken; anything else is kept as the object it is
+        else:
+            args = tuple(map(_Whole, args))
+        if not by_path(self) and not any(isinstance(value, OneOf) for value in args):
+            return plain(self, *map(_itself, args), **kwargs)
         return _change_of_each(self, plain, args, kwargs)
 
     method.__name__ = plain.__name__
     return method
+
+
+class _Whole(NamedTuple):
+    """An argument that a change is given as it is, whatever it is."""
+
+    value: Any
+
+
+def _itself(value: Any) -> Any:
+    return value.value if isinstance(value, _Whole) else value
 
 
 def _change_of_each(owner: Any, plain: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -107,7 +121,7 @@ def _change_of_each(owner: Any, plain: Callable[..., Any], args: tuple[Any, ...]
     def change(values: tuple[Any, ...], chosen: tuple[Any, ...] = ()) -> list[Any]:
         if not values:
             made = kind(chosen[0])
-            result = plain(made, *chosen[1:], **kwargs)
+            result = plain(made, *map(_itself, chosen[1:]), **kwargs)
             returned.append(result is made)
             return [contents(made), None if result is made else result]
         first, *others = values
@@ -116,7 +130,7 @@ def _change_of_each(owner: Any, plain: Callable[..., Any], args: tuple[Any, ...]
         return switch(_tracer(), first, lambda one: change(tuple(others), (*chosen, one)))
 
     heap = _tracer().root.heap
-    held, result = change((contents(owner), *map(opened, args)))
+    held, result = change((contents(owner), *args))
     heap.set(owner, held)
     return owner if all(returned) else result
 

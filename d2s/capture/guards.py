@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s.capture.containers import by_path
 from d2s.errors import brief
 
 CONTAINERS = (tuple, list, dict, set, frozenset, collections.deque)
@@ -78,7 +79,7 @@ def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:
         return kind, value
     if kind is float:
         return kind, value.hex()
-    if id(value) in around:  # a container inside itself
+    if id(value) in around or by_path(value):  # a container inside itself, or one that a capture has made
         return kind, id(value)
     inside = (*around, id(value))
     if isinstance(value, CONTAINERS):

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from d2s import types
 from d2s.capture import in_place
+from d2s.capture.containers import by_path
 from d2s.capture.fork import Attempt
 from d2s.capture.guards import CONTAINERS, Guard, Source
 from d2s.capture.heap import Heap, Place
@@ -405,7 +406,7 @@ class Tracer(Recorder):
 
     def give(self, value: Any) -> None:
         """Notes containers, and those in them, as given."""
-        if isinstance(value, CONTAINERS) and id(value) not in self.root.given:
+        if isinstance(value, CONTAINERS) and not by_path(value) and id(value) not in self.root.given:
             self.root.given.add(id(value))
             for part in value.values() if isinstance(value, dict) else value:
                 self.give(part)

@@ -48,6 +48,20 @@ _PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozense
 _PURE |= {itertools.chain, itertools.islice, itertools.accumulate, itertools.zip_longest, itertools.product, itertools.repeat}
 _PURE |= {itertools.permutations, itertools.combinations, itertools.cycle, itertools.pairwise, itertools.compress}
 _PURE |= {value for value in vars(math).values() if callable(value)}
+_LOOKING = {
+    len,
+    sum,
+    tuple,
+    list,
+    dict,
+    set,
+    frozenset,
+    iter,
+    str,
+    repr,
+    itertools.chain,
+    itertools.accumulate,
+}  # into arguments
 _HIGHER = (map, filter, sorted, min, max)
 _READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
 _FOLLOWED: tuple[type, ...] = (
@@ -82,7 +96,7 @@ def call(function: Any) -> Callable[..., Any]:
     if isinstance(function, type) and issubclass(function, D2SError):
         return function  # d2s's own complaints, from its functions that are captured
     if isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators):
-        return functools.partial(_of_each, function)
+        return functools.partial(_of_ops, function)
     step = step_of(tracer, function)
     if step is not None:
         return step
@@ -145,7 +159,7 @@ def _call_user(tracer: Tracer, function: types.FunctionType) -> Callable[..., An
     if in_standard_library(function.__code__.co_filename):
         return _managing(tracer, function)
     if (function.__module__ or "").startswith("d2s.ops."):
-        return functools.partial(_of_each, function)  # made of ops, without a decision on a tensor's value
+        return functools.partial(_of_ops, function)  # made of ops, without a decision on a tensor's value
     if not in_package(function.__code__.co_filename):
         guard_names(tracer, function)
     if function.__code__.co_flags & inspect.CO_GENERATOR:
@@ -201,7 +215,7 @@ def _is_pure(function: Any) -> bool:
 def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     if function in (list, dict) and len(args) == 1 and by_path(args[0]) and plain_kind(args[0]) is function:
         return args[0].copy()
-    args, kwargs = _opened(args, kwargs)
+    args = tuple(map(opened, args)) if function in _LOOKING else args
     if _several(args, kwargs):
         return _of_each(functools.partial(_call_pure, tracer, function), *args, **kwargs)
     found = of_symbols(tracer, function, args, kwargs)
@@ -220,7 +234,7 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Of functions that call others: these are the user's, rewritten."""
-    args, kwargs = _opened(args, kwargs)
+    args = tuple(map(opened, args)) if len(args) == 1 or function not in (min, max) else args
     if _several(args, kwargs):
         return _of_each(functools.partial(_call_higher, tracer, function), *args, **kwargs)
     kwargs = {name: call(value) if _acts(value) else value for name, value in kwargs.items()}
@@ -253,13 +267,13 @@ def _several(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return any(isinstance(v, OneOf) for v in (*args, *kwargs.values()))
 
 
-def _opened(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    return tuple(map(opened, args)), {name: opened(value) for name, value in kwargs.items()}
+def _of_ops(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The same of ops and what is made of them, which take the items of a list."""
+    return _of_each(function, *map(opened, args), **{name: opened(value) for name, value in kwargs.items()})
 
 
 def _of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The call for each alternative of arguments that are one of several."""
-    args, kwargs = _opened(args, kwargs)
     leaves, skeleton = flatten([args, kwargs])
     place = next((n for n, value in enumerate(leaves) if isinstance(value, OneOf)), None)
     if place is None:

@@ -126,7 +126,7 @@ def refuse_attribute(number: SymbolicTensor, name: str) -> NoReturn:
 
 
 def guard_attribute(tracer: Tracer | None, owner: Any, name: str) -> None:
-    made = tracer and tracer.root.heap.has(owner)
+    made = tracer and any(map(tracer.root.heap.has, (owner, getattr(owner, name, None))))
     if tracer and not made and not isinstance(owner, SymbolicTensor | str) and not _ours(owner):
         described = f"{getattr(owner, '__name__', type(owner).__name__)}.{name}"
         source = "attribute", owner, name

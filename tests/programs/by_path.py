@@ -1,9 +1,12 @@
 """Programs whose lists and dicts hold as many items as the path a run takes put there."""
 
+import collections
+
 from programs_compare import program, t
 
 import d2s
 
+Pair = collections.namedtuple("Pair", "first second")
 SETS = (t([1.0, 2.0]),), (t([-1.0, -2.0]),), (t([0.5, 0.25]),)
 
 
@@ -227,3 +230,19 @@ def another_list_on_some_paths(x):
     parts[0] = 7
     parts.append(5)
     return parts, len(parts), x * 1
+
+
+@program(*SETS)
+def one_that_is_kept_as_it_is(x):
+    row, rows, named = [1], [], {}
+    if x.sum() > 0:
+        row.append(2)
+    rows.append(row)
+    rows.insert(0, row)
+    named["k"] = row
+    pair = Pair(row, dict(k=row))  # noqa: C408
+    if x.max() > 1:
+        rows.append([row])
+    row.append(3)
+    kept = named.get("k"), named.get("m", row), named.setdefault("n", row), pair.first, pair.second["k"]
+    return [one is row for one in kept], rows[0], rows[1] is row, rows[-1], (row, 1)[0], x * 1
