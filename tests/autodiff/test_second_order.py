@@ -183,3 +183,38 @@ def test_gradient_penalty_of_a_network_that_branches():
         return losses, told(first.parameters() + second.parameters())
 
     assert trained(True) == trained(False)
+
+
+def test_what_only_some_trips_read_has_a_gradient_where_these_were_made():
+    u, v = (d2s.to_tensor(n, "float64", stop_gradient=False) for n in ([1.0, 0.5], [2.0, 3.0]))
+
+    def f(x):
+        y, z = x * 1.0, u * 1.0
+        while y.sum() < 6.0:
+            if y.sum() > 3.0:
+                z = z * v.tanh()
+            y = y * 1.7
+        return (y * x).sum() + (z * z).sum() * 0.5
+
+    def g(x):
+        y, t = x * 1.0, (v * u).tanh()
+        while y.sum() < 6.0:
+            if y.sum() > 5.0:
+                y = y * t
+            y = y * 1.7 + 0.1
+        return (y * y).sum()
+
+    absent = set()
+    for function in (f, g):
+        static = d2s.to_static(function)
+        for point in ([1.0, 1.0], [3.0, 4.0], [2.6, 2.6]):
+            found = []
+            for run in (function, static):
+                u.grad = v.grad = None
+                x = d2s.to_tensor(point, "float64", stop_gradient=False)
+                first = d2s.grad(run(x), [x, u, v], create_graph=True, allow_unused=True)
+                sum((one * one).sum() for one in first if one is not None).backward()
+                found.append(told([*first, x.grad, u.grad, v.grad]))
+            assert found[0] == found[1]
+            absent.add(tuple(one is None for one in found[0]))
+    assert len(absent) > 2
