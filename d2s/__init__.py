@@ -3,8 +3,7 @@
 import sys
 from typing import TYPE_CHECKING
 
-from d2s import later, nn, ops, optimizer, regularizer, version
-from d2s.arguments import label
+from d2s import arguments, later, nn, ops, optimizer, regularizer, version
 from d2s.autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from d2s.checkpoint import load, save
 from d2s.codegen.threads import get_num_threads, set_num_threads
@@ -96,7 +95,6 @@ from d2s.ops.math import (
 from d2s.ops.math import remainder as floor_mod
 from d2s.ops.math import remainder as mod
 from d2s.ops.near import allclose, equal_all, frac, isclose, lerp, logit, nan_to_num, scale, stanh
-from d2s.ops.operators import Operators
 from d2s.ops.random import (
     bernoulli,
     multinomial,
@@ -134,7 +132,6 @@ from d2s.ops.rounding import ceil, floor, isfinite, isinf, isnan, round, trunc
 from d2s.ops.scan import cummax, cummin, cumprod, cumsum, logcumsumexp
 from d2s.ops.scatter import index_add, index_put, masked_fill, scatter, scatter_nd, scatter_nd_add
 from d2s.ops.shape import flatten, reshape, squeeze, unflatten, unsqueeze
-from d2s.ops.shape_methods import ShapeMethods
 from d2s.ops.slicing import chunk, slice, split, strided_slice, unbind, unstack
 from d2s.ops.softmax import logsumexp
 from d2s.ops.sort import (
@@ -199,6 +196,6 @@ _METHODS |= {name: later.function("d2s.linalg", name) for name in ("slogdet", "s
 for _name, _method in _METHODS.items():
     setattr(Tensor, _name, _method)
 globals().update(in_place_forms.FUNCTIONS)
-for _published in (sys.modules[__name__], ShapeMethods, Operators, Tensor, nn.functional):
-    label(_published)
+for _published in (sys.modules[__name__], ops.shape_methods.ShapeMethods, ops.operators.Operators, Tensor, nn.functional):
+    arguments.label(_published)
 __getattr__, __dir__ = later.names(__name__, _LATER)
