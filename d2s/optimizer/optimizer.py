@@ -18,14 +18,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from d2s import unique_name
-from d2s.arguments import number
+from d2s.arguments import expect, number
 from d2s.autodiff import writes
 from d2s.autodiff.tape import no_grad
 from d2s.eager.history import acts
 from d2s.eager.tensor import Tensor, to_tensor
-from d2s.errors import ArgumentError, DTypeError, ShapeError
+from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.nn.clip import ClipGradBase
 from d2s.ops.dispatch import handlers
+from d2s.ops.operators import Operators
 from d2s.optimizer.lr import LRScheduler
 from d2s.optimizer.update import Rule, Update
 from d2s.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
@@ -286,7 +287,7 @@ class Optimizer:
         >>> p.tolist()
         [0.5]
         """
-        pairs = [(p, g) for p, g in params_grads if g is not None]
+        pairs = [(p, g) for p, g in _checked_pairs(params_grads) if g is not None]
         declared = next((g.applied_by for _, g in pairs if hasattr(g, "applied_by")), None)
         if declared is not None:
             return declared(self, pairs)  # type: ignore[no-any-return]
@@ -410,3 +411,14 @@ def _checked_clip(clip: Any) -> ClipGradBase | None:
     if not isinstance(clip, ClipGradBase | None):
         raise DTypeError("D2S0001", f"'grad_clip' expects a ClipGradByValue, -Norm or -GlobalNorm, got {type(clip).__name__}")
     return clip
+
+
+def _checked_pairs(given: Any) -> Sequence[tuple[Any, Any]]:
+    """Pairs of a parameter and its gradient, or None."""
+    expect("apply_gradients", "params_grads", given, list | tuple, "a list of pairs")
+    for pair in given:
+        expect("apply_gradients", "params_grads", pair, list | tuple, "pairs of a parameter and its gradient")
+        if len(pair) != 2 or not isinstance(pair[0], Operators) or not isinstance(pair[1], Operators | None):
+            message = f"apply_gradients(): 'params_grads' holds {brief(pair)}, expected a parameter and its gradient"
+            raise DTypeError("D2S0001", message)
+    return given  # type: ignore[no-any-return]
