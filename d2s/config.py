@@ -24,6 +24,8 @@ STAGES = (  # the kinds of stages there are, in the order of the work; tests/tes
     *(
         "source",
         "fence",
+        "inverted",
+        "outer",
         "annotations",
         "asserts",
         "match",

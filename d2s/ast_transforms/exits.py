@@ -33,10 +33,23 @@ def f(x):
     return -x
 """
 
+import copy
+
 import gast
 
 from d2s.ast_transforms.function import Function, Rewriter
 from d2s.ast_transforms.quote import quote, quote_expression
+
+_FINISHED = """
+try:
+    inner
+except BaseException:
+    finish
+    if not left:
+        raise
+else:
+    again
+"""
 
 
 def transform(function: Function) -> None:
@@ -72,7 +85,20 @@ class _Exits(Rewriter):
         node.orelse = exits.block(node.orelse)
         if node.orelse and exits.leaves:
             node.orelse = quote("if not left:\n    otherwise", node.orelse[0], left=exits.left, otherwise=node.orelse)
-        return exits.around(node)
+        return self.finished(node, exits)
+
+    def finished(self, node: gast.Try, exits: "_LeavingProtected") -> list[gast.stmt]:
+        """What leaves the `finally` goes before what left the rest, and what was raised is forgotten: that is caught then."""
+        last = _LeavingProtected(self.function, node.finalbody[0] if node.finalbody else node)
+        node.finalbody = last.block(node.finalbody) or ([gast.copy_location(gast.Pass(), node)] if node.finalbody else [])
+        before, behind = exits.sides()
+        if last.leaves:
+            inner = [node] if node.handlers else node.body
+            parts = {"inner": inner, "finish": node.finalbody, "again": copy.deepcopy(node.finalbody), "left": last.left}
+            node.finalbody = []
+            outside, behind_all = last.sides()
+            return [*outside, *before, *quote(_FINISHED, node, **parts), *behind_all, *behind]
+        return [*before, node, *behind]
 
     def visit_With(self, node: gast.With) -> list[gast.stmt]:
         """Of several managers each gets a statement of its own."""
@@ -170,6 +196,12 @@ class _LeavingProtected(_Leaving):
         return quote("flag = left = True", node, flag=flag, left=self.left)
 
     def around(self, node: gast.stmt) -> list[gast.stmt]:
+        before, behind = self.sides()
+        return [*before, node, *behind]
+
+    def sides(self) -> tuple[list[gast.stmt], list[gast.stmt]]:
+        """What stands in front of the statement, and what behind it."""
+        node = self.loop
         before = quote("left = False", node, left=self.left) if self.leaves else []
         behind = []
         for kind, flag in self.jumps.items():
@@ -178,7 +210,7 @@ class _LeavingProtected(_Leaving):
         if self.returns:
             before += quote("result = _d2s.Undefined('return')", node, result=self.result)
             behind += quote("if _d2s.defined(result):\n    return result", node, result=self.result)
-        return [*before, node, *behind]
+        return before, behind
 
 
 def _exits(node: gast.stmt) -> bool:

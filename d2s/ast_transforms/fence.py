@@ -29,7 +29,7 @@ _REFUSED = {
     "Yield": _YIELD,
     "YieldFrom": _YIELD,
     "With": ("`with` around a `yield`", "a graph cannot stop half way", "yield behind it"),
-    "Try": ("`try` that a `yield`, or an exit in `finally`, leaves", "a graph cannot stop half way", "leave it at its end"),
+    "Try": ("`try` around a `yield`", "a graph cannot stop half way", "yield behind it"),
     "TryStar": ("`except*`", "a graph cannot split exceptions", "use `except`"),
     "Import": _IMPORT,
     "ImportFrom": _IMPORT,
@@ -49,9 +49,9 @@ _HARMLESS = {
     "Name": lambda node: node.id != "_d2s",
     "comprehension": lambda node: not node.is_async,
     "With": lambda node: not _yields(node),
-    "Try": lambda node: not _yields(node) and not any(map(_leaves, node.finalbody)),
+    "Try": lambda node: not _yields(node),
 }
-_HARMLESS_IN_A_LOOP = {"With": lambda node: True, "Try": lambda node: not any(map(_leaves, node.finalbody))}
+_IN_A_LOOP = ("With", "Try")  # of a generator that is turned inside out
 
 
 def transform(function: Function) -> None:
@@ -74,16 +74,11 @@ def transform(function: Function) -> None:
 
 def _harmless(function: Function, node: gast.AST) -> bool:
     kind = type(node).__name__
-    known = _HARMLESS | (_HARMLESS_IN_A_LOOP if function.loop else {})
-    return kind in known and bool(known[kind](node))
+    return (function.loop and kind in _IN_A_LOOP) or (kind in _HARMLESS and _HARMLESS[kind](node))
 
 
 def _yields(node: gast.AST) -> bool:
     return any(isinstance(inner, (gast.Yield, gast.YieldFrom)) for inner in own_nodes(node))
-
-
-def _leaves(node: gast.AST) -> bool:
-    return any(isinstance(inner, (gast.Return, gast.Break, gast.Continue)) for inner in own_nodes(node))
 
 
 def _looks_at_frame(node: gast.Call) -> bool:

@@ -7,6 +7,7 @@ In: a function that is called. Out: what is called instead at capture, or None i
 """
 
 import functools
+import inspect
 import io
 import logging
 import math
@@ -25,7 +26,7 @@ from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.steps import array, ask, computed, example_of, item, later, number_of, tell
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, refuse
 from d2s.capture.tree import containers, flatten
 from d2s.capture.undefined import Undefined
 from d2s.convert import loads
@@ -184,9 +185,22 @@ def to_tensor_of(tracer: Tracer, data: Any, of: Any) -> Any:
 
 def formatted(value: Any, conversion: int, spec: Any = "") -> Any:
     """One `{value!r:spec}` of an f-string."""
-    if not any(isinstance(v, (*_SEEN, OneOf)) or by_path(v) for v in flatten([value, spec])[0]) or not capturing():
+    leaves = flatten([value, spec])[0]
+    tracer = capturing()
+    if tracer and any(_has_text_of_its_own(v) for v in leaves):
+        return ask(tracer, "format", _formatted, (value, conversion, spec), {}, "")
+    if not any(isinstance(v, (*_SEEN, OneOf)) or by_path(v) for v in leaves) or not tracer:
         return _formatted(value, conversion, spec)
     return later("format", _formatted, value, conversion, spec)
+
+
+def _has_text_of_its_own(value: Any) -> bool:
+    """Whether the text of an object is what Python computes of it: that is asked at each call."""
+    if isinstance(value, BaseException | type | types.FunctionType | Undefined) or by_path(value):
+        return False
+    methods = (inspect.getattr_static(type(value), name, None) for name in ("__str__", "__repr__", "__format__"))
+    found = (m.__code__.co_filename for m in methods if isinstance(m, types.FunctionType))
+    return not isinstance(value, (*_SEEN, OneOf)) and any(not in_package(file) for file in found)
 
 
 def _formatted(value: Any, conversion: int, spec: str) -> str:
@@ -204,6 +218,9 @@ def _joined(*parts: str) -> str:
 
 def percent(template: Any, values: Any) -> Any:
     """`template % values` of a text."""
-    if capturing() and any(isinstance(v, (*_SEEN, OneOf)) or by_path(v) for v in flatten(values)[0]):
+    leaves, tracer = flatten(values)[0], capturing()
+    if tracer and any(_has_text_of_its_own(v) for v in leaves):
+        return ask(tracer, "%", operator.mod, (template, values), {}, "")
+    if tracer and any(isinstance(v, (*_SEEN, OneOf)) or by_path(v) for v in leaves):
         return later("%", operator.mod, template, values)
     return template % values

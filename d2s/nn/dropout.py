@@ -14,10 +14,9 @@ from d2s.arguments import number, one_of
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.nn.layer import Layer
 from d2s.ops.compare import cast, where
-from d2s.ops.dispatch import current
+from d2s.ops.create import full
 from d2s.ops.dropout import dropped
 from d2s.ops.training_marks import note, noting
-from d2s.types import Type
 
 MODES = ("upscale_in_train", "downscale_in_infer")
 _FORMATS = {"NCHW": (4, (0, 1)), "NHWC": (4, (0, 3)), "NCDHW": (5, (0, 1)), "NDHWC": (5, (0, 4))}  # rank, axes of channels
@@ -67,8 +66,7 @@ def _by_slices(x: Any, p: float, axes: tuple[int, ...], factor: float) -> Any:
 
 def _kept(shape: list[int], x: Any, p: float) -> Any:
     """True with the likelihood 1 - p, in a shape of its own."""
-    ones = current().constant(1.0, Type(x.dtype))
-    return dropped(ones.expand(shape), p, 1.0) > 0
+    return dropped(full([1], 1.0, x.dtype).expand(shape), p, 1.0) > 0
 
 
 def _axes(x: Any, axis: Any) -> tuple[int, ...]:

@@ -301,6 +301,9 @@ def normal(mean=0.0, std=1.0, shape=None):
         raise ArgumentError("D2S0004", "normal(): 'shape' is that of 'mean' and 'std' where these are tensors")
     if any(t.dtype.kind != "f" for t in held):
         raise DTypeError("D2S0003", f"normal() does not take {', '.join(map(str, held))}")
+    if current().type_of(std) is not None and isinstance(current(), Recorder):
+        hint = "where none is below 0: mean + std * d2s.randn(shape)"
+        raise CaptureError("D2S1001", "normal(): only a run knows 'std', which must not be below 0", hint=hint)
     if current().type_of(std) is not None and not (std.numpy() >= 0).all():
         raise ArgumentError("D2S0004", "normal(): 'std' holds numbers that are below 0, or nan")
     dtype = functools.reduce(lambda x, y: x if x.size >= y.size else y, [t.dtype for t in held])
@@ -483,29 +486,40 @@ def multinomial(x, num_samples=1, replacement=False):
     count = _int("multinomial", "num_samples", num_samples)
     if not isinstance(replacement, (bool, np.bool_)):
         raise DTypeError("D2S0001", f"multinomial(): 'replacement' expects a bool, got {type(replacement).__name__}")
-    weights = x.numpy()
-    if not isinstance(weights, np.ndarray):
-        message = "multinomial(): only a run knows the likelihoods, which decide what can be drawn"
-        raise ArgumentError("D2S1001", message, hint="draw before the captured function, and hand the indices in")
-    _check_weights(weights, count, bool(replacement))
-    rows = math.prod(held.shape[:-1])  # type: ignore[arg-type]
-    _sized("multinomial", (rows, count), int64)
-    blocks = rows * (count if replacement else int(held.shape[-1]))
-    return multinomial.draw(blocks, (x,), num_samples=count, replacement=bool(replacement))
+    if len(held.shape) not in (1, 2):
+        raise ShapeError("D2S0002", f"multinomial(): expects a vector or a matrix, got shape {list(held.shape)}")
+    if not isinstance(current(), Recorder):
+        _check_weights(x.numpy(), count, bool(replacement))
+    elif count < 1:
+        raise _too_many(count, int(held.shape[-1]) if isinstance(held.shape[-1], int) else 1 << 31)
+    rows = elements(x, dataclasses.replace(held, shape=held.shape[:-1]))
+    if isinstance(rows, int):
+        _sized("multinomial", (rows, count), int64)
+    width = held.shape[-1] if isinstance(held.shape[-1], int) else extent(x, len(held.shape) - 1)
+    return multinomial.draw(rows * (count if replacement else width), (x,), num_samples=count, replacement=bool(replacement))
 
 
 def _check_weights(x: np.ndarray, count: int, replacement: bool) -> None:
-    if x.ndim not in (1, 2):
-        raise ShapeError("D2S0002", f"multinomial(): expects a vector or a matrix, got shape {list(x.shape)}")
     with np.errstate(over="ignore", invalid="ignore"):
         total = x.sum(-1, dtype=np.float64)
     if not (x >= 0).all() or not (np.isfinite(total) & (total > 0)).all():
-        raise ArgumentError(
-            "D2S0004", "multinomial(): each row of 'x' holds numbers that are not negative, with a finite sum > 0"
-        )
+        raise _no_weights()
     least = 1 << 31 if replacement else int((x > 0).sum(-1).min(initial=x.shape[-1]))
     if not 1 <= count <= least:
-        raise ArgumentError("D2S0004", f"multinomial(): 'num_samples' is {count}, a row offers 1 to {least}")
+        raise _too_many(count, least)
+
+
+def _no_weights() -> ArgumentError:
+    return ArgumentError("D2S0004", "multinomial(): each row of 'x' holds numbers that are not negative, with a finite sum > 0")
+
+
+def _too_many(count: int, least: int) -> ArgumentError:
+    return ArgumentError("D2S0004", f"multinomial(): 'num_samples' is {count}, a row offers 1 to {least}")
+
+
+@multinomial.rule("fault")
+def _(value, seed, counter, x, num_samples, replacement):
+    return _no_weights() if value == 1 else _too_many(num_samples, value - 2)
 
 
 @multinomial.rule("infer")

@@ -178,8 +178,12 @@ for row in range(n0):
     total = 0.0
     last = 0
     for i in range(n1):
+        if not x[row * n1 + i] >= 0:
+            r[o[fault]] = 1
         total += float(x[row * n1 + i])
         last = i if x[row * n1 + i] > 0 else last
+    if not (total > 0.0 and total <= 1.7976931348623157e+308):
+        r[o[fault]] = 1
     for k in range(n2):
         w0, w1, w2, w3 = block(row * n2 + k, 0)
         aim = unit(w0, w1) * total
@@ -200,6 +204,17 @@ def arrival(row, i):
 
 for row in range(n0):
     taken = 0
+    offered = 0
+    total = 0.0
+    for i in range(n1):
+        if not x[row * n1 + i] >= 0:
+            r[o[fault]] = 1
+        total += float(x[row * n1 + i])
+        offered += 1 if x[row * n1 + i] > 0 else 0
+    if not (total > 0.0 and total <= 1.7976931348623157e+308):
+        r[o[fault]] = 1
+    elif offered < n2:
+        r[o[fault]] = 2 + offered
     for i in range(n1):
         if x[row * n1 + i] > 0:
             time = arrival(row, i)

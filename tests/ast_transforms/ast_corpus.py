@@ -756,6 +756,40 @@ def protected_in_all_ways(x, y):
 
 
 @on(*PAIRS)
+def leaves_a_finally(x, y):
+    """Whatever is raised, or was to be returned, is forgotten then."""
+    found = []
+    for k in range(4):
+        try:
+            found.append(k)
+            if x == k:
+                break
+            if y == k:
+                raise ValueError(k)
+            if x + y == k:
+                return found
+        except ValueError:
+            found.append("caught")
+            raise KeyError(k) from None
+        else:
+            found.append("well")
+        finally:
+            found.append("end")
+            if k == 1:
+                continue
+            if x > 1:
+                return found, "from finally"
+    try:
+        try:
+            return found / x
+        finally:
+            if y > 0:
+                return found, "last"  # noqa: B012
+    except TypeError:
+        return "raised"
+
+
+@on(*PAIRS)
 def nested_handlers(x, y):
     log = []
     try:

@@ -1,6 +1,6 @@
 """Functions beyond the fence; the line that has to be blamed ends in `# here`."""
 
-# ruff: noqa: RET504, B012
+# ruff: noqa: RET504
 
 
 async def coroutine(x):  # here
@@ -69,13 +69,6 @@ def yields_protected(x):
         yield x
     finally:
         x = 1
-
-
-def returns_in_finally(x):
-    try:  # here
-        x = 1
-    finally:
-        return x
 
 
 def imports(x):

@@ -71,6 +71,27 @@ def a_net_in_training():
     return net.forward, lambda: [list(net.named_buffers()), list(net.named_parameters())]
 
 
+@row((t([[1.0, 0.0, 2.0], [0.5, 0.5, 3.0]]),), (t([[1.0, 1.0, 2.0]] * 4),), captures=2)
+def multinomial_draws():
+    return lambda x: d2s.multinomial(x, 3, replacement=True) + d2s.multinomial(x, 2)[:, :1], lambda: None
+
+
+@row((t([-1.0, 2.0]),), (t([0.0, 0.0]),), (t([float("inf"), 1.0]),), (t([0.0, 1.0]),), (t([2.0, 1.0]),), captures=1)
+def multinomial_of_what_are_no_likelihoods():
+    return lambda x: d2s.multinomial(x, 2), lambda: None
+
+
+@row((t([[1.0, 2.0], [3.0, 4.0]]),))
+def channels_dropped_as_a_whole():
+    functional = d2s.nn.functional
+
+    def draws(x):
+        image = x.reshape([1, 2, 2, 1])
+        return functional.dropout2d(image), functional.alpha_dropout(x, 0.4), functional.dropout(x, 0.4, axis=1)
+
+    return draws, lambda: None
+
+
 @row()
 def draws_of_every_kind():
     def draws(x):
@@ -523,3 +544,32 @@ def a_deleted_variable_is_not_there():
         return y
 
     return deletes, lambda: None
+
+
+class Loud:
+    """An object whose text is computed, and told."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __str__(self):
+        print("asked")
+        return f"<{self.n}>"
+
+
+@row(captures=1)
+def texts_of_objects():
+    loud, point = Loud(1), Point(2, None)
+
+    def f(x):
+        said = f"{loud} {point!r:>30}" + " and %s" % loud  # noqa: UP031
+        if x.sum() > 0:
+            said = f"{said} {loud!s}"
+        print(said)
+        return x * 2
+
+    def state():
+        point.n += 1
+        loud.n += 1
+
+    return f, state

@@ -188,3 +188,29 @@ def unbound_in_a_handler(x):
     except ValueError:
         y = x
     return y
+
+
+@program(*SETS)
+def left_by_a_finally(x):
+    y = x
+    for k in range(3):
+        try:
+            y = checked(y) + k
+        finally:
+            if y.sum() > 40:
+                break  # noqa: B012
+            y = y * 3
+            if k == 1:
+                return y  # noqa: B012 - what was raised is forgotten
+    return y - 1
+
+
+@program(*SETS)
+def returned_by_a_finally(x):
+    try:
+        if x.sum() > 0:
+            return checked(x) * 7
+    finally:
+        if x.max() > 1:
+            return x * 5  # noqa: B012
+    return x + 1

@@ -96,3 +96,13 @@ def raises(x):
     if x.sum() > 0:
         raise ValueError("positive")
     return x * 2
+
+
+@row("`return` in `finally` forgets what was raised")
+def return_in_finally(x):
+    try:
+        y = positive(x)
+    finally:
+        if x.max() < 0:
+            return x * 100  # noqa: B012
+    return y
