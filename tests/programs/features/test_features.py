@@ -1,6 +1,9 @@
 """Every row of the table of features is what it is marked as: right in one graph, or refused with that code; never wrong."""
 
+import json
+
 import limits
+import peers
 import pytest
 from feature_rows import ROWS, SETS, Row, Subject, judge
 
@@ -13,6 +16,20 @@ def test_row(row):
 
 def test_the_page_is_written_from_the_rows():
     assert limits.PAGE.read_text(encoding="utf-8") == limits.page(), "run python tests/programs/features/limits.py"
+
+
+def test_what_is_said_of_peers_was_measured_on_rows_that_are_there():
+    facts = json.loads(peers.FACTS.read_text(encoding="utf-8"))
+    assert set(facts) == set(peers.PEERS)
+    for of in facts.values():
+        assert set(of["rows"].values()) <= {*limits.KINDS, "-"} and of["version"]
+        missing = {f"{group}|{title}" for (group, title), row in ROWS.items() if row.make} - set(of["rows"])
+        assert len(missing) < 10, f"run python {peers.__file__} for each peer: {missing}"
+
+
+def test_rows_are_marked_behind_their_text_for_peers():
+    text = peers.undecorated('@row("a", refused="D2S1001")\n@kept\ndef f(x):\n    return x\n')
+    assert text == "@kept\ndef f(x):\n    return x\nrow('a', refused='D2S1001')(f)"
 
 
 def test_a_difference_is_never_captured_nor_refused():
