@@ -25,6 +25,10 @@ class Started(NamedTuple):
 CASES = {
     "eager_add": Repeated("x + v on 8 floats, nothing wants a gradient"),
     "import": Started("import in a new process, byte code kept by an earlier one"),
+    "guards_20": Repeated("whether a call fits a variant with 20 guards"),
+    "capture_mlp": Started("capture of an MLP of 100 layers: at most 500"),
+    "capture_resnet50": Started("capture of ResNet-50: at most 1500"),
+    "convert_200": Started("rewriting of a function of 200 lines: at most 200"),
     "first_call_cold": Started("first x + w in a new process, nothing compiled yet", cold=True),
     "first_call_warm": Started("first x + w in a new process, kernels kept by an earlier one"),
 }

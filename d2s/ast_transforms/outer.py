@@ -29,6 +29,8 @@ from d2s.errors import CaptureError
 
 def transform(function: Function) -> None:
     """Rewrites all assignments of `function` to variables that are not its own."""
+    if not any(isinstance(node, (gast.Global, gast.Nonlocal)) for node in gast.walk(function.tree)):
+        return
     names = declared(function.tree)
     if names:
         function.unbound |= names  # that they have a value is for each read to see

@@ -40,9 +40,10 @@ This page is written by `python tests/programs/features/limits.py` from the rows
 **{captured} of {count} rows in one graph, {refused} refused, 0 wrong.**
 
 The other columns are measured by `peers.py` beside that file: the same text on the peer's own tensors, run eagerly and compiled
-({versions}; torch.compile with fullgraph=True and its backend that only captures; Paddle with full_graph=True). *-*: the text
-does not run there eagerly, or is a check of ours that says more than a function. Gradients are compared for rows of that group
-only, and not for jax.
+({versions};
+torch.compile with fullgraph=True and its backend that only captures; Paddle with full_graph=True). *-*: the text does not run
+there eagerly, or is a check of ours that says more than a function. Gradients are compared for rows of that group only, and
+not for jax.
 
 {sums}
 """
