@@ -19,6 +19,7 @@ import math
 import os
 import sys
 import sysconfig
+import types as python_types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -62,11 +63,21 @@ def has_text(filename: str) -> bool:
     return filename in linecache.cache or os.path.exists(filename)
 
 
+def _user_frame() -> python_types.FrameType | None:
+    """The innermost frame of the user's code; of a library's, where no user's is on the stack."""
+    frame, found = sys._getframe(1), None
+    while frame:
+        name = frame.f_code.co_filename
+        if not in_library(name):
+            return frame
+        found = found or (None if in_package(name) else frame)
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
 def user_line() -> str:
     """`file:line` of the user's code that is running; empty where there is none with a text."""
-    frame = sys._getframe(1)
-    while frame and in_package(frame.f_code.co_filename):
-        frame = frame.f_back  # type: ignore[assignment]
+    frame = _user_frame()
     if not frame or not has_text(frame.f_code.co_filename):
         return ""
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
@@ -74,9 +85,7 @@ def user_line() -> str:
 
 def name_here(value: Any) -> str:
     """The variable by which the user's code that is running knows an object; empty if by none."""
-    frame = sys._getframe(1)
-    while frame and in_package(frame.f_code.co_filename):
-        frame = frame.f_back  # type: ignore[assignment]
+    frame = _user_frame()
     known = {**frame.f_globals, **frame.f_locals} if frame else {}
     return next((name for name, held in reversed(known.items()) if held is value and not name.startswith("_")), "")
 
@@ -88,9 +97,7 @@ def refuse(code: str, message: str, hint: str = "") -> NoReturn:
 
 def _columns() -> tuple[int, int] | None:
     """What of the user's line is running: rewritten code has the places of the user's; None where Python does not keep them."""
-    frame = sys._getframe(1)
-    while frame and in_package(frame.f_code.co_filename):
-        frame = frame.f_back  # type: ignore[assignment]
+    frame = _user_frame()
     if not frame or sys.version_info < (3, 11):
         return None
     positions = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)

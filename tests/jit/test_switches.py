@@ -1,10 +1,14 @@
 """Paddle's switches: what is specified, what runs as plain Python, what is printed."""
 
+import importlib
+import sys
 import warnings
 
 import pytest
 
 import d2s
+from d2s import convert
+from d2s.capture import symbolic
 from d2s.errors import ArgumentError, CaptureError
 from d2s.static import InputSpec
 
@@ -112,3 +116,37 @@ def test_what_is_not_static_runs_as_it_is():
 
     with pytest.raises(CaptureError, match="D2S1001"):
         d2s.to_static(lambda x: decides(x))(X)
+
+
+def _installed(tmp_path, monkeypatch, text):
+    """A package where packages are installed."""
+    folder = tmp_path / "site-packages" / "d2s_tested_package"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(text)
+    monkeypatch.syspath_prepend(str(folder.parent))
+    monkeypatch.setattr(symbolic, "_LIBRARIES", (*symbolic._LIBRARIES, str(folder.parent)))
+    module = importlib.import_module("d2s_tested_package")
+    del sys.modules["d2s_tested_package"]
+    return module
+
+
+def test_a_refusal_inside_an_installed_package_names_the_users_line(tmp_path, monkeypatch):
+    package = _installed(tmp_path, monkeypatch, "import os\ndef crowd(x):\n    y = x * 2\n    return y * len(os.listdir())\n")
+
+    def calls(x):
+        return package.crowd(x) + 1
+
+    with pytest.raises(CaptureError, match=r"D2S1004.*listdir") as caught:
+        d2s.to_static(calls)(X)
+    assert caught.value.where == f"{__file__}:{calls.__code__.co_firstlineno + 1}"
+
+
+def test_functions_of_ignored_modules_run_as_they_are(tmp_path, monkeypatch):
+    package = _installed(tmp_path, monkeypatch, "def kind(x):\n    return x * 3 if 'Tensor' != type(x).__name__ else x\n")
+    static = d2s.to_static(lambda x: package.kind(x) + 1)
+    assert static(X).tolist() == (X + 1).tolist()
+    d2s.jit.ignore_module([package])
+    try:
+        assert d2s.to_static(lambda x: package.kind(x) + 1)(X).tolist() == (X * 3 + 1).tolist()
+    finally:
+        convert.IGNORED.discard(package.__name__)
