@@ -26,6 +26,7 @@ STAGES = (  # the kinds of stages there are, in the order of the work; tests/tes
         "fence",
         "inverted",
         "outer",
+        "comprehensions",
         "annotations",
         "asserts",
         "match",
