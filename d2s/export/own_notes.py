@@ -54,6 +54,8 @@ def own_model(data: bytes, described: Message, info: Mapping[str, Role]) -> tupl
             parameter.structured_name, parameter.trainable, parameter.kind = info.get(name, parameter.role)
     except _DAMAGE:
         return None
+    if feeds != [v.name for v in program.inputs[: len(feeds)]]:
+        return None
     return (model, names) if protobuf.encode("ProgramDesc", written) == data else None
 
 

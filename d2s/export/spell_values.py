@@ -31,6 +31,17 @@ def _(pen: Pen) -> None:
     pen.two("elementwise_sub", above, below, None)
 
 
+@spells("atan2", "f32 f64")
+def _(pen: Pen) -> None:
+    """Paddle's takes two of one shape; a sum has that of both."""
+    names, full = list(pen.names), pen.outputs[0].shape
+    if any(have.shape != full for have in pen.types):
+        like = pen.two("elementwise_add", names[0], names[1], Type(pen.types[0].dtype, full))
+        pairs = zip(names, pen.types, strict=True)
+        names = [pen.broadcast(name, have, like, Type(have.dtype, full)) for name, have in pairs]
+    pen.write("atan2", {"X1": names[0], "X2": names[1]})
+
+
 @spells("clip", "i32 i64 f32 f64")
 def _(pen: Pen) -> None:
     """Where a bound is no float32, two comparisons are exact."""

@@ -118,6 +118,15 @@ def test_notes_that_do_not_fit_are_left_aside(text, tmp_path):
     assert run_program(program, [*CASES["counter"].runs[0], *CASES["counter"].parameters])[1] == 5
 
 
+def test_feeds_of_other_names_are_those_of_the_ops(tmp_path):
+    save(CASES["counter"].model(), tmp_path / "net")
+    path = tmp_path / "net.pdmodel"
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b'"feeds": ["x"', b'"feeds": ["y"'))
+    assert path.read_bytes() != data
+    assert load(tmp_path / "net").feeds[0] == "x"
+
+
 @pytest.mark.parametrize("noted", ["{", "[]", "3", '{"d2s": 3}', "[" * 99999])
 def test_damaged_notes_are_refused(noted, tmp_path):
     with pytest.raises(FormatError):
