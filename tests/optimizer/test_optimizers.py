@@ -300,11 +300,7 @@ def test_state_is_taken_from_paddles_names():
 
 P = [parameter([1.0], name="p")]
 REFUSED = {
-    "pairs that are none": (
-        lambda: d2s.optimizer.SGD(0.1).apply_gradients([(3, 4)]),
-        DTypeError,
-        "a parameter and its gradient",
-    ),
+    "pairs that are none": (lambda: o.SGD(0.1, P).apply_gradients([(3, 4)]), DTypeError, "and its gradient"),
     "no parameters": (lambda: o.Adam(0.1), ArgumentError, "'parameters' is missing"),
     "one parameter": (lambda: o.Adam(0.1, parameters=P[0]), DTypeError, "'parameters'"),
     "a dict of parameters": (lambda: o.Adam(0.1, parameters={"a": P[0]}), DTypeError, "'parameters'"),
