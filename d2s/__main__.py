@@ -159,7 +159,7 @@ def _explain(given: argparse.Namespace) -> int:
         return 0
     if code not in PAGES:
         whole = code if code.startswith("D2S") else f"D2S{code}"
-        near = ", ".join(sorted(difflib.get_close_matches(whole, PAGES, cutoff=0.0)))
+        near = ", ".join(sorted(difflib.get_close_matches(whole, PAGES, n=4, cutoff=0.0)))
         print(f"{given.code} is no code of d2s. Nearest: {near}")
         return 1
     print(page(code))

@@ -113,16 +113,17 @@ repeated(d2s.to_tensor([1.5]))
 import d2s
 
 @d2s.to_static
-def uneven(x):
-    found = [x]
-    if x.sum() > 0:
-        found.append(x * 2)
+def doubled(x):
+    found = []
+    while x.sum() < 10:
+        x = x * 2
+        found.append(x)
     return found
 
-uneven(d2s.to_tensor([1.0]))
+doubled(d2s.to_tensor([1.0]))
 """,
-        "A list holds as many items on every path, a dict the same keys: make it in each arm, or put None where nothing is.\n"
-        "Of a loop's variables, none may be of another kind after each trip.",
+        "A list grows in a loop that Python counts, and in an `if`; in a loop on a tensor put values into a tensor made\n"
+        "before it: `out[i] = x`. Of a loop's variables, none may be of another kind after each trip.",
     ),
     "D2S1003": Page(
         "a statement that cannot become part of a graph yet",

@@ -54,7 +54,7 @@ class Captured:
     whole: Recipe  # of the two
     returned: int  # so many outputs are part of the result, those behind them are stored only
     standing: Standing | None = None  # of tensors, where gradients are taken inside
-    learnt: tuple[int, ...] = ()  # outputs that eagerly have a history, which is used up
+    learnt: tuple[int, ...] | None = ()  # outputs that eagerly have a history, which is used up
 
 
 class Given(NamedTuple):

@@ -48,7 +48,9 @@ class Training:
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
+        self.swept = False  # whether a gradient was taken: to ask for one, or whether there may be one, is no sweep
         self.freed: set[Value] = set()  # what no gradient goes through any more
+        self.retained: set[Value] = set()  # what one goes through again: the user said so
         self.stopped: set[Value] = set()  # gradients, which are no part of a tape
         self.written: set[Value] = set()  # what optimizers have written where it lies
 
@@ -75,7 +77,8 @@ class Training:
         passed = _between(builder.nodes, [v for v, _ in roots], active_values(self._program([]), set(wanted), stopped))
         if not passed.isdisjoint(self.freed):
             raise GradientError("D2S0006", _FREED, hint="call the first one with retain_graph=True")
-        self.freed |= set() if retain else passed.difference(builder.inputs, wanted)
+        self.swept = True
+        (self.retained if retain else self.freed).update(passed.difference(builder.inputs, wanted))
         found = self._recorded(roots, wanted, stopped)
         self.stopped |= set() if connected else {total.value.value for total in found.values()}
         return found
@@ -98,8 +101,13 @@ class Training:
         places = {program.inputs[n]: (total, flag) for n, total, flag in linear.totals} | linear.found
         return {v: Total(outputs[total], outputs[flag] if flag >= 0 else None) for v, (total, flag) in places.items()}
 
-    def learnt(self, program: Program) -> tuple[int, ...]:
-        """Outputs that depend on what wants a gradient: eagerly they have a history."""
+    def learnt(self, program: Program) -> tuple[int, ...] | None:
+        """Outputs that depend on what wants a gradient: eagerly they have a history. None where no gradient was taken."""
+        if not self.swept and not self.written:
+            return None
+        if not self.retained.difference(self.freed).isdisjoint(program.outputs):
+            message = "a result whose graph is retained for another backward() leaves the captured function"
+            raise CaptureError("D2S1003", message, hint="return a copy without a history: y.detach()")
         active = active_values(program, set(self.leaves()), self.stopped)
         return tuple(n for n, v in enumerate(program.outputs) if v in active)
 
