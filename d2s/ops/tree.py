@@ -48,9 +48,10 @@ def _least(name: str, of: DType) -> str:
 def over_a_run(name: str, given: str, element: str, join: Join) -> str:
     """`name(given, at, count)`: elements at ... at + count - 1 joined.
 
+    There is one place that joins a chunk, for a short line, too: what stands there twice is compiled twice.
     Whole blocks and the rest have buffers of their own: LLVM keeps the first in registers only while nothing masks it.
     """
-    joined = join.text.format(a="chunks[place]", b=f"{name}_chunk({given}, at + start, length)")
+    joined = join.text.format(a="chunks[place]", b="value")
     return f"""\
 @inlined
 def {name}_chunk({given}, at, count):
@@ -74,14 +75,15 @@ def {name}_chunk({given}, at, count):
 
 @inlined
 def {name}({given}, at, count):
-    if count <= {CHUNK}:
-        return {name}_chunk({given}, at, count)
     chunks = local64()
-    for lane in range(64):
+    for lane in range(select(count > {CHUNK}, 64, 0)):
         chunks[lane] = {join.start}
-    for part in range((count + {CHUNK - 1}) >> 16):
+    for part in range(select(count > 0, (count + {CHUNK - 1}) >> 16, 1)):
         start, place = part << 16, part & 63
         length = select(count - start < {CHUNK}, count - start, {CHUNK})
+        value = {name}_chunk({given}, at + start, length)
+        if count <= {CHUNK}:
+            return value
         chunks[place] = {joined}
     return fold_{join.name}(lanes_at(chunks, 0))
 
