@@ -33,9 +33,12 @@ CODES = (  # name, number of operands
     ("MULTIPLY", 3),
     ("DIFFER", 3),
     ("CHECK", 1),
+    ("PAUSE", 0),
     ("STOP", 0),
 )
-(RUN, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MOVE, COPY, ALLOC, MARK, RELEASE, PUSH, POP, MULTIPLY, DIFFER, CHECK, STOP) = range(15)
+(RUN, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MOVE, COPY, ALLOC, MARK, RELEASE, PUSH, POP, MULTIPLY, DIFFER, CHECK, PAUSE, STOP) = (
+    range(16)
+)
 TOP, END, FIRST = 0, 1, 2  # registers: the arena's free space, then the plan's own
 FULL, STACK_FULL, YIELD = 1 << 40, 1 << 41, 1 << 42
 FUEL = 1 << 16  # between two looks at pending signals; a backward jump costs 1, and 1 more for each 4 kB it allocated
@@ -99,6 +102,8 @@ def _execute(steps, operands, frame, pc):
         elif code == CHECK:
             if r[x] != 0:
                 return pc - 1
+        elif code == PAUSE:  # behind what took its time: Python looks for Ctrl-C
+            return pc | YIELD
         else:
             return -1
 

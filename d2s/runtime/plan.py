@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from d2s.codegen import cache, emit, fused, native_loop
+from d2s.codegen import cache, emit, fused, fused_lines, native_loop
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.runtime import executor, interpreter
@@ -36,6 +36,7 @@ from d2s.runtime.executor import (
     MARK,
     MOVE,
     MULTIPLY,
+    PAUSE,
     POP,
     PUSH,
     RELEASE,
@@ -97,7 +98,8 @@ def lowered(node: Node) -> emit.Launch:
         return updating(node)
     if node.op == "fused":
         body = node.attrs["body"]
-        return (native_loop if body.nodes[0].op == "while_loop" else fused).lower(body)
+        along_lines = any(map(fused_lines.has_lines, body.nodes))
+        return (native_loop if body.nodes[0].op == "while_loop" else fused_lines if along_lines else fused).lower(body)
     return emit.lower(OPS[node.op], [v.type for v in node.inputs], [v.type for v in node.outputs], node.attrs)
 
 
@@ -259,6 +261,7 @@ class _Planner(PlansUpdates):
             if moves:
                 self.step(MOVE, home, result)
         finished = self.step(JUMP_IF_FALSE, more)
+        self.step(PAUSE)
         self.step(JUMP, head)
         self.land(without)
         self.land(finished)
