@@ -89,9 +89,9 @@ def element(op: Op, inputs: Sequence[Type], out: Type, attrs: dict[str, Any]) ->
         functions, views, computed = _scalar_text(op.scalar, inputs[op.kept].dtype), [t.shape for t in inputs], inputs[op.kept]
     elif op.has("scalar"):
         expression, views = op.rules["scalar"](*inputs, **attrs)
-        called, expression = _called(expression, out.dtype)
+        needed_texts, expression = called(expression, out.dtype)
         names = ", ".join(op.arrays[: len(views)])
-        functions, computed = [*called, f"@inlined\ndef {op.name}({names}):\n    return {expression}\n"], out
+        functions, computed = [*needed_texts, f"@inlined\ndef {op.name}({names}):\n    return {expression}\n"], out
     else:
         return None
     checked = bool(op.overflow) and out.python and out.dtype.kind == "i"
@@ -108,11 +108,11 @@ def lower(op: Op, inputs: Sequence[Type], outputs: Sequence[Type], attrs: dict[s
     found: tuple[Any, ...] = op.rules["kernel"](*inputs, *outputs, **attrs)
     extents, body, share, above = found + (None, "")[len(found) - 2 :]
     shown = f"{op.name}({', '.join(t.dtype.short for t in inputs)}) -> {', '.join(t.dtype.short for t in outputs)}"
-    called, text = _called(above + _function(op, inputs, outputs, len(extents), shown, body, share), out.dtype)
-    return Launch("\n\n".join([*called, text]), out.dtype.short, tuple(extents), "[fault]" in body)
+    needed_texts, text = called(above + _function(op, inputs, outputs, len(extents), shown, body, share), out.dtype)
+    return Launch("\n\n".join([*needed_texts, text]), out.dtype.short, tuple(extents), "[fault]" in body)
 
 
-def _called(body: str, computed: DType) -> tuple[list[str], str]:
+def called(body: str, computed: DType) -> tuple[list[str], str]:
     """The texts of the vector math a kernel calls, and the kernel with the names they have there."""
     found = {name: _chosen(name, computed) for name in _CALL.findall(body)}
     return _needed(list(found.values())), _CALL.sub(lambda call: found[call[1]], body)

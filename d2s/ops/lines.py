@@ -17,14 +17,15 @@ for piece in range(lo, hi):
     out[piece] = v
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from d2s.ops.op import Share
+from d2s.ops.op import Op, Rule, Share
 from d2s.ops.tree import SUM, WIDTH, Join, over_a_run, over_columns, over_runs
 from d2s.types import Dim, Shape
 
-__all__ = ["SUM", "Do", "Each", "Group", "Let", "Total", "groups_of", "kernel", "product", "put"]
+__all__ = ["SUM", "Do", "Each", "Group", "Let", "Total", "along_lines", "groups_of", "kernel", "product", "put"]
 
 GRAIN = 16384  # elements a thread takes at a time, at least
 
@@ -100,6 +101,20 @@ def kernel(steps: Sequence[Step], groups: Sequence[Group]) -> tuple[list[tuple[D
     body = "".join(f"{line}\n" for line in found.body(steps))
     above = "".join(found.function(step) for step in steps if isinstance(step, Total))
     return [g.dims for g in groups], body, Share(found.pieces, f"1 + {GRAIN} // (1 + {found.elements})"), above
+
+
+def along_lines(op: Op) -> Callable[[Rule], Rule]:
+    """Declares the kernel of an op that goes along lines: `lines` are its steps and groups, to which others may be joined."""
+
+    def declare(steps: Rule) -> Rule:
+        @functools.wraps(steps)
+        def whole(*types: Any, **attrs: Any) -> Any:
+            return kernel(*steps(*types, **attrs))
+
+        op.rules |= {"lines": steps, "kernel": whole}
+        return steps
+
+    return declare
 
 
 def product(numbers: Sequence[int]) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import ArgumentError, ShapeError, brief
-from d2s.ops.lines import SUM, Each, Group, Let, Step, Total, groups_of, kernel, put
+from d2s.ops.lines import SUM, Each, Group, Let, Step, Total, along_lines, groups_of, kernel, put
 from d2s.ops.op import Op, flag, op
 from d2s.ops.softmax import floats
 from d2s.types import Shape, Type
@@ -130,10 +130,10 @@ def _line_groups(x: Type, dims: int, turned: bool = False) -> list[Group]:
     return [Group(turned, outer), Group(not turned, inner)]
 
 
-@layer_norm_.rule("kernel")
+@along_lines(layer_norm_)
 def _(*tensors, dims, centred, epsilon, weighted, shifted):
     steps = [*moments(epsilon, centred), put("out1", "{mean}"), put("out2", "{scale}")]
-    return kernel([*steps, normalised("e", weighted, shifted)], _line_groups(tensors[0], dims))
+    return [*steps, normalised("e", weighted, shifted)], _line_groups(tensors[0], dims)
 
 
 @layer_norm_.rule("vjp")
@@ -159,11 +159,11 @@ def _(cotangent, x, means, scales, *weight, dims, centred):
     return x
 
 
-@layer_norm_grad.rule("kernel")
+@along_lines(layer_norm_grad)
 def _(cotangent, x, means, scales, *weight, dims, centred):
     steps = [Let("mean", "means[{line}]"), Let("scale", "scales[{line}]")]
     steps += pulled(len(weight) > 1, centred, "e", "weight0[k - begin]", ("begin", "piece * n1"))
-    return kernel(steps, _line_groups(x, dims))
+    return steps, _line_groups(x, dims)
 
 
 @op(paddle=None)
@@ -220,10 +220,10 @@ def _channel_groups(x: Type, groups: int, turned: bool = False) -> list[Group]:
     return [Group(r, d) for r, d in zip((turned, False, not turned, True), dims, strict=True)]
 
 
-@group_norm_.rule("kernel")
+@along_lines(group_norm_)
 def _(*tensors, groups, epsilon, weighted, shifted):
     steps = [*moments(epsilon), put("out1", "{mean}"), put("out2", "{scale}")]
-    return kernel([*steps, normalised("i1 * n2 + i2", weighted, shifted)], _channel_groups(tensors[0], groups))
+    return [*steps, normalised("i1 * n2 + i2", weighted, shifted)], _channel_groups(tensors[0], groups)
 
 
 @group_norm_.rule("vjp")
@@ -249,11 +249,11 @@ def _(cotangent, x, means, scales, *weight, groups):
     return x
 
 
-@group_norm_grad.rule("kernel")
+@along_lines(group_norm_grad)
 def _(cotangent, x, means, scales, *weight, groups):
     steps = [Let("mean", "means[{line}]"), Let("scale", "scales[{line}]")]
     steps += pulled(len(weight) > 1, True, "i1 * n2 + i2", "factor", ("factor", "weight0[i1 * n2 + i2]"))
-    return kernel(steps, _channel_groups(x, groups))
+    return steps, _channel_groups(x, groups)
 
 
 @op(paddle=None)
@@ -308,10 +308,10 @@ def _batch_groups(x: Type, channel: int) -> list[Group]:
     return groups_of(x.shape, tuple(a for a in range(len(x.shape)) if a != channel))
 
 
-@batch_norm_.rule("kernel")
+@along_lines(batch_norm_)
 def _(*tensors, channel, epsilon, weighted, shifted):
     steps = [*moments(epsilon), put("out1", "{mean}"), put("out2", "{variance}")]
-    return kernel([*steps, normalised("{line}", weighted, shifted)], _batch_groups(tensors[0], channel))
+    return [*steps, normalised("{line}", weighted, shifted)], _batch_groups(tensors[0], channel)
 
 
 @batch_norm_.rule("vjp")
@@ -338,7 +338,7 @@ def _(cotangent, x, means, variances, *weight, channel, epsilon, fixed):
     return x, means, means
 
 
-@batch_norm_grad.rule("kernel")
+@along_lines(batch_norm_grad)
 def _(cotangent, x, means, variances, *weight, channel, epsilon, fixed):
     parts = Total("parts", SUM, "cotangent, x", "cotangent[k] * (x[k] - {mean})", uses=("mean",))
     steps = [Let("mean", "means[{line}]"), Let("variance", "variances[{line}]"), scale(epsilon), parts]
@@ -346,7 +346,7 @@ def _(cotangent, x, means, variances, *weight, channel, epsilon, fixed):
     steps += [Let("factor", "{scale}" + (" * weight0[{line}]" if len(weight) > 3 else ""))]
     steps += [Let("shift", "{common} / {count}"), Let("tilt", "{parts} * {scale} * {scale} / {count}")]
     moved = "cotangent[k]" if fixed else "(cotangent[k] - {shift} - (x[k] - {mean}) * {tilt})"
-    return kernel([*steps, Each(f"out[k] = {moved} * {{factor}}")], _batch_groups(x, channel))
+    return [*steps, Each(f"out[k] = {moved} * {{factor}}")], _batch_groups(x, channel)
 
 
 @op(paddle=None, onnx="BatchNormalization")
@@ -374,10 +374,10 @@ def _(x, means, variances, *affine, channel, epsilon, weighted, shifted):
     return _types("batch_norm", x, affine, (weighted, shifted), wanted, wanted)[0]
 
 
-@batch_norm_fixed.rule("kernel")
+@along_lines(batch_norm_fixed)
 def _(x, *tensors, channel, epsilon, weighted, shifted):
     steps = [Let("mean", "means[{line}]"), Let("variance", "variances[{line}]"), scale(epsilon)]
-    return kernel([*steps, normalised("{line}", weighted, shifted)], _batch_groups(x, channel))
+    return [*steps, normalised("{line}", weighted, shifted)], _batch_groups(x, channel)
 
 
 @batch_norm_fixed.rule("vjp")

@@ -149,7 +149,7 @@ class Op:
         return [*fixed, *(f"{self.arrays[-1]}{k}" for k in range(inputs - len(fixed)))]
 
     def rule(self, kind: str) -> Callable[[Rule], Rule]:
-        """Declares one of the op's rules: canonical, infer, requires, scalar, kernel, fault, vjp.
+        """Declares one of the op's rules: canonical, infer, requires, scalar, lines, kernel, fault, vjp.
 
         And `besides`: a function with the op's arguments and more that Paddle has, which says what those come to in ops.
         """

@@ -9,15 +9,15 @@ from typing import Any
 
 from d2s import types
 from d2s.errors import ArgumentError, DTypeError, ShapeError
-from d2s.ops.lines import GRAIN, Total, groups_of, kernel, put
+from d2s.ops.lines import GRAIN, Total, along_lines, groups_of, put
 from d2s.ops.op import OPS, Share, axes, flag, op
 from d2s.ops.tree import PRODUCT, SUM, Join, extreme
 from d2s.types import DType, Shape, Type, bool_, int64
 
 
 def reduction(x: Type, axis: tuple[int, ...], join: Join, element: str = "x[k]", result: str = "{v}"):
-    """Extents, body, share and functions of a kernel that joins the elements x[k] of each line."""
-    return kernel([Total("v", join, "x", element), put("out", result)], groups_of(x.shape, axis))
+    """Steps and groups of a kernel that joins the elements x[k] of each line."""
+    return [Total("v", join, "x", element), put("out", result)], groups_of(x.shape, axis)
 
 
 # --- rules that reductions share ---------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ def _(x, axis, dtype=None, keepdim=False):
     return Type(_total_dtype("sum", x, dtype), kept_shape(x.shape, axis, keepdim))
 
 
-@sum.rule("kernel")
+@along_lines(sum)
 def _(x, out, axis, dtype=None, keepdim=False):
     return reduction(x, axis, SUM, "T(x[k])")
 
@@ -143,7 +143,7 @@ def _(x, axis, keepdim):
     return Type(x.dtype, kept_shape(x.shape, axis, keepdim))
 
 
-@mean.rule("kernel")
+@along_lines(mean)
 def _(x, out, axis, keepdim):
     return reduction(x, axis, SUM, result="{v} / {count}")
 
@@ -200,7 +200,7 @@ def _(x, axis, keepdim, dtype=None):
     return Type(_total_dtype("prod", x, dtype), kept_shape(x.shape, axis, keepdim))
 
 
-@prod.rule("kernel")
+@along_lines(prod)
 def _(x, out, axis, keepdim, dtype=None):
     return reduction(x, axis, PRODUCT, "T(x[k])")
 
@@ -234,7 +234,7 @@ def _extreme_rules(of: Any, which: str) -> None:
             raise ArgumentError("D2S0004", message)
         return Type(x.dtype, kept_shape(x.shape, axis, keepdim))
 
-    @of.rule("kernel")
+    @along_lines(of)
     def _(x, out, axis, keepdim):
         return reduction(x, axis, extreme(which, x.dtype))
 

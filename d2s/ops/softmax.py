@@ -11,7 +11,7 @@ from typing import Any
 
 from d2s.errors import DTypeError
 from d2s.ops.compare import cast
-from d2s.ops.lines import SUM, Each, Let, Total, groups_of, kernel, put
+from d2s.ops.lines import SUM, Each, Let, Total, along_lines, groups_of, kernel, put
 from d2s.ops.op import OPS, axes, flag, op
 from d2s.ops.reduce import kept_shape, spread, sum
 from d2s.ops.tree import extreme
@@ -67,10 +67,10 @@ def _(x, axis):
     return x
 
 
-@softmax_.rule("kernel")
+@along_lines(softmax_)
 def _(x, out, axis):
     exponentials = [peak_of(x), Each("out[k] = vm.exp(x[k] - {peak})"), Total("whole", SUM, "out", "out[k]")]
-    return kernel([*exponentials, Let("scale", "T(1) / {whole}"), Each("out[k] = out[k] * {scale}")], along(x, axis))
+    return [*exponentials, Let("scale", "T(1) / {whole}"), Each("out[k] = out[k] * {scale}")], along(x, axis)
 
 
 @softmax_.rule("vjp")
@@ -99,10 +99,10 @@ def _(x, y, axis):
     return x
 
 
-@softmax_grad.rule("kernel")
+@along_lines(softmax_grad)
 def _(x, y, out, axis):
     steps = [Total("common", SUM, "x, y", "x[k] * y[k]"), Each("out[k] = y[k] * (x[k] - {common})")]
-    return kernel(steps, along(x, axis))
+    return steps, along(x, axis)
 
 
 @softmax_grad.rule("vjp")
@@ -133,10 +133,10 @@ def _(x, axis):
     return x
 
 
-@log_softmax_.rule("kernel")
+@along_lines(log_softmax_)
 def _(x, out, axis):
     exponentials = [peak_of(x), Each("out[k] = vm.exp(x[k] - {peak})"), Total("whole", SUM, "out", "out[k]")]
-    return kernel([*exponentials, Let("rest", "vm.log({whole})"), Each("out[k] = (x[k] - {peak}) - {rest}")], along(x, axis))
+    return [*exponentials, Let("rest", "vm.log({whole})"), Each("out[k] = (x[k] - {peak}) - {rest}")], along(x, axis)
 
 
 @log_softmax_.rule("vjp")
@@ -165,9 +165,9 @@ def _(x, y, axis):
     return x
 
 
-@log_softmax_grad.rule("kernel")
+@along_lines(log_softmax_grad)
 def _(x, y, out, axis):
-    return kernel([Total("whole", SUM, "x", "x[k]"), Each("out[k] = x[k] - vm.exp(y[k]) * {whole}")], along(x, axis))
+    return [Total("whole", SUM, "x", "x[k]"), Each("out[k] = x[k] - vm.exp(y[k]) * {whole}")], along(x, axis)
 
 
 @log_softmax_grad.rule("vjp")

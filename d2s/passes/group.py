@@ -27,11 +27,11 @@ def apply(program: Program) -> Program:
     made = []
     for k, unit in enumerate(units):
         results = {v for n in unit for v in nodes[n].outputs if v in program.outputs or read_by.get(v, {k}) != {k}}
-        made.append(nodes[unit[0]] if len(unit) == 1 else _fused([nodes[n] for n in unit], results))
+        made.append(nodes[unit[0]] if len(unit) == 1 else fused_node([nodes[n] for n in unit], results))
     return Program(program.name, program.inputs, tuple(made), program.outputs)
 
 
-def _fused(nodes: list[Node], results: set[Value]) -> Node:
+def fused_node(nodes: list[Node], results: set[Value]) -> Node:
     """One node for several; `results` are read elsewhere."""
     own = {v for node in nodes for v in node.outputs}
     inputs = list(dict.fromkeys(v for node in nodes for v in node.inputs if v not in own))
@@ -42,6 +42,18 @@ def _fused(nodes: list[Node], results: set[Value]) -> Node:
     outputs = tuple(v for node in nodes for v in node.outputs if v in results)
     region = Program("body", tuple(inside[v] for v in inputs), body, tuple(inside[v] for v in outputs))
     return Node("fused", tuple(inputs), outputs, {"body": region}, nodes[-1].where)
+
+
+def opened(node: Node) -> list[Node]:
+    """The nodes of a group, as they were before it was one; any other node alone."""
+    if node.op != "fused":
+        return [node]
+    body = node.attrs["body"]
+    outside = dict(zip((*body.inputs, *body.outputs), (*node.inputs, *node.outputs), strict=True))
+    return [
+        Node(n.op, tuple(outside.get(v, v) for v in n.inputs), tuple(outside.get(v, v) for v in n.outputs), n.attrs, n.where)
+        for n in body.nodes
+    ]
 
 
 class _Units:
