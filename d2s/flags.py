@@ -37,8 +37,9 @@ def set_flags(flags: Mapping[str, Any]) -> None:
     if not isinstance(flags, Mapping):
         raise DTypeError("D2S0001", f"set_flags(): 'flags' expects a dict, got {type(flags).__name__}")
     for name, value in flags.items():
+        known = _known(name)
         if not isinstance(value, bool | int | float | str):
-            raise DTypeError("D2S0001", f"set_flags(): {_known(name)} expects a number or a string, got {type(value).__name__}")
+            raise DTypeError("D2S0001", f"set_flags(): {known} expects a number or a string, got {type(value).__name__}")
     _flags.update(flags)
     for name in flags.keys() & LISTENERS.keys():
         LISTENERS[name](flags[name])

@@ -249,7 +249,9 @@ def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> 
         if isinstance(error, D2SError) and error.code.startswith(("D2S1", "D2S9")):
             raise
         refuse_stand_in(error)
-        if isinstance(error, RecursionError) or not (host.acts(tracer.builder.finish([])) or pending(tracer)[1]):
+        program = tracer.builder.finish([])
+        before = host.acts(program) or pending(tracer)[1] or any(node.op == "fail" for node in program.every_node())
+        if isinstance(error, RecursionError) or not before:
             raise
         fails(tracer, error)  # at each call, behind what was done before
         return None

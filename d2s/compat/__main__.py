@@ -9,7 +9,7 @@
 """
 
 import argparse
-import importlib.util
+import os
 import runpy
 import sys
 from collections.abc import Sequence
@@ -29,22 +29,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("args", nargs=argparse.REMAINDER)
     given = parser.parse_args(argv)
     with installed(given.api or of_script(_text(given.script, given.module))):
-        before = sys.argv
+        before, folder = sys.argv, os.path.dirname(os.path.abspath(given.script))
         sys.argv = [given.script, *given.args]
+        sys.path[:0] = [] if given.module else [folder]  # as Python itself does
         try:
             (runpy.run_module if given.module else runpy.run_path)(given.script, run_name="__main__")
         finally:
             sys.argv = before
+            if not given.module:
+                sys.path.remove(folder)
     return 0
 
 
 def _text(script: str, is_module: bool) -> str:
     """The text of what is run; nothing where it cannot be read, which running it will say."""
+    path = script.replace(".", os.sep)  # found without importing the packages it is in
+    ends = (".py", f"{os.sep}__main__.py")
+    places = [os.path.join(folder, path + end) for folder in sys.path for end in ends] if is_module else [script]
     try:
-        found = importlib.util.find_spec(script) if is_module else None
-        with open((found.origin or script) if found else script, encoding="utf-8") as file:
+        with open(next(filter(os.path.exists, places), script), encoding="utf-8") as file:
             return file.read()
-    except (OSError, UnicodeDecodeError, ModuleNotFoundError, AttributeError):
+    except (OSError, UnicodeDecodeError):
         return ""
 
 

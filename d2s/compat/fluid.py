@@ -11,6 +11,7 @@ from d2s import flags, jit, nn, regularizer, static, unique_name
 from d2s.autodiff.mode import no_grad
 from d2s.compat import (
     dygraph_layers,
+    evaluation,
     fluid_learning,
     fluid_losses,
     fluid_math,
@@ -21,6 +22,7 @@ from d2s.compat import (
     traced,
     training,
 )
+from d2s.compat.evaluation import AnyVariable
 from d2s.compat.generation import Generation
 from d2s.compat.old_py_layer import PyLayer
 from d2s.compat.old_values import old
@@ -68,9 +70,10 @@ _NETS = {
 }
 _PROGRAMS = ("save_params", "load_params", "save_persistables", "load_persistables")
 _LAYERS = {
-    layers: "Layer Conv2D Pool2D FC BatchNorm Linear",
+    layers: "Layer Conv2D Pool2D FC BatchNorm",
     dygraph_layers: "Embedding Dropout LayerNorm",
-    nn: "Sequential LayerList ParameterList",
+    evaluation: "Linear Sequential LayerList",
+    nn: "ParameterList",
 }
 _INITIALIZERS = {"Constant": "Constant", "Uniform": "Uniform", "Normal": "Normal", "TruncatedNormal": "TruncatedNormal"}
 _INITIALIZERS |= {"NumpyArray": "Assign", "Bilinear": "Bilinear"}
@@ -102,7 +105,12 @@ def MSRAInitializer(uniform: bool = True, fan_in: Any = None, seed: int = 0) -> 
 
 def _names() -> dict[str, Any]:
     found: dict[str, Any] = {"in_dygraph_mode": in_dynamic_mode, "is_compiled_with_cuda": is_compiled_with_cuda}
-    found |= {"core.is_compiled_with_cuda": is_compiled_with_cuda, "core.VarBase": Tensor, "Variable": Tensor}
+    found |= {
+        "core.is_compiled_with_cuda": is_compiled_with_cuda,
+        "core.VarBase": Tensor,
+        "Variable": AnyVariable,
+        "framework.Variable": AnyVariable,
+    }
     found |= {"CPUPlace": CPUPlace, "CUDAPlace": old_names.CUDAPlace, "Layer": layers.Layer, "PyLayer": PyLayer}
     found |= {"core.CPUPlace": CPUPlace, "core.CUDAPlace": old_names.CUDAPlace, "data": static.data, "Program": static.Program}
     found |= {
@@ -163,5 +171,5 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
     "paddle.fluid.optimizer": ("optimizer",),
     "paddle.fluid.metrics": ("metric",),
 }
-_FLAGS = {"old_values": True, "declarative": True, "keeps_gradients": True}
+_FLAGS = {"old_values": True, "learns_all": True, "declarative": True, "keeps_gradients": True}
 GENERATION = Generation("1.5.1", _names(), _INSTEAD, **_FLAGS)

@@ -49,8 +49,7 @@ def _without_words(text: str) -> str:
 
 
 def _names(tree: ast.AST) -> list[str]:
-    found = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    found += [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    found = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             found += [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]

@@ -8,12 +8,10 @@ In: sizes, under the names of then. Out: layers of d2s.
 """
 
 import math
-import weakref
 from typing import Any
 
 from d2s import unique_name
 from d2s.autodiff.mode import mode
-from d2s.eager.tensor import Tensor
 from d2s.nn import functional, layer
 from d2s.nn.activation import activated
 from d2s.nn.initializer import Constant, Normal
@@ -22,8 +20,6 @@ from d2s.ops.shape import reshape
 from d2s.runtime.random_state import seed
 from d2s.static.layers import create_global_var, known
 from d2s.static.program import default_startup_program, in_dynamic_mode
-
-learnt: "weakref.WeakValueDictionary[int, Tensor]" = weakref.WeakValueDictionary()  # all parameters of layers of 1.x
 
 
 class Layer(layer.Layer):
@@ -50,10 +46,8 @@ class Layer(layer.Layer):
             started.notes["seeded"] = True
             seed(started.random_seed)
         found = super().create_parameter(*args, **kwargs)
-        if found is not None:
-            learnt[id(found)] = found
-            if found.name in self._held_state:
-                found.set_value(self._held_state[found.name])
+        if found is not None and found.name in self._held_state:
+            found.set_value(self._held_state[found.name])
         return found
 
     def eval(self) -> "Layer":

@@ -13,6 +13,7 @@ of tensors give such values, too - to users; d2s's own code sees them as they ar
 import functools
 import os
 import sys
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from d2s.nn.layer import Layer
 from d2s.nn.parameter import Parameter
 from d2s.ops.operators import Operators
 from d2s.ops.shape import reshape
+from d2s.static.recording import Variable
 
 _STAND_IN = os.path.dirname(calls.__file__) + os.sep
 METHODS = [
@@ -48,7 +50,20 @@ METHODS = [
     "median",
     "dot",
     "item_of",
+    "argmax",
+    "argmin",
+    "trace",
+    "dist",
+    "matmul",
+    "inner",
+    "squeeze",
+    "numel",
+    "unbind",
+    "gather_nd",
+    "__getitem__",
+    "__matmul__",
 ]
+learnt: "weakref.WeakValueDictionary[int, Tensor]" = weakref.WeakValueDictionary()  # what layers learn, while it is asked for
 
 
 class ShownArray(np.ndarray):
@@ -62,6 +77,12 @@ class ShownArray(np.ndarray):
 
     def __format__(self, spec: str) -> str:
         return format(str(np.asarray(self)), spec)
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+    def __array_wrap__(self, array: np.ndarray, *_: Any) -> Any:
+        return np.asarray(array)
 
     def __reduce__(self) -> Any:
         return np.asarray(self).__reduce__()
@@ -111,13 +132,15 @@ class Methods:
     def __init__(self, generation: Generation) -> None:
         self.before: list[tuple[type, str, Any]] = []
         if generation.old_values:
-            for name in METHODS:
-                if hasattr(Operators, name):
-                    self._set(Operators, name, _for_users(getattr(Operators, name), generation.keeps_gradients))
+            for owner, name in ((o, n) for o in (Variable, SymbolicTensor, Tensor) for n in METHODS if hasattr(o, n)):
+                self._set(owner, name, _for_users(getattr(owner, name), generation.keeps_gradients))
+            self._set(Tensor, "__iter__", _rows(Tensor.__iter__))
             self._set(Tensor, "numpy", _numpy(Tensor.numpy))
         if generation.keeps_gradients:
             for name in _operators():
                 self._set(Operators, name, _for_users(getattr(Operators, name), True))
+        if generation.learns_all:
+            self._set(Layer, "create_parameter", _noted(Layer.create_parameter))
         if generation.zeros_for_stopped:
             self._set(Tensor, "gradient", _gradient(Tensor.gradient))
 
@@ -153,6 +176,24 @@ def _inside(frame: Any) -> bool:
     while frame is not None and frame.f_code.co_filename.startswith(_STAND_IN):
         frame = frame.f_back
     return frame is not None and in_package(frame.f_code.co_filename)
+
+
+def _rows(method: Any) -> Any:
+    def rows(self: Tensor) -> Iterator[Any]:
+        return method(self) if _inside(sys._getframe(1)) else map(reshaped, method(self))
+
+    return rows
+
+
+def _noted(method: Any) -> Any:
+    @functools.wraps(method)
+    def create_parameter(self: Any, *args: Any, **kwargs: Any) -> Any:
+        found = method(self, *args, **kwargs)
+        if found is not None:
+            learnt[id(found)] = found
+        return found
+
+    return create_parameter
 
 
 def _numpy(method: Any) -> Any:

@@ -7,9 +7,11 @@
 from typing import Any
 
 from d2s.compat.generation import Generation
+from d2s.compat.old_names import CUDAPlace
 from d2s.static.program import disable_static, enable_static, in_dynamic_mode
 
 NAMES: dict[str, Any] = {
+    "paddle.CUDAPlace": CUDAPlace,
     "paddle.enable_static": enable_static,
     "paddle.disable_static": disable_static,
     "paddle.in_dynamic_mode": in_dynamic_mode,

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s import checkpoint, optimizer
-from d2s.compat.layers import learnt
+from d2s.compat.old_values import learnt
 from d2s.eager.tensor import to_tensor
 from d2s.nn.parameter import Parameter
 from d2s.optimizer.lr import LRScheduler

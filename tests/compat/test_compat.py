@@ -1,5 +1,7 @@
 """`import paddle` as d2s: names, modules, what is missing, what differs by generation, the command."""
 
+import os
+import pathlib
 import subprocess
 import sys
 import warnings
@@ -9,9 +11,11 @@ import pytest
 
 import d2s
 from d2s import compat
+from d2s.compat import old_names
 from d2s.compat.__main__ import main
 
 OLD = ("1.x", "2.0-alpha", "2.2")
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parent.parent.parent)}
 
 
 def test_modules_are_found_by_every_kind_of_import():
@@ -319,3 +323,82 @@ def test_the_command_runs_modules(tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(tmp_path))
     assert main(["-m", "a_module"]) == 0
     assert capsys.readouterr().out == "2.0.0-alpha0\n"
+
+
+def test_without_a_list_an_optimizer_learns_all_that_was_reached_whatever_layer_made_it():
+    for api, kind, enter in (
+        ("1.x", "fluid.dygraph.Linear", "fluid.dygraph.guard"),
+        ("2.0-alpha", "nn.Linear", "imperative.guard"),
+    ):
+        with compat.installed(api):
+            import paddle
+            import paddle.optimizer as modern
+
+            with attribute(paddle, enter)():
+                layer = attribute(paddle, kind)(2, 1)
+                before = layer.weight.numpy().copy()
+                loss = layer(d2s.ones([3, 2])).mean()
+                loss.backward()
+                sgd = paddle.fluid.optimizer.SGD if api == "1.x" else modern.SGDOptimizer
+                sgd(0.1).minimize(loss)
+            assert not np.array_equal(before, layer.weight.numpy())
+
+
+def attribute(found, path):
+    for name in path.split("."):
+        found = getattr(found, name)
+    return found
+
+
+def test_evaluation_of_any_fluid_layer_records_no_graph():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            layer = fluid.dygraph.Sequential(fluid.dygraph.Linear(2, 1))
+            layer.eval()
+            assert layer(d2s.ones([1, 2])).stop_gradient
+            layer.train()
+            assert not layer(d2s.ones([1, 2])).stop_gradient
+
+
+def test_methods_and_indices_give_no_shape_of_no_axes_in_old_generations():
+    with compat.installed("2.2"):
+        import paddle
+
+        v, m = paddle.to_tensor([1.0, 2.0]), paddle.ones([2, 2])
+        found = [v.norm(), v.argmax(), m.trace(), v.dist(v), v @ v, v.matmul(v), v.inner(v), v[0], m[0, 0], v.unbind()[0]]
+        assert all(one.shape == [1] for one in (*found, *v)) and m[0].shape == [2] and v[0].numpy()[0] == 1.0
+        assert repr(v[0].numpy()) == "array([1.], dtype=float32)" and type(v[0].numpy() * np.ones(2)) is np.ndarray
+    assert d2s.to_tensor([1.0])[0].shape == []
+
+
+def test_a_gpu_is_the_cpu_in_every_generation(monkeypatch):
+    monkeypatch.setattr(old_names.CUDAPlace, "told", False)
+    with compat.installed("2.x"), pytest.warns(UserWarning, match="runs on the CPU"):
+        import paddle
+
+        paddle.static.Executor(paddle.CUDAPlace(0))
+
+
+def test_declared_and_computed_are_one_class_of_variables():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        assert isinstance(fluid.layers.data("x", [4]), fluid.Variable) and isinstance(d2s.ones([1]), fluid.framework.Variable)
+        assert not isinstance(3, fluid.Variable)
+
+
+def test_a_script_imports_what_stands_beside_it_and_a_variable_named_fluid_is_no_sign(tmp_path):
+    (tmp_path / "net.py").write_text("value = 3\n")
+    (tmp_path / "main.py").write_text(
+        "import paddle\nfrom net import value\nfluid = paddle.ones([value])\nprint(float(fluid.sum()))\n"
+    )
+    package = tmp_path / "old"
+    package.mkdir()
+    (package / "__init__.py").write_text("import paddle.fluid\n")
+    (package / "train.py").write_text("import paddle\nimport paddle.fluid as fluid\nprint(paddle.__version__)\n")
+    for given, printed in ((["main.py"], "3.0"), (["-m", "old.train"], "1.5.1")):
+        command = [sys.executable, "-m", "d2s.compat", *given]
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+        assert run.stdout.strip() == printed, run.stderr

@@ -55,7 +55,15 @@ def test_code_that_must_know_the_number_is_captured_for_each(function):
 
 
 def test_a_file_is_never_of_one_size_where_its_spec_is_open(tmp_path):
-    static = d2s.to_static(lambda x: x * x.shape[0], input_spec=[ROWS])
+    static = d2s.to_static(lambda x: d2s.median(x), input_spec=[ROWS])
     static(rows(3))
     with pytest.raises(d2s.errors.CaptureError, match="known at run time only"):
         d2s.jit.save(static, str(tmp_path / "model"))
+
+
+def test_a_file_may_count_its_rows(tmp_path):
+    static = d2s.to_static(lambda x: x * x.shape[0], input_spec=[ROWS])
+    d2s.jit.save(static, str(tmp_path / "model"))
+    loaded = d2s.jit.load(str(tmp_path / "model"))
+    for n in (2, 3, 7):
+        assert loaded(rows(n)).numpy().tobytes() == (rows(n) * n).numpy().tobytes()

@@ -587,6 +587,7 @@ def test_where_no_thread_can_be_started():
 import resource
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 threads.set_num_threads(8)
+size += 1 << 20  # less than a thread's stack
 resource.setrlimit(resource.RLIMIT_AS, (size, size))
 job()
 assert threads.get_num_threads() == 2

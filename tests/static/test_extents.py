@@ -200,8 +200,13 @@ def test_what_a_static_function_makes_of_an_open_extent(declared):
     for n in (2, 1, 0):
         feed = {"x": rows(n, 3)}
         assert np.array_equal(static.Executor().run(feed=feed, fetch_list=[y])[0], np.tile(feed["x"].ravel(), 2))
-    with pytest.raises(d2s.errors.CaptureError, match="known at run time only"):
-        d2s.to_static(lambda x: x * x.shape[0])(static.data("x", [None, 3]))
+
+
+def test_a_static_function_counts_the_rows_of_a_run(declared):
+    y = d2s.to_static(lambda x: x * x.shape[0])(static.data("x", [None, 3]))
+    for n in (2, 1, 0, 5):
+        feed = {"x": rows(n, 3)}
+        assert np.array_equal(static.Executor().run(feed=feed, fetch_list=[y])[0], feed["x"] * n)
 
 
 def test_python_is_not_told_how_long_a_batch_is(declared):
