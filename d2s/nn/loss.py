@@ -158,6 +158,7 @@ def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name:
     >>> d2s.nn.functional.label_smooth(d2s.to_tensor([[0.0, 1.0]]), epsilon=0.5).numpy().tolist()
     [[0.25, 0.75]]
     """
+    epsilon = number("label_smooth", "epsilon", epsilon)
     if prior_dist is not None:
         return label * (1 - epsilon) + prior_dist * epsilon
     return _smoothed(label, label.ndim - 1, epsilon)

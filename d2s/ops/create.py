@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s import memory
 from d2s.arguments import number
 from d2s.default_dtype import default_dtype
 from d2s.errors import ArgumentError, DTypeError
@@ -226,6 +227,7 @@ def eye(num_rows: Any, num_columns: Any = None, dtype: Any = None) -> Any:
     columns = rows if num_columns is None else whole_number(num_columns, "eye", "num_columns")
     if rows < 0 or columns < 0:
         raise ArgumentError("D2S0004", f"eye(): {rows} rows and {columns} columns, expected numbers from 0")
+    memory.check("eye", (rows, columns), np.dtype(bool))  # before the two lines it is made of
     down, right = (_stepped(0, 1, n, int64) for n in (rows, columns))
     return cast(unsqueeze(down, 1) == unsqueeze(right, 0), default_dtype() if dtype is None else dtype)
 

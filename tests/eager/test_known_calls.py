@@ -78,3 +78,10 @@ def test_ops_show_their_signature_and_take_a_name_that_changes_nothing():
     assert list(inspect.signature(d2s.sum).parameters) == ["x", "axis", "dtype", "keepdim"]
     assert d2s.add(x, x, name="twice").tolist() == x.add(x, name=None).tolist() == (+x + x).tolist() == [2.0, 4.0]
     assert d2s.to_static(lambda x: d2s.sum(x, axis=0, name="all"))(x).item() == 3.0
+
+
+def test_a_matrix_no_memory_holds_is_refused_before_its_lines_are_made():
+    with pytest.raises(d2s.errors.ArgumentError, match=r"eye\(\)"):
+        d2s.eye(10**9)
+    with pytest.raises(d2s.errors.D2SError, match="epsilon"):
+        d2s.nn.functional.label_smooth(d2s.ones([2]), epsilon="a")
