@@ -142,7 +142,18 @@ def failure(node: Node) -> Exception:
     """What a run raises at a `fail`."""
     error = node.attrs["error"]
     made = error.again() if isinstance(error, Raised) else RuntimeError(error)  # read from a text, it is one
-    return made.at(node.where) if isinstance(made, D2SError) else made
+    return made.at(node.where) if isinstance(made, D2SError) else _from(made, node.where)
+
+
+def _from(error: Exception, where: str) -> Exception:
+    """The exception with the user's line in its traceback, as if it came from there."""
+    file, _, line = where.rpartition(":")
+    if file and line.isdigit():
+        try:
+            exec(compile("\n" * (int(line) - 1) + "raise error", file, "exec"), {"error": error})
+        except type(error):
+            pass
+    return error
 
 
 def constant(node: Node) -> np.ndarray:
