@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
+from d2s.arguments import expect
 from d2s.errors import DTypeError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,6 +46,7 @@ class Switch:
         mode.recording = self.before.pop()
 
     def __call__(self, function: F) -> F:
+        expect("no_grad" if not self.on else "enable_grad", "func", function, Callable, "a function")
         if inspect.isgeneratorfunction(function):
             return _stepwise(function, self.on)  # type: ignore[return-value]
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from d2s.capture.tree import flatten
 from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError
+from d2s.jit import translator
 from d2s.jit.to_static import StaticFunction, to_static
 from d2s.static.executor import Executor
 from d2s.static.files import save_folder
@@ -87,14 +89,20 @@ def declarative(function: Any) -> Declarative:
     return Declarative(made.function, made.input_spec, made.owner)
 
 
-class ProgramTranslator:
-    """What is done with decorated functions as a whole."""
+class ProgramTranslator(translator.ProgramTranslator):
+    """What is done with decorated functions as a whole, and the file of the one that was called last."""
 
-    def enable(self, enable_declarative: bool = True) -> None:
-        """Decorated functions are always static; D2S_EAGER=1 runs them eagerly."""
+    _one = None
+
+    def enable(self, enable_declarative: bool = True) -> None:  # type: ignore[override]
+        """Whether decorated functions run as graphs, or as the Python they are."""
+        super().enable(enable_declarative)
 
     def save_inference_model(self, dirname: str, feed: Sequence[int] | None = None, fetch: Sequence[int] | None = None) -> None:
         """Writes the function called last."""
-        assert Declarative.latest is not None, "no decorated function has been called"
+        if Declarative.latest is None:
+            raise ArgumentError(
+                "D2S0004", "save_inference_model(): no decorated function has been called", hint="call it first"
+            )
         function, args = Declarative.latest
         declared(function, [a for a in args if a is not None]).save_inference_model(dirname, feed, fetch)

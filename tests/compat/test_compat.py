@@ -11,7 +11,7 @@ import pytest
 
 import d2s
 from d2s import compat
-from d2s.compat import old_names
+from d2s.compat import old_names, traced
 from d2s.compat.__main__ import main
 
 OLD = ("1.x", "2.0-alpha", "2.2")
@@ -402,3 +402,23 @@ def test_a_script_imports_what_stands_beside_it_and_a_variable_named_fluid_is_no
         command = [sys.executable, "-m", "d2s.compat", *given]
         run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=ENVIRONMENT)
         assert run.stdout.strip() == printed, run.stderr
+
+
+def test_decorated_functions_run_as_python_where_the_translator_says_so(tmp_path, monkeypatch):
+    with compat.installed("2.0-alpha"):
+        import paddle
+        from paddle.imperative import ProgramTranslator, declarative
+
+        @declarative
+        def doubled(x):
+            return x * 2.0
+
+        monkeypatch.setattr(traced.Declarative, "latest", None)
+        with pytest.raises(d2s.errors.ArgumentError, match="no decorated function"):
+            ProgramTranslator().save_inference_model(str(tmp_path))
+        with paddle.imperative.guard():
+            ProgramTranslator().enable(False)
+            assert doubled(d2s.ones([1])).numpy() == 2.0 and not doubled.variants
+            ProgramTranslator.get_instance().enable(True)
+            assert doubled(d2s.ones([1])).numpy() == 2.0 and len(doubled.variants) == 1
+            assert "doubled" in ProgramTranslator().get_code(doubled)

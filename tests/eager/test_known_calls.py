@@ -85,3 +85,9 @@ def test_a_matrix_no_memory_holds_is_refused_before_its_lines_are_made():
         d2s.eye(10**9)
     with pytest.raises(d2s.errors.D2SError, match="epsilon"):
         d2s.nn.functional.label_smooth(d2s.ones([2]), epsilon="a")
+
+
+@pytest.mark.parametrize("switch", [d2s.no_grad, d2s.enable_grad])
+def test_what_switches_the_tape_decorates_functions_only(switch):
+    with pytest.raises(d2s.errors.DTypeError, match="a function, got int"):
+        switch(3)
