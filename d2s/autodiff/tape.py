@@ -97,6 +97,38 @@ def hooks(edge: Edge) -> list[Hook]:
     return found
 
 
+class Kept:
+    """The hook that leaves a result's total at its node, for whoever still holds the result."""
+
+    def __init__(self) -> None:
+        self.total: Any = None
+
+    def __call__(self, total: Any) -> Any:
+        self.total = total
+        return total
+
+
+class _Keeping:
+    on = False  # whether sweeps keep the totals of all they pass, not only those of leaves
+
+
+keeping = _Keeping()
+
+
+def kept(edge: Edge) -> Kept | None:
+    """What keeps the total of a node's result; None where no sweep has kept one."""
+    node, position = _resolved(edge)
+    known = [] if node is None or not node.hooks else node.hooks.get(position, [])
+    return next((hook for hook in known if isinstance(hook, Kept)), None)
+
+
+def _keep(node: TapeNode, cotangents: dict[int, Any], totals: "Totals") -> None:
+    for position, total in cotangents.items():
+        totals.show(total)
+        if kept(result(node, position)) is None:
+            hooks(result(node, position)).append(Kept())
+
+
 class Totals:
     """Cotangents gathered so far, by what they belong to: a result of a node, or a leaf."""
 
@@ -183,6 +215,8 @@ def sweep(
                 message = "backward() a second time through a graph whose buffers were freed by the first"
                 raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
             cotangents = totals.of_nodes.pop(node)
+            if keeping.on:
+                _keep(node, cotangents, totals)
             if node.hooks:
                 _hooked(node.hooks, cotangents, totals)
             if watch:

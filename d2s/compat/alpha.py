@@ -56,5 +56,6 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
     "paddle.imperative": ("jit", "nn", ""),
     "paddle.nn.functional": ("",),
 }
-_FLAGS = {"old_values": True, "learns_all": True, "declarative": True, "zeros_for_stopped": True}
+_FLAGS = {"old_values": True, "learns_all": True, "declarative": True}
+_FLAGS |= {"keeps_gradients": True, "zeros_for_stopped": True}
 GENERATION = Generation("2.0.0-alpha0", _names(), _INSTEAD, **_FLAGS)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from d2s.compat.layers import Layer, of_a_scope
+from d2s.compat.layers import Layer, of_a_scope, without_scope
 from d2s.compat.old_names import dropout
 from d2s.nn import functional
 from d2s.nn.activation import activated
@@ -23,8 +23,7 @@ class Embedding(Layer):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._replaces = of_a_scope(args, kwargs)
-        scope = kwargs.pop("name_scope", args[0] if args else None) if self._replaces else None
-        rest = args[1:] if self._replaces and args and args[0] == scope else args
+        scope, rest = without_scope(args, kwargs)
         super().__init__(scope, kwargs.get("dtype", "float32"))
         self._set(*rest, **kwargs)
 

@@ -121,7 +121,7 @@ def _names() -> dict[str, Any]:
     }
     functions = {name: getattr(place, name) for place, names in _FUNCTIONS.items() for name in names.split()}
     functions |= {name: getattr(sys.modules["d2s"], name) for name in _AS_TODAY.split()}
-    found |= {f"layers.{name}": old(function, True) for name, function in (functions | _OTHERWISE).items()}
+    found |= {f"layers.{name}": old(function) for name, function in (functions | _OTHERWISE).items()}
     found |= {f"nets.{name}": function for name, function in _NETS.items()}
     found |= {"one_hot": fluid_shapes.one_hot_behind, "embedding": static.nn.embedding, "DataFeeder": fluid_programs.DataFeeder}
     found |= {f"io.{name}": getattr(fluid_programs, name) for name in _PROGRAMS}

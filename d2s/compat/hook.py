@@ -109,10 +109,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """A thing of d2s's as the generation has it."""
         if not self.generation.old_values:
             return found
-        keep = self.generation.keeps_gradients
         if isinstance(found, type):
-            return old_layer(found, keep) if issubclass(found, Layer) and found.__name__.endswith("Loss") else found
-        return old(found, keep) if callable(found) and not isinstance(found, types.ModuleType) else found
+            return old_layer(found) if issubclass(found, Layer) and found.__name__.endswith("Loss") else found
+        return old(found) if callable(found) and not isinstance(found, types.ModuleType) else found
 
     def names_in(self, module: str) -> list[str]:
         """The names of a module."""

@@ -75,31 +75,65 @@ def _window(size: Any) -> list[int]:
     return list(size) if isinstance(size, list | tuple) else [size, size]
 
 
-class _Convolution(Layer):
-    """What the convolutions share."""
+def of_a_scope(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a layer is made as until 1.6: the name of a scope is its first argument."""
+    return "name_scope" in kwargs or (bool(args) and isinstance(args[0], str | None))
 
-    def _set(self, channels: int | None, filters: int, size: Any, settings: dict[str, Any]) -> None:
-        self._channels, self._filters, self._size, self._settings = channels, filters, _window(size), settings
+
+def without_scope(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str | None, tuple[Any, ...]]:
+    """The scope a layer is named by, if it is, and the arguments behind it; `kwargs` loses it."""
+    if not of_a_scope(args, kwargs):
+        return None, args
+    return (kwargs.pop("name_scope"), args) if "name_scope" in kwargs else (args[0], args[1:])
+
+
+class Conv2D(Layer):
+    """A convolution; until 1.6 named by a scope, its channels those of the first input where they are not given.
+
+    >>> Conv2D("scope", 2, 3)(d2s.ones([1, 1, 5, 5])).shape, Conv2D(1, 2, 3)(d2s.ones([1, 1, 5, 5])).shape
+    ([1, 2, 3, 3], [1, 2, 3, 3])
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        scope, rest = without_scope(args, kwargs)
+        super().__init__(scope, kwargs.get("dtype", "float32"))
+        self._set(*((kwargs.pop("num_channels", None), *rest) if of_a_scope(args, kwargs) else rest), **kwargs)
+
+    def _set(
+        self,
+        num_channels: int | None,
+        num_filters: int,
+        filter_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int | None = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        use_cudnn: bool = True,
+        act: str | None = None,
+        dtype: Any = "float32",
+    ) -> None:
+        self._filters, self._size, self._act = num_filters, _window(filter_size), act
+        self._place = stride, padding, dilation, groups or 1
+        self._attrs = param_attr, bias_attr
         self._filter_param: Any = None
         self._bias_param: Any = None
-        if channels is not None:
-            self._learn(channels)
+        if num_channels is not None:
+            self._learn(num_channels)
 
     def _learn(self, channels: int) -> None:
-        groups = self._settings["groups"] or 1
         first = Normal(0.0, (2.0 / (math.prod(self._size) * channels)) ** 0.5)
-        shape = [self._filters, channels // groups, *self._size]
-        self._filter_param = self.create_parameter(shape, self._settings["param_attr"], default_initializer=first)
-        self._bias_param = self.create_parameter([self._filters], self._settings["bias_attr"], is_bias=True)
+        shape = [self._filters, channels // self._place[-1], *self._size]
+        self._filter_param = self.create_parameter(shape, self._attrs[0], default_initializer=first)
+        self._bias_param = self.create_parameter([self._filters], self._attrs[1], is_bias=True)
 
     def build_once(self, *inputs: Any, **kwargs: Any) -> None:
         if self._filter_param is None:
             self._learn(known("Conv2D", inputs[0].shape[1:2]))
 
     def forward(self, input: Any) -> Any:
-        held = self._settings
-        place = held["stride"], held["padding"], held["dilation"], held["groups"] or 1
-        return activated(functional.conv2d(input, self._filter_param, self._bias_param, *place), held["act"])
+        return activated(functional.conv2d(input, self._filter_param, self._bias_param, *self._place), self._act)
 
     @property
     def weight(self) -> Any:
@@ -108,68 +142,6 @@ class _Convolution(Layer):
     @property
     def bias(self) -> Any:
         return self._bias_param
-
-
-def of_a_scope(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a layer is made as until 1.6: the name of a scope is its first argument."""
-    return "name_scope" in kwargs or (bool(args) and isinstance(args[0], str | None))
-
-
-class Conv2D(_Convolution):
-    """A convolution of 1.x; the number of channels is that of the first input where it is not given."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Without a scope, the layer of 1.7 and 1.8."""
-        return super().__new__(cls) if of_a_scope(args, kwargs) else AlphaConv2D(*args, **kwargs)
-
-    def __init__(
-        self,
-        name_scope: str,
-        num_filters: int,
-        filter_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int | None = None,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        use_cudnn: bool = True,
-        act: str | None = None,
-        dtype: Any = "float32",
-        num_channels: int | None = None,
-    ) -> None:
-        super().__init__(name_scope, dtype)
-        settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups, "act": act}
-        self._set(num_channels, num_filters, filter_size, settings | {"param_attr": param_attr, "bias_attr": bias_attr})
-
-
-class AlphaConv2D(_Convolution):
-    """A convolution of 2.0 alpha.
-
-    >>> AlphaConv2D(1, 2, 3)(d2s.ones([1, 1, 5, 5])).shape
-    [1, 2, 3, 3]
-    """
-
-    def __init__(
-        self,
-        num_channels: int,
-        num_filters: int,
-        filter_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int | None = None,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        use_cudnn: bool = True,
-        act: str | None = None,
-        dtype: Any = "float32",
-    ) -> None:
-        super().__init__("conv2d", dtype)
-        settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups, "act": act}
-        self._set(num_channels, num_filters, filter_size, settings | {"param_attr": param_attr, "bias_attr": bias_attr})
-
-    eval, train = layer.Layer.eval, layer.Layer.train  # type: ignore[assignment]
 
 
 def pool2d(
@@ -196,32 +168,36 @@ def pool2d(
     return functional.avg_pool2d(input, pool_size, pool_stride, pool_padding, ceil_mode, exclusive)
 
 
-class AlphaPool2D(layer.Layer):
-    """A pool of 2.0 alpha."""
-
-    def __init__(self, *args: Any, dtype: Any = "float32", **kwargs: Any) -> None:
-        super().__init__()
-        self._given = args, kwargs
-
-    def forward(self, input: Any) -> Any:
-        args, kwargs = self._given
-        return pool2d(input, *args, **kwargs)
-
-
 class Pool2D(Layer):
-    """A pool of 1.x."""
+    """A pool; until 1.6 named by a scope.
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Without a scope, the layer of 1.7 and 1.8."""
-        return super().__new__(cls) if of_a_scope(args, kwargs) else AlphaPool2D(*args, **kwargs)
+    >>> Pool2D("scope", 2)(d2s.ones([1, 1, 4, 4])).shape, Pool2D(global_pooling=True)(d2s.ones([1, 1, 4, 4])).shape
+    ([1, 1, 3, 3], [1, 1, 1, 1])
+    """
 
-    def __init__(self, name_scope: str, *args: Any, dtype: Any = "float32", **kwargs: Any) -> None:
-        super().__init__(name_scope, dtype)
-        self._given = args, kwargs
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        scope, rest = without_scope(args, kwargs)
+        super().__init__(scope, kwargs.get("dtype", "float32"))
+        self._set(*rest, **kwargs)
+
+    def _set(
+        self,
+        pool_size: Any = -1,
+        pool_type: str = "max",
+        pool_stride: Any = 1,
+        pool_padding: Any = 0,
+        global_pooling: bool = False,
+        use_cudnn: bool = True,
+        ceil_mode: bool = False,
+        exclusive: bool = True,
+        dtype: Any = "float32",
+        data_format: str = "NCHW",
+    ) -> None:
+        place = {"pool_stride": pool_stride, "pool_padding": pool_padding, "ceil_mode": ceil_mode, "exclusive": exclusive}
+        self._given = {"pool_size": pool_size, "pool_type": pool_type, "global_pooling": global_pooling} | place
 
     def forward(self, input: Any) -> Any:
-        args, kwargs = self._given
-        return pool2d(input, *args, **kwargs)
+        return pool2d(input, **self._given)
 
 
 class FC(Layer):
@@ -291,16 +267,36 @@ class Linear(layer.Layer):
         return activated(functional.linear(input, self.weight, self.bias), self._act)
 
 
-class _BatchNorm(Layer):
-    """What the batch norms of 1.x share."""
+class BatchNorm(Layer):
+    """A batch norm; until 1.6 named by a scope, which comes before all else.
 
-    def _set(self, channels: int, act: str | None, is_test: bool, numbers: tuple[float, float], attrs: tuple[Any, Any]) -> None:
-        self._act, self._test, self._settings = act, is_test, numbers
-        self.weight = self.create_parameter([channels], attrs[0], default_initializer=Constant(1.0))
-        self.bias = self.create_parameter([channels], attrs[1], is_bias=True)
+    >>> BatchNorm("scope", 2)(d2s.ones([1, 2, 3, 3])).shape, BatchNorm(num_channels=2)(d2s.ones([1, 2, 3, 3])).shape
+    ([1, 2, 3, 3], [1, 2, 3, 3])
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        scope, rest = without_scope(args, kwargs)
+        super().__init__(scope, kwargs.get("dtype", "float32"))
+        self._set(*rest, **kwargs)
+
+    def _set(
+        self,
+        num_channels: int,
+        act: str | None = None,
+        is_test: bool = False,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: Any = "float32",
+        data_layout: str = "NCHW",
+    ) -> None:
+        self._act, self._test, self._settings = act, is_test, (momentum, epsilon)
+        self.weight = self.create_parameter([num_channels], param_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
         names = [unique_name.generate(f"{self.full_name()}.w") for _ in range(2)]
         for name, called, value in zip(("_mean", "_variance"), names, (0.0, 1.0), strict=True):
-            self.register_buffer(name, create_global_var([channels], value, self._dtype, True, name=called))
+            self.register_buffer(name, create_global_var([num_channels], value, dtype, True, name=called))
 
     def forward(self, input: Any) -> Any:
         layout = "NCHW" if len(input.shape) == 4 else "NC"
@@ -309,48 +305,20 @@ class _BatchNorm(Layer):
         return activated(batch_norm(input, *held, training, *self._settings, layout), self._act)
 
 
-class UnscopedBatchNorm(_BatchNorm):
-    """A batch norm of 1.7 and 1.8."""
-
-    def __init__(
-        self,
-        num_channels: int,
-        act: str | None = None,
-        is_test: bool = False,
-        momentum: float = 0.9,
-        epsilon: float = 1e-5,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        dtype: Any = "float32",
-        data_layout: str = "NCHW",
-    ) -> None:
-        super().__init__(None, dtype)
-        self._set(num_channels, act, is_test, (momentum, epsilon), (param_attr, bias_attr))
+# --- 2.0 alpha: their evaluation records a graph -----------------------------------------------------------------------------
 
 
-class BatchNorm(_BatchNorm):
-    """A batch norm of 1.x.
+class AlphaConv2D(Conv2D):
+    """A convolution of 2.0 alpha.
 
-    >>> BatchNorm("scope", 2)(d2s.ones([1, 2, 3, 3])).shape, type(BatchNorm(2)).__name__
-    ([1, 2, 3, 3], 'UnscopedBatchNorm')
+    >>> AlphaConv2D(1, 2, 3)(d2s.ones([1, 1, 5, 5])).shape
+    [1, 2, 3, 3]
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Without a scope, the layer of 1.7 and 1.8."""
-        return super().__new__(cls) if of_a_scope(args, kwargs) else UnscopedBatchNorm(*args, **kwargs)
+    eval, train = layer.Layer.eval, layer.Layer.train  # type: ignore[assignment]
 
-    def __init__(
-        self,
-        name_scope: str,
-        num_channels: int,
-        act: str | None = None,
-        is_test: bool = False,
-        momentum: float = 0.9,
-        epsilon: float = 1e-5,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        dtype: Any = "float32",
-        data_layout: str = "NCHW",
-    ) -> None:
-        super().__init__(name_scope, dtype)
-        self._set(num_channels, act, is_test, (momentum, epsilon), (param_attr, bias_attr))
+
+class AlphaPool2D(Pool2D):
+    """A pool of 2.0 alpha."""
+
+    eval, train = layer.Layer.eval, layer.Layer.train  # type: ignore[assignment]

@@ -14,18 +14,19 @@ import functools
 import os
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from d2s.autodiff import tape
 from d2s.capture.symbolic import SymbolicTensor, in_package
 from d2s.compat.generation import Generation
 from d2s.convert import calls
 from d2s.eager.tensor import Tensor
 from d2s.nn.layer import Layer
 from d2s.nn.parameter import Parameter
-from d2s.ops.operators import Operators
+from d2s.ops.create import zeros_like
 from d2s.ops.shape import reshape
 from d2s.static.recording import Variable
 
@@ -93,32 +94,28 @@ def as_shown(array: np.ndarray) -> np.ndarray:
     return array.view(ShownArray) if array.size == 1 and array.ndim else array
 
 
-def reshaped(value: Any, keep: bool = False) -> Any:
-    """A result without the shape []; `keep`: it will have its gradient."""
+def reshaped(value: Any) -> Any:
+    """A result without the shape []."""
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-        return type(value)(reshaped(part, keep) for part in value)
-    if isinstance(value, Tensor | SymbolicTensor) and value.ndim == 0:
-        value = reshape(value, [1])
-    if keep and isinstance(value, Tensor) and not value.stop_gradient and value.node is not None:
-        value.retain_grads()
-    return value
+        return type(value)(map(reshaped, value))
+    return reshape(value, [1]) if isinstance(value, Tensor | SymbolicTensor) and value.ndim == 0 else value
 
 
-def old(function: Callable[..., Any], keep: bool = False) -> Callable[..., Any]:
+def old(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function whose results have no shape []."""
 
     @functools.wraps(function)
     def with_old_values(*args: Any, **kwargs: Any) -> Any:
-        return reshaped(function(*args, **kwargs), keep)
+        return reshaped(function(*args, **kwargs))
 
     return with_old_values
 
 
-def old_layer(kind: type[Layer], keep: bool = False) -> type[Layer]:
+def old_layer(kind: type[Layer]) -> type[Layer]:
     """A layer whose results have no shape []."""
 
     def call(self: Any, *inputs: Any, **kwargs: Any) -> Any:
-        return reshaped(kind.__call__(self, *inputs, **kwargs), keep)
+        return reshaped(kind.__call__(self, *inputs, **kwargs))
 
     return type(kind.__name__, (kind,), {"__call__": call, "__doc__": kind.__doc__, "__module__": kind.__module__})
 
@@ -133,16 +130,17 @@ class Methods:
         self.before: list[tuple[type, str, Any]] = []
         if generation.old_values:
             for owner, name in ((o, n) for o in (Variable, SymbolicTensor, Tensor) for n in METHODS if hasattr(o, n)):
-                self._set(owner, name, _for_users(getattr(owner, name), generation.keeps_gradients))
+                self._set(owner, name, _for_users(getattr(owner, name)))
             self._set(Tensor, "__iter__", _rows(Tensor.__iter__))
             self._set(Tensor, "numpy", _numpy(Tensor.numpy))
+        tape.keeping.on = generation.keeps_gradients
         if generation.keeps_gradients:
-            for name in _operators():
-                self._set(Operators, name, _for_users(getattr(Operators, name), True))
+            self._set(Tensor, "gradient", _gradient_on_the_way(Tensor.gradient))
+            self._set(Tensor, "clear_gradient", _clearing_on_the_way(Tensor.clear_gradient))
         if generation.learns_all:
             self._set(Layer, "create_parameter", _noted(Layer.create_parameter))
         if generation.zeros_for_stopped:
-            self._set(Tensor, "gradient", _gradient(Tensor.gradient))
+            self._set(Tensor, "gradient", _gradient_where_stopped(Tensor.gradient))
 
     def _set(self, owner: type, name: str, method: Any) -> None:
         self.before.append((owner, name, owner.__dict__.get(name)))
@@ -150,6 +148,7 @@ class Methods:
 
     def restore(self) -> None:
         """The methods as they were."""
+        tape.keeping.on = False
         for owner, name, method in reversed(self.before):
             if method is None:
                 delattr(owner, name)
@@ -157,16 +156,11 @@ class Methods:
                 setattr(owner, name, method)
 
 
-def _operators() -> Iterator[str]:
-    names: Sequence[str] = ["add", "sub", "mul", "truediv", "matmul", "pow"]
-    return (f"__{side}{name}__" for name in names for side in ("", "r"))
-
-
-def _for_users(method: Any, keep: bool) -> Any:
+def _for_users(method: Any) -> Any:
     @functools.wraps(method)
     def for_users(self: Any, *args: Any, **kwargs: Any) -> Any:
         found = method(self, *args, **kwargs)
-        return found if found is NotImplemented or _inside(sys._getframe(1)) else reshaped(found, keep)
+        return found if found is NotImplemented or _inside(sys._getframe(1)) else reshaped(found)
 
     return for_users
 
@@ -204,7 +198,27 @@ def _numpy(method: Any) -> Any:
     return numpy
 
 
-def _gradient(method: Any) -> Any:
+def _gradient_on_the_way(method: Any) -> Any:
+    @functools.wraps(method)
+    def gradient(self: Tensor) -> np.ndarray | None:
+        kept = tape.kept(self.node)
+        return method(self) if kept is None else kept.total.numpy()
+
+    return gradient
+
+
+def _clearing_on_the_way(method: Any) -> Any:
+    @functools.wraps(method)
+    def clear_gradient(self: Tensor, *args: Any, **kwargs: Any) -> None:
+        kept = tape.kept(self.node)
+        if kept is not None:
+            kept.total = zeros_like(kept.total)
+        method(self, *args, **kwargs)
+
+    return clear_gradient
+
+
+def _gradient_where_stopped(method: Any) -> Any:
     @functools.wraps(method)
     def gradient(self: Tensor) -> np.ndarray | None:
         found: np.ndarray | None = method(self)

@@ -119,16 +119,36 @@ def test_static_functions_in_old_generations():
         assert f(paddle.to_tensor([-1.0, -2.0])).shape == [1]
 
 
-def test_gradients_of_values_on_the_way_in_1x():
-    with compat.installed("1.x"):
-        import paddle.fluid as fluid
+ON_THE_WAY = {
+    "an operator": lambda paddle, x: x * 3.0,
+    "minus": lambda paddle, x: -x,
+    "an index": lambda paddle, x: x[0],
+    "a method": lambda paddle, x: x.astype("float64"),
+    "a layer": lambda paddle, x: d2s.nn.Linear(2, 2)(x),
+    "one of several": lambda paddle, x: d2s.split(x, 2, 1)[1],
+    "a function of d2s": lambda paddle, x: d2s.tanh(x),
+}
 
-        with fluid.dygraph.guard():
-            x = fluid.dygraph.to_variable(np.ones(2, "float32"))
-            y = x * 3.0
-            loss = fluid.layers.reduce_sum(y)
-            loss.backward()
-            assert (y.gradient().tolist(), x.gradient().tolist(), loss.gradient().tolist()) == ([1.0, 1.0], [3.0, 3.0], [1.0])
+
+@pytest.mark.parametrize("api", ["1.x", "2.0-alpha"])
+def test_all_values_on_the_way_keep_their_gradients(api):
+    with compat.installed(api):
+        import paddle
+
+        with attribute(paddle, {"1.x": "fluid.dygraph.guard", "2.0-alpha": "imperative.guard"}[api])():
+            x = d2s.to_tensor(np.ones((2, 2), "float32"), stop_gradient=False)
+            for name, function in ON_THE_WAY.items():
+                y = function(paddle, x)
+                loss = (y * 2.0).sum()
+                assert y.gradient() is None, name
+                loss.backward()
+                assert (y.gradient() == 2.0).all() and y.gradient().shape == tuple(y.shape), name
+                assert loss.gradient() == 1.0, name
+                y.clear_gradient()
+                assert (y.gradient() == 0.0).all(), name
+    y = x * 2.0
+    y.sum().backward()
+    assert y.gradient() is None
 
 
 def test_evaluation_records_no_graph_in_1x():
