@@ -10,6 +10,7 @@ In: what a thing is. Out: that, and a number counted up for each kind of thing.
 import contextlib
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 from d2s.errors import DTypeError
 
@@ -37,11 +38,24 @@ def generate(key: str) -> str:
     ...     d2s.utils.unique_name.generate("fc")
     'fc_0'
     """
+    _expect("generate", "key", key, str, "a str")
     return _current[0](key)
 
 
+def _expect(function: str, name: str, value: Any, kind: Any, words: str) -> None:
+    if not isinstance(value, kind):
+        raise DTypeError("D2S0001", f"unique_name.{function}(): '{name}' expects {words}, got {type(value).__name__}")
+
+
 def switch(new_generator: UniqueNames | None = None) -> UniqueNames:
-    """Counts with `new_generator` from now on, or from 0; returns what counted before."""
+    """Counts with `new_generator` from now on, or from 0; returns what counted before.
+
+    >>> before = d2s.utils.unique_name.switch()
+    >>> d2s.utils.unique_name.generate("fc")
+    'fc_0'
+    >>> _ = d2s.utils.unique_name.switch(before)
+    """
+    _expect("switch", "new_generator", new_generator, UniqueNames | None, "what switch() returned")
     before, _current[0] = _current[0], new_generator or UniqueNames()
     return before
 
@@ -54,9 +68,7 @@ def guard(new_generator: str | UniqueNames | None = None) -> Iterator[None]:
     ...     d2s.utils.unique_name.generate("fc")
     'A_fc_0'
     """
-    if not isinstance(new_generator, str | UniqueNames | None):
-        kind = type(new_generator).__name__
-        raise DTypeError("D2S0001", f"unique_name.guard(): 'new_generator' expects a str or what switch() returned, got {kind}")
+    _expect("guard", "new_generator", new_generator, str | UniqueNames | None, "a str or what switch() returned")
     before = switch(UniqueNames(new_generator) if isinstance(new_generator, str) else new_generator)
     try:
         yield

@@ -1,5 +1,6 @@
 """`python -m d2s`: warmup, explain, cache, info; and that every code has a page whose example raises it."""
 
+import doctest
 import linecache
 import os
 import pathlib
@@ -57,6 +58,10 @@ def test_a_page_says_what_how_and_what_to_do(code, capsys):
 def test_every_code_in_the_source_has_a_page_and_every_page_a_use():
     text = "\n".join(p.read_text() for p in (ROOT / "d2s").rglob("*.py") if p.name not in ("errors.py", "__main__.py"))
     assert set(re.findall(r"D2S\d{4}", text)) == set(PAGES) == set(CODES)
+
+
+def test_the_example_at_its_top_runs():  # pytest looks for none in a __main__.py
+    assert doctest.testmod(command) == doctest.TestResults(0, 1)
 
 
 def test_explain_takes_any_case(capsys):

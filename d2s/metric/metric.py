@@ -57,7 +57,7 @@ def counted(function: str, name: str, value: Any) -> np.ndarray:
     """A tensor, an array or a list of numbers as an array."""
     try:
         found = value.array if isinstance(value, Tensor) else np.asarray(value)
-    except ValueError as error:
+    except (ValueError, OverflowError, MemoryError) as error:
         raise ArgumentError("D2S0004", f"{function}(): '{name}' is no array: {error}") from None
     if found.dtype.kind not in "biuf":
         raise DTypeError(

@@ -211,7 +211,7 @@ class LayerDict(Layer):
         del self._sub_layers[key]
 
     def _check(self, key: str) -> None:
-        if key not in self._sub_layers:
+        if not isinstance(key, str) or key not in self._sub_layers:
             raise _Absent("D2S0004", f"LayerDict: no layer is named {brief(key)}")
 
     def __len__(self) -> int:

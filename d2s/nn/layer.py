@@ -260,6 +260,7 @@ class Layer:
         """All layers below this one, under names like 'block.0.linear'."""
         seen = set[Layer]() if layers_set is None else layers_set
         expect("Layer.named_sublayers", "layers_set", seen, set, "a set")
+        expect("Layer.named_sublayers", "prefix", prefix, str, "a str")
         if include_self and not (remove_duplicate and self in seen):
             yield prefix, self
         if remove_duplicate:
@@ -287,6 +288,7 @@ class Layer:
         return self._named("_buffers", prefix, include_sublayers, remove_duplicate)
 
     def _named(self, kind: str, prefix: str, include_sublayers: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
+        expect(f"Layer.named{kind}", "prefix", prefix, str, "a str")
         seen: set[int] = set()
         whole = self.named_sublayers(prefix, True, None, remove_duplicate) if include_sublayers else [(prefix, self)]
         for path, layer in whole:

@@ -8,9 +8,11 @@
 True
 """
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
+from d2s.arguments import expect
 from d2s.errors import ArgumentError
 from d2s.jit.saving import model_of
 from d2s.onnx import spell_layers, spell_places, spell_shapes, spell_steps, spell_sums
@@ -28,5 +30,6 @@ def export(layer: Any, path: str, input_spec: Sequence[Any] | None = None, opset
     if opset_version not in OPSETS:
         message = f"export(): 'opset_version' is {opset_version!r:.20}, expected {OPSETS.start} to {OPSETS.stop - 1}"
         raise ArgumentError("D2S0004", message)
-    name = path if path.endswith(".onnx") else path + ".onnx"
+    expect("export", "path", path, str | os.PathLike, "a path")
+    name = str(path).removesuffix(".onnx") + ".onnx"
     save_to_file(name, encode("ModelProto", model_proto(model_of(layer, input_spec), opset_version)))

@@ -369,7 +369,11 @@ class Optimizer:
             for slot in group.slots:
                 self._take(slot, self._state_names(slot.parameter, group), state_dict)
 
-    set_dict = load_state_dict = set_state_dict
+    def set_dict(self, state_dict: dict[str, Any]) -> None:
+        """`set_state_dict()`."""
+        self.set_state_dict(state_dict)
+
+    load_state_dict = set_dict
 
     def _take(self, slot: Slot, names: tuple[str, ...], state: dict[str, Any]) -> None:
         """The state of one parameter, if it is there; a name's number is that of Paddle's count."""

@@ -122,6 +122,7 @@ class Program:
     num_blocks = 1
 
     def has(self, name: str) -> bool:
+        expect("has_var", "name", name, str, "a str")
         return self._variable(name) is not None or any(t.name == name for t in self._held())
 
     def _variable(self, name: str) -> Variable | None:

@@ -11,6 +11,7 @@ import faulthandler
 import inspect
 import io
 import json
+import operator
 import os
 import pathlib
 import random
@@ -30,9 +31,21 @@ from d2s.errors import D2SError, InternalError
 PATIENCE = 20.0  # seconds a call may take, compiling included; what takes longer hangs
 MEMORY = 3 << 30  # bytes of address space the process may add
 DECLARED = 0.2  # the share of calls that are made while a program is declared
-PARTS = ["", "nn", "jit", "optimizer", "static", "utils", "utils.dlpack", "autograd", "version"]
-PARTS += ["nn.functional", "nn.initializer", "optimizer.lr", "regularizer", "io", "vision", "vision.transforms"]
-PARTS += ["metric", "callbacks"]
+PARTS = ["", "nn", "jit", "optimizer", "static", "utils", "utils.dlpack", "utils.unique_name", "autograd", "version"]
+PARTS += ["nn.functional", "nn.initializer", "optimizer.lr", "regularizer", "io", "linalg", "static.nn", "onnx", "debug"]
+PARTS += ["vision", "vision.transforms", "vision.datasets", "vision.models", "metric", "callbacks", "hapi"]
+PARTS += ["dataset", "dataset.mnist", "dataset.reader"]
+INSIDE = {  # modules that are attributes of `d2s` and no part of its API: what users call of them is published elsewhere
+    **dict.fromkeys(("arguments", "later"), "how names are published"),
+    **dict.fromkeys(("ast_transforms", "convert", "capture", "stages", "ir", "passes", "autodiff"), "machinery"),
+    **dict.fromkeys(("codegen", "runtime", "eager", "in_place_forms", "export", "compat"), "machinery"),
+    **dict.fromkeys(("memory", "place", "types", "extents", "default_dtype"), "facts the machinery goes by"),
+    **dict.fromkeys(("ops", "checkpoint", "flags", "limits"), "their functions are those of `d2s` itself"),
+    "errors": "exceptions, which are raised and caught",
+    "unique_name": "utils.unique_name",
+    "reader": "dataset.reader",
+    "hapi.callbacks": "callbacks",
+}
 SKIPPED = {  # not called, and why
     "nn.initializer.begin": "called by layers that have made a parameter",
     "Tensor.__class__": "Python's own",
@@ -52,6 +65,12 @@ SKIPPED = {  # not called, and why
     "jit.TranslatedLayer": "made by load()",
     "jit.StaticFunction": "made by to_static()",
     "Tensor.__new__": "leaves a tensor without values",
+    **dict.fromkeys(("Model.names", "Model.numbers", "Model.split"), "steps of its loops"),
+    **dict.fromkeys((f"static.Scope.{name}" for name in ("now", "optimizer", "place", "started")), "asked by the Executor"),
+    **{f"vision.models.vgg{layers}": "large, and VGG of other layers" for layers in (11, 13, 16, 19)},
+    **{f"vision.models.{name}": "large, and ResNet of other layers" for name in ("resnet101", "resnet152")},
+    **{f"vision.models.wide_resnet{name}": "the same" for name in ("50_2", "101_2")},
+    **{f"optimizer.{kind}.{name}": "asked by step()" for kind in ("SGD", "LBFGS") for name in ("rule_of", "numbers")},
 }
 
 
@@ -221,38 +240,75 @@ SENSIBLE = {  # by the name of a parameter
 
 def _methods(kind, of, *, dunders):
     for name in dir(of):
-        if (name[0] != "_" or (dunders and name.startswith("__"))) and callable(getattr(of, name)):
-            yield f"{kind}.{name}", getattr(of, name)
+        value = getattr(of, name)
+        if (name[0] != "_" or (dunders and name.startswith("__"))) and callable(value):
+            yield f"{kind}.{name}", value
+        elif name[0] != "_" and isinstance(value, property) and value.fset:
+            yield f"{kind}.{name}", value.fset
 
 
 def public():
-    """Every public callable by name, and whether its first argument is to be a tensor, a layer or an optimizer."""
+    """Every public callable by name: functions, classes, and the methods and settable attributes of what RECEIVERS makes."""
     found = {}
     for part in PARTS:
         holder = d2s
         for name in part.split(".") if part else []:
-            holder = getattr(holder, name, None)
-        for name, value in ((name, getattr(holder, name)) for name in (dir(holder) if holder else ())):
-            own = inspect.ismodule(holder) and not hasattr(
-                holder, "__path__"
-            )  # a plain module: what it defines, not what it reads
+            holder = getattr(holder, name)
+        for name, value in ((name, getattr(holder, name)) for name in getattr(holder, "__all__", None) or dir(holder)):
+            # of a plain module: what it defines, not what it reads
+            own = inspect.ismodule(holder) and not hasattr(holder, "__path__")
             if name[0] != "_" and callable(value) and (not own or value.__module__ == holder.__name__):
                 found.setdefault(f"{part}.{name}".lstrip("."), value)
-    found |= _methods("Tensor", d2s.Tensor, dunders=True)
-    found |= _methods("nn.Layer", d2s.nn.Layer, dunders=False)
-    found |= _methods("optimizer.SGD", d2s.optimizer.SGD, dunders=False)
+    for kind in RECEIVERS:
+        found |= _methods(kind, operator.attrgetter(kind)(d2s), dunders=kind == "Tensor")
     return {name: value for name, value in sorted(found.items()) if name not in SKIPPED}
+
+
+def modules(holder=d2s, path=""):
+    """The modules that are attributes of d2s, and of these again what they publish."""
+    for name in getattr(holder, "__all__", None) or (dir(holder) if holder is d2s else ()):
+        value = getattr(holder, name)
+        if inspect.ismodule(value) and name[0] != "_" and value.__name__.startswith("d2s."):
+            yield f"{path}{name}"
+            if f"{path}{name}" not in INSIDE:
+                yield from modules(value, f"{path}{name}.")
+
+
+def _fit_model():
+    model = d2s.Model(d2s.nn.Linear(3, 2))
+    model.prepare(d2s.optimizer.SGD(0.1, model.parameters()), d2s.nn.MSELoss(), d2s.metric.Accuracy())
+    return model
+
+
+RECEIVERS = {  # what methods are called on, besides tensors
+    "Tensor": None,
+    "nn.Layer": lambda: d2s.nn.Linear(3, 2),
+    "nn.LayerList": lambda: d2s.nn.LayerList([d2s.nn.Linear(3, 2)]),
+    "nn.LayerDict": lambda: d2s.nn.LayerDict({"a": d2s.nn.Linear(3, 2)}),
+    "nn.ParameterList": lambda: d2s.nn.ParameterList(d2s.nn.Linear(3, 2).parameters()),
+    "optimizer.SGD": lambda: d2s.optimizer.SGD(parameters=d2s.nn.Linear(3, 2).parameters()),
+    "optimizer.LBFGS": lambda: d2s.optimizer.LBFGS(parameters=d2s.nn.Linear(3, 2).parameters()),
+    "optimizer.lr.StepDecay": lambda: d2s.optimizer.lr.StepDecay(0.1, 3),
+    "optimizer.lr.ReduceOnPlateau": lambda: d2s.optimizer.lr.ReduceOnPlateau(0.1),
+    "metric.Accuracy": lambda: d2s.metric.Accuracy(topk=(1, 2)),
+    "metric.Auc": d2s.metric.Auc,
+    "metric.Precision": d2s.metric.Precision,
+    "Model": _fit_model,
+    "static.Program": d2s.static.Program,
+    "static.Executor": d2s.static.Executor,
+    "static.Scope": d2s.static.Scope,
+    "jit.StaticFunction": lambda: d2s.to_static(lambda x: x * 2),
+    "io.TensorDataset": lambda: d2s.io.TensorDataset([d2s.to_tensor([[1.0], [2.0]])]),
+    "io.BatchSampler": lambda: d2s.io.BatchSampler(dataset=[1, 2, 3], batch_size=2),
+}
 
 
 def receiver(name, rng):
     """What a method is called on."""
-    if name.startswith("Tensor."):
+    kind = name.rpartition(".")[0]
+    if kind == "Tensor":
         return [("self", rng.choice(list(TENSORS.items() if rng.random() < 0.8 else RARE_TENSORS.items())))]
-    if name.startswith("nn.Layer."):
-        return [("self", ("a layer", lambda: d2s.nn.Linear(3, 2)))]
-    if name.startswith("optimizer.SGD."):
-        return [("self", ("an optimizer", lambda: d2s.optimizer.SGD(parameters=d2s.nn.Linear(3, 2).parameters())))]
-    return []
+    return [("self", (f"a {kind}", RECEIVERS[kind]))] if kind in RECEIVERS else []
 
 
 def _parameters(function):
@@ -320,7 +376,12 @@ def _used(result, rng):
 
 # by NumPy, of its arrays: Python's own words
 SAID_OF_ARRAYS = ("truth value of an array", "iteration over a 0-d array", "does not support ufuncs")
-STANDING_IN = ("/d2s/convert/loads.py", "/d2s/convert/calls.py")  # they do what the user's own text says
+STANDING_IN = (
+    "/d2s/convert/loads.py",
+    "/d2s/convert/calls.py",
+    "/d2s/convert/attributes.py",
+    "/d2s/capture/by_path.py",
+)  # they do what the user's own text says
 OF_THE_USER = ("fn(self)",)  # lines that call a function of the user, which may be one of C and leaves no frame of its own
 CALLED_WRONGLY = re.compile(r"\w+\(\) (missing \d+ required|takes .* argument|got an unexpected keyword|got multiple values)")
 

@@ -75,6 +75,12 @@ def test_the_calls_there_are_were_found():
     assert [name for name in public_calls.SKIPPED if name in calls] == []
 
 
+def test_no_module_is_left_out():
+    parts, inside = set(public_calls.PARTS), set(public_calls.INSIDE)
+    assert parts.isdisjoint(inside)
+    assert [name for name in public_calls.modules() if name not in parts | inside] == []
+
+
 PLANTED = """
 import ctypes, pathlib, sys, time, public_calls
 from d2s import memory

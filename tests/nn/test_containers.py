@@ -180,6 +180,7 @@ REFUSED = {
     "an insertion behind the end": (lambda: LISTED.insert(9, nn.Identity()), IndexError, "index 9 of 2"),
     "a key no one has": (lambda: KEYED["b"], KeyError, "'b'"),
     "a key to take out that no one has": (lambda: KEYED.pop("b"), KeyError, "'b'"),
+    "a key that is a list": (lambda: KEYED.pop([]), KeyError, "[]"),
     "a number in a dict": (lambda: nn.LayerDict({"a": 3}), DTypeError, "got int"),
     "no pairs": (lambda: nn.LayerDict(3), DTypeError, "got int"),
     "a pair of three": (lambda: nn.LayerDict([(1, 2, 3)]), ArgumentError, "(1, 2, 3)"),

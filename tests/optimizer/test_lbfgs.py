@@ -42,10 +42,11 @@ def test_a_bowl_without_a_search():
     np.testing.assert_allclose(p.numpy(), [3.0, 3.0], atol=1e-3)
 
 
-def test_goes_on_from_its_state():
+@pytest.mark.parametrize("setter", ["set_state_dict", "set_dict", "load_state_dict"])
+def test_goes_on_from_its_state(setter):
     _, _, first, _ = minimized(rosenbrock, [-1.2, 1.0], 1, line_search_fn="strong_wolfe", max_iter=4)
     second = d2s.optimizer.LBFGS(parameters=first._parameter_list, line_search_fn="strong_wolfe", max_iter=4)
-    second.set_state_dict(first.state_dict())
+    getattr(second, setter)(first.state_dict())
     assert second.memory.n_iter == first.memory.n_iter > 0
     assert first.memory.old_sk
     assert all((a == b).all() for a, b in zip(first.memory.old_sk, second.memory.old_sk, strict=True))

@@ -90,6 +90,9 @@ REFUSED = {
     "an unknown cycle": (lambda: lr.CyclicLR(0.1, 0.2, 3, mode="x"), ArgumentError, "'mode'"),
     "a start of 0": (lambda: lr.LinearLR(0.1, 5, start_factor=0), ArgumentError, "'start_factor'"),
     "no first restart": (lambda: lr.CosineAnnealingWarmRestarts(0.1, 0), ArgumentError, "'T_0'"),
+    "an epoch that is text": (lambda: lr.StepDecay(0.1, 2).step("x"), DTypeError, "StepDecay.step(): 'epoch' expects an int"),
+    "an epoch before the first": (lambda: lr.StepDecay(0.1, 2).step(-2), ArgumentError, "'epoch' is -2"),
+    "an epoch of a plateau": (lambda: lr.ReduceOnPlateau(0.1).step(1.0, epoch="x"), DTypeError, "'epoch'"),
     "a state without a key": (lambda: lr.StepDecay(0.1, 2).set_state_dict({}), ArgumentError, "'last_epoch' is missing"),
 }
 

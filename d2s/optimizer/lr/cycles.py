@@ -70,6 +70,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: int | None = None) -> None:
         """Goes on to the next epoch, or to the one given."""
+        if epoch is not None:
+            self._check_epoch(".step", "epoch", epoch)
         at = self.last_epoch + 1 if epoch is None else epoch
         if at < 0:
             raise ArgumentError("D2S0004", f"CosineAnnealingWarmRestarts.step(): 'epoch' is {epoch}, below 0")

@@ -54,6 +54,8 @@ class ReduceOnPlateau(LRScheduler):
         if metrics is None and self.last_epoch == -1:
             self.last_epoch = 0
             return
+        if epoch is not None:
+            self._check_epoch(".step", "epoch", epoch)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         current = _watched(metrics)
         if self.cooldown_counter > 0:

@@ -28,9 +28,7 @@ class LRScheduler:
         if rate < 0:
             raise ArgumentError("D2S0004", f"{function}(): 'learning_rate' is {learning_rate}, below 0")
         expect(function, "last_epoch", last_epoch, int, "an int")
-        if not -1 <= last_epoch < 1 << 31:
-            message = f"{function}(): 'last_epoch' is {brief(last_epoch)}, expected one from -1 on, below 2**31"
-            raise ArgumentError("D2S0004", message)
+        self._check_epoch("", "last_epoch", last_epoch)
         self.base_lr = self.last_lr = rate
         self.last_epoch, self.verbose = last_epoch, verbose
         self.step()
@@ -41,9 +39,18 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Goes on to the next epoch, or to the one given: behind each round through the data, or each batch."""
+        if epoch is not None:
+            self._check_epoch(".step", "epoch", epoch)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         self.last_lr = self.get_lr() if epoch is None else self.rate_of(epoch)
         self.say()
+
+    def _check_epoch(self, method: str, name: str, epoch: Any) -> None:
+        """Refuses what is no epoch; parts of one are taken, as batches count them."""
+        function = f"{type(self).__name__}{method}"
+        expect(function, name, epoch, int | float, "an int")
+        if not -1 <= epoch < 1 << 31:
+            raise ArgumentError("D2S0004", f"{function}(): '{name}' is {brief(epoch)}, expected one from -1 on, below 2**31")
 
     def say(self) -> None:
         """Prints the new rate where the user wants to read it."""
@@ -74,7 +81,9 @@ class LRScheduler:
         if len(state_dict) > len(self.state_dict()):
             warnings.warn(f"the state of a scheduler holds more than a {type(self).__name__} knows", stacklevel=2)
 
-    set_dict = set_state_dict
+    def set_dict(self, state_dict: dict[str, Any]) -> None:
+        """`set_state_dict()`."""
+        self.set_state_dict(state_dict)
 
 
 def inside(function: str, name: str, value: Any, least: float, most: float, ends: str = "()") -> float:

@@ -60,5 +60,3 @@ class LinearWarmup(LRScheduler):
         super().set_state_dict(state_dict)
         if isinstance(self.learning_rate, LRScheduler) and "LinearWarmup_LR" in state_dict:
             self.learning_rate.set_state_dict(state_dict["LinearWarmup_LR"])
-
-    set_dict = set_state_dict
