@@ -19,7 +19,7 @@ from d2s.eager.history import History
 from d2s.eager.holding import Holding
 from d2s.eager.in_place import InPlace
 from d2s.eager.indexing import Indexing
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.compare import cast
 from d2s.ops.operators import Operators
 from d2s.place import usable
@@ -29,18 +29,33 @@ from d2s.types import DType
 class Tensor(Indexing, Holding, InPlace, History, Exchange, Operators):
     """An array with a place on the tape. `node` made it, or is which of a node's results it is (None: a leaf).
 
-    Native doors make tensors, too: what `__init__` puts into slots but for array, stop_gradient and node must be constants.
+    Native doors make tensors, too: what `__init__` puts into slots but for array, stopped and node must be constants.
     """
 
-    __slots__ = ("__weakref__", "_grad", "array", "hooks", "name", "node", "stop_gradient")
+    __slots__ = ("__weakref__", "_grad", "array", "hooks", "name", "node", "stopped")
 
     def __init__(self, array: np.ndarray, stop_gradient: bool = True, node: Any = None) -> None:
         plain = type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.isnative and array.flags.aligned
         self.array = array if plain else _plain(array)  # what kernels count on
-        self.stop_gradient, self.node = stop_gradient, node
+        self.stopped, self.node = stop_gradient if type(stop_gradient) is bool else stop_flag(stop_gradient), node
         self._grad: Tensor | None = None
         self.hooks: dict[int, list[tape.Hook]] | None = None  # of a leaf; a result's are its node's
         self.name = ""
+
+    @property
+    def stop_gradient(self) -> bool:
+        """Whether no gradient is wanted of it, nor of what is computed from it alone.
+
+        >>> x = d2s.to_tensor([1.0])
+        >>> x.stop_gradient = False
+        >>> (x * 2.0).stop_gradient
+        False
+        """
+        return self.stopped
+
+    @stop_gradient.setter
+    def stop_gradient(self, stop: bool) -> None:
+        self.stopped = stop if type(stop) is bool else stop_flag(stop)
 
     @property
     def shape(self) -> list[int]:
@@ -103,6 +118,13 @@ class Tensor(Indexing, Holding, InPlace, History, Exchange, Operators):
     def _given(self, value: Any) -> "Tensor":
         """What was given as a tensor of this one's dtype."""
         return to_tensor(value, self.dtype)
+
+
+def stop_flag(stop: Any) -> bool:
+    """What was given for `stop_gradient`: native code asks for nothing but Python's own True and False."""
+    if not isinstance(stop, (bool, np.bool_)):
+        raise DTypeError("D2S0001", f"'stop_gradient' expects True or False, got {brief(stop)}")
+    return bool(stop)
 
 
 def _plain(array: Any) -> np.ndarray:

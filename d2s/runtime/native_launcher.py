@@ -169,9 +169,9 @@ def layout(classes: Classes) -> tuple[dict[str, int], list[Any]]:
     tensor, node = type(classes.tensor), type(classes.node)
     at, node_at = _offsets(tensor), _offsets(node)
     filled = ("edges", "order", "op", "attrs", "saved", "code", "at")
-    templates = [_template(classes.tensor, at, ("array", "stop_gradient", "node")), _template(classes.node, node_at, filled)]
+    templates = [_template(classes.tensor, at, ("array", "stopped", "node")), _template(classes.node, node_at, filled)]
     api = _numpy_api()
-    words = {"tensor_type": id(tensor), "array_at": at["array"], "stop_at": at["stop_gradient"], "node_at": at["node"]}
+    words = {"tensor_type": id(tensor), "array_at": at["array"], "stop_at": at["stopped"], "node_at": at["node"]}
     words |= {"float_type": id(float), "int_type": id(int), "new_array": api[94], "array_type": api[2]}
     words |= {"true": id(True), "false": id(False), "none": id(None), "order": id(classes.order), "mode": id(classes.mode)}
     words |= {"tensor_template": templates[0].ctypes.data, "node_template": templates[1].ctypes.data}
@@ -275,7 +275,7 @@ def _does(door: Door, arguments: tuple[Any, ...], array: np.ndarray, attrs: dict
     order = next(door.classes.order)
     (_, (result, place)) = eval(_USER, {"call": lambda _: (door.call(arguments), user_lines.here())})
     node = result.node
-    others = [name for name in _offsets(type(plain)) if name not in ("array", "stop_gradient", "node")]
+    others = [name for name in _offsets(type(plain)) if name not in ("array", "stopped", "node")]
     return (
         type(result) is type(plain)
         and result.array.tolist() == [array.ctypes.data, 41]

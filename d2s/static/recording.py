@@ -23,7 +23,7 @@ from d2s import types, unique_name
 from d2s.arguments import expect
 from d2s.autodiff.mode import recording as grad_wanted
 from d2s.capture.symbolic import SymbolicTensor, in_package, refuse, user_line
-from d2s.eager.tensor import Tensor
+from d2s.eager.tensor import Tensor, stop_flag
 from d2s.extents import Extent, Ledger
 from d2s.ir.program import Node, Value
 from d2s.nn.initializer import Initializer, Postpones
@@ -94,7 +94,7 @@ class Variable(SymbolicTensor):
 
     @stop_gradient.setter
     def stop_gradient(self, stop: bool) -> None:
-        (self.root.stopped.add if stop else self.root.stopped.discard)(self.value)
+        (self.root.stopped.add if stop_flag(stop) else self.root.stopped.discard)(self.value)
 
     @property
     def persistable(self) -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 import d2s
 from d2s.autodiff import writes
-from d2s.errors import D2SError
+from d2s.errors import D2SError, DTypeError
 from d2s.ops import OPS
 from d2s.ops.dispatch import handlers
 from d2s.runtime import launch, native_launcher
@@ -246,12 +246,29 @@ def test_integers_and_comparisons_want_no_gradient(way):
     assert all(r.stop_gradient and r.node is None for r in thrice(d2s.less_than, w, 1.5))
 
 
-@pytest.mark.parametrize("value", [0, 1, np.bool_(False), np.bool_(True), None])
-def test_stop_gradient_may_be_anything_with_a_truth(way, value):
+@pytest.mark.parametrize("value", [False, True, np.bool_(False), np.bool_(True)])
+def test_stop_gradient_may_be_a_bool_of_numpy(way, value):
     w, x = tensor([1.0], stop_gradient=False), tensor([1.0])
     thrice(d2s.add, w, x)
     w.stop_gradient = value
     assert [r.stop_gradient for r in thrice(d2s.add, w, x)] == [bool(value)] * 3
+
+
+SETTERS = {
+    "attribute": lambda x, stop: setattr(x, "stop_gradient", stop),
+    "to_tensor": lambda x, stop: d2s.to_tensor([1.0], stop_gradient=stop),
+    "Tensor": lambda x, stop: d2s.Tensor(x.array, stop),
+    "Parameter": lambda x, stop: d2s.nn.Parameter(x.array, stop_gradient=stop),
+}
+
+
+@pytest.mark.parametrize("setter", SETTERS)
+@pytest.mark.parametrize("value", ["False", "", 0, 1, 0.0, None, [], np.array(True)])
+def test_stop_gradient_is_nothing_else(setter, value):
+    x = tensor([1.0], stop_gradient=False)
+    with pytest.raises(DTypeError, match=r"\[D2S0001\] 'stop_gradient' expects True or False, got "):
+        SETTERS[setter](x, value)
+    assert x.stop_gradient is False
 
 
 def test_a_second_backward_needs_the_graph_retained(way):
@@ -477,7 +494,7 @@ def test_a_wrong_layout_is_noticed(monkeypatch):
 
     def shifted(cls):
         found = plain(cls)
-        found["stop_gradient"], found["_grad"] = found["_grad"], found["stop_gradient"]
+        found["stopped"], found["_grad"] = found["_grad"], found["stopped"]
         return found
 
     monkeypatch.setattr(native_launcher, "_offsets", lambda cls: shifted(cls) if cls is d2s.Tensor else plain(cls))
