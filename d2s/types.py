@@ -1,4 +1,5 @@
-"""Dtypes and the types of values: `f32[n,4]` (a tensor), `int` (a Python number of run time), `stack` (residuals).
+"""Dtypes and the types of values: `f32[n,4]` (a tensor), `int` (a Python number of run time), `list[f32[n,4]]` (a list that a
+run makes longer and shorter, of tensors of one type), `stack` (residuals).
 
 A dimension is an int or the name of an extent that only a run will tell; equal names mean equal extents.
 
@@ -101,13 +102,16 @@ def dtype(of: object) -> DType:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Type:
-    """The type of one value of a Program; `python` marks a Python number known at run time only."""
+    """The type of one value of a Program: a tensor, a `python` number known at run time only, or a list (`listed`) of such."""
 
     dtype: DType
     shape: Shape = ()
     python: bool = False
+    listed: bool = False
 
     def __repr__(self) -> str:
+        if self.listed:
+            return f"list[{self.item}]"
         if self.dtype is _stack:
             return "stack"
         if self.python:
@@ -117,6 +121,21 @@ class Type:
     @property
     def is_float(self) -> bool:
         return self.dtype.kind == "f" and not self.python
+
+    @property
+    def grows(self) -> bool:
+        """Whether a run makes it longer and shorter where it lies: a list, or the stack of residuals. It is used linearly."""
+        return self.listed or self.dtype is _stack
+
+    @property
+    def item(self) -> "Type":
+        """Of a list, the type of its items."""
+        return Type(self.dtype, self.shape, self.python)
+
+    @property
+    def list(self) -> "Type":
+        """The type of a list of such values."""
+        return Type(self.dtype, self.shape, self.python, listed=True)
 
 
 STACK = Type(_stack)

@@ -45,7 +45,7 @@ from d2s.codegen.emit import Launch, coalesced, index, loaded
 from d2s.codegen.fused import WIDE, Functions, element_of
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
-from d2s.types import STACK, Shape, Type
+from d2s.types import Shape, Type
 
 MOST = 64  # elements of an array
 NODES = 64  # of a loop
@@ -60,7 +60,7 @@ def fits(node: Node) -> bool:
 
 
 def _small(of: Type) -> bool:
-    return of is not STACK and all(isinstance(d, int) for d in of.shape) and 0 < _size(of) <= MOST
+    return not of.grows and all(isinstance(d, int) for d in of.shape) and 0 < _size(of) <= MOST
 
 
 def _size(of: Type) -> int:

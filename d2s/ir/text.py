@@ -169,6 +169,13 @@ class _Parser:
         name = self._name()
         if name == "stack":
             return types.STACK
+        if name == "list":
+            self._take("[")
+            item: Type = self._nested(self._type)
+            self._take("]")
+            if item.grows:
+                raise self._fail("a type of items")
+            return item.list
         if name in _PYTHON:
             return Type(_PYTHON[name], python=True)
         self._take("[")

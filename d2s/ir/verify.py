@@ -1,4 +1,5 @@
-"""What must hold of every Program, checked: definitions before uses, closed regions, extents defined by inputs.
+"""What must hold of every Program, checked: definitions before uses, closed regions, extents defined by inputs; what grows is
+used once.
 
 In: a Program. Out: nothing, or an InternalError that names the node and the rule. Types are checked by the ops layer's `infer`.
 
@@ -25,7 +26,8 @@ def verify(program: Program, infer: Infer | None = None) -> None:
 def _verify(program: Program, infer: Infer | None, owned: set[Value]) -> None:
     """`owned` are the values the rest of the whole has defined."""
     defined: set[Value] = set()
-    extents = {d for v in program.inputs for d in v.type.shape if isinstance(d, str)}
+    extents = {d for v in program.inputs if not v.type.listed for d in v.type.shape if isinstance(d, str)}
+    growing: set[Value] = set()  # those that are used up
     names = [v.name for v in program.inputs]
     _rule(len(set(names)) == len(names) and all(n.isidentifier() for n in names), program, f"input names {names}")
     for value in program.inputs:
@@ -35,6 +37,8 @@ def _verify(program: Program, infer: Infer | None, owned: set[Value]) -> None:
     for node in program.nodes:
         for value in node.inputs:
             _rule(value in defined, program, f"{node.op} reads {value!r} before it is defined, or from outside")
+            _rule(value not in growing, program, f"{node.op} reads {value!r}, which something else has used up")
+            growing |= {value} if value.type.grows and node.op != "host" else set()
         for value in node.outputs:
             _rule(value not in owned, program, f"{node.op} defines {value!r} a second time")
             owned.add(value)
@@ -52,6 +56,8 @@ def _verify(program: Program, infer: Infer | None, owned: set[Value]) -> None:
             _rule(have == want, program, f"{node.op} at {node.where or '?'} is typed {have}, its rule says {want}")
     for value in program.outputs:
         _rule(value in defined, program, f"output {value!r} is not defined")
+        _rule(value not in growing, program, f"output {value!r} has been used up")
+        growing |= {value} if value.type.grows else set()
 
 
 def _rule(holds: bool, program: Program, message: str) -> None:

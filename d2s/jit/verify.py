@@ -10,7 +10,7 @@ equal: 1 output, 1 gradient
 import contextlib
 import dataclasses
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from d2s.jit.world import told
 from d2s.nn.layer import Layer
 from d2s.runtime import interpreter
 from d2s.runtime.call import Call, same_bits
-from d2s.types import STACK
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,12 +159,17 @@ def first_difference(program: Program, arrays: Sequence[np.ndarray]) -> str:
     if any(node.op in ("host", "fail", "update") for node in program.every_node()):
         return ""  # it is not run beside
     seen: list[tuple[Node, Any]] = []
-    interpreter.run(program, arrays, lambda node, results: seen.extend((node, r) for r in results))
-    values = [v for node in program.nodes for v in node.outputs]
+    interpreter.run(program, arrays, lambda node, results: seen.extend(_plain(node, results)))
+    values = [v for node in program.nodes for v in node.outputs if not v.type.grows]
     compiled = Call(Program(program.name, program.inputs, program.nodes, tuple(values)), passes.lower)(arrays)
-    for (node, interpreted), value, y in zip(seen, values, compiled, strict=True):
-        if value.type is STACK or isinstance(interpreted, interpreter.Hole):
+    for (node, interpreted), y in zip(seen, compiled, strict=True):
+        if isinstance(interpreted, interpreter.Hole):
             continue
         if not same_bits(np.asarray(interpreted), y):
             return f"first in {node.op} at {node.where or '?'}: {interpreted!r} node by node, {y!r} compiled"
     return ""
+
+
+def _plain(node: Node, results: Sequence[Any]) -> Iterator[tuple[Node, Any]]:
+    """The results of a node but for lists and stacks, which later nodes change where they lie."""
+    return ((node, found) for value, found in zip(node.outputs, results, strict=True) if not value.type.grows)

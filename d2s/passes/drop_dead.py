@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
-from d2s.types import STACK
 
 
 def apply(program: Program) -> Program:
@@ -33,9 +32,9 @@ def _narrowed_cond(node: Node, alive: set[Value]) -> Node:
 
 
 def _changed_stack(node: Node, n: int) -> bool:
-    """Whether a result is a stack that something was taken from: the gradient of the node's gradient goes that way back."""
+    """Whether a result is a list or a stack that something was done to: gradients go that way back."""
     regions = [node.attrs["body"]] if node.op == "while_loop" else node.regions().values()
-    return node.outputs[n].type is STACK and any(region.outputs[n] not in region.inputs for region in regions)
+    return node.outputs[n].type.grows and any(region.outputs[n] not in region.inputs for region in regions)
 
 
 def _returning(region: Program, kept: Sequence[int]) -> Program:

@@ -4,9 +4,9 @@ A NumPy array says its address to Python in 700 ns; where it stands in memory is
 function reads it. What it reads is compared with what NumPy says once, when the first plan is bound; where that differs,
 `native()` is None and `call.py` binds in Python.
 
-In: the plan's inputs and outputs. Out: a table, with a row for each: its register, how many axes it has (STACK_ROW: three
-registers, OUTPUT_ROW: any), and for each axis its extent, or minus the register that holds it - doubled, plus one where the
-register is set here.
+In: the plan's inputs and outputs. Out: a table, with a row for each: its register, how many axes it has (STACK_ROW, of what
+grows: three registers, OUTPUT_ROW: any), and for each axis its extent, or minus the register that holds it - doubled, plus one
+where the register is set here.
 
 >>> frame, arrays = np.zeros(8, np.int64), [np.empty((3, 5), "float32")]
 >>> table = np.array([1, 2, 2, -(2 * 3 + 1), 5])
@@ -24,7 +24,7 @@ import numpy as np
 
 from d2s.codegen import cache, native_functions
 from d2s.codegen.host import native_object
-from d2s.types import STACK, Type
+from d2s.types import Type
 
 STACK_ROW, OUTPUT_ROW = -1, -2
 _TEXT = '''
@@ -84,7 +84,7 @@ def table(inputs: Sequence[tuple[int, Type]], extents: Mapping[str, int], output
     """The table for inputs (register and type) and the registers of outputs; `extents` are registers by name."""
     rows, known = [len(inputs) + len(outputs)], set[str]()
     for register, of in inputs:
-        if of is STACK:
+        if of.grows:
             rows += [register, STACK_ROW]
             continue
         rows += [register, len(of.shape)]

@@ -1,7 +1,7 @@
 """One call of a plan: a frame and an arena from the pool, inputs bound, steps run, outputs fresh arrays.
 
-In: a plan, an array per input (of a stack: what a run returned for one). Out: an array per output; an input that comes out
-as it went in is that very array.
+In: a plan, an array per input (of a stack: what a run returned for one; of a list: a tuple of arrays). Out: an array per
+output; an input that comes out as it went in is that very array.
 
 >>> from d2s.ir.text import parse
 >>> program = parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = add(x, x) return %0 }")
@@ -24,8 +24,9 @@ from d2s.errors import D2SError, MismatchError, ShapeError
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.runtime import binding, executor, host, interpreter, launch, native_call, plain, plan
+from d2s.runtime.plan_growing import COUNT
 from d2s.stages import stage
-from d2s.types import STACK, Shape, Type
+from d2s.types import Shape, Type
 
 COMPARED = 200_000  # nodes that CHECK=2 has the interpreter run beside: some seconds, where loops may take hours
 
@@ -81,7 +82,7 @@ class Call:
         if knob("EXECUTOR") == "interpreter":
             return interpreter.run(self.program, arrays)
         frames = self.frames() if knob("EXECUTOR") == "numba" else self.plain()
-        checked = knob("CHECK") == "2" and not any(v.type is STACK for v in self.program.inputs)
+        checked = knob("CHECK") == "2" and not any(v.type.grows for v in self.program.inputs)
         if not checked:
             return frames.run(arrays)
         before, again = len(host.current().found), _unchanged(self.program, arrays)
@@ -105,8 +106,10 @@ class Call:
         self._warned = True
 
 
-def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether two arrays are equal bit for bit, all nans counting as one."""
+def same_bits(x: Any, y: Any) -> bool:
+    """Whether two arrays, or lists of arrays, are equal bit for bit, all nans counting as one."""
+    if isinstance(x, tuple):
+        return len(x) == len(y) and all(map(same_bits, x, y))
     if x.dtype != y.dtype or x.shape != y.shape:
         return False
     if x.dtype.kind != "f":
@@ -127,7 +130,8 @@ def _differing(program: Program, what: str, x: Any, y: Any) -> MismatchError:
 
 def _compare(program: Program, compiled: list[Any], interpreted: list[Any]) -> None:
     for n, (value, x, y) in enumerate(zip(program.outputs, compiled, interpreted, strict=True)):
-        if value.type is not STACK and not isinstance(y, interpreter.Hole) and not same_bits(x, y):
+        stack = value.type.grows and not value.type.listed
+        if not stack and not isinstance(y, interpreter.Hole) and not same_bits(x, y):
             raise _differing(program, f"output {n}", x, y)
 
 
@@ -149,16 +153,17 @@ class Frames:
         self.execute = execute or executor.execute()
         self.code = plan.steps.ctypes.data, plan.operands.ctypes.data
         self.native = binding.native()
-        written = [r for v, r in zip(outputs, plan.outputs, strict=True) if v.type is not STACK]
+        written = [r for v, r in zip(outputs, plan.outputs, strict=True) if not v.type.grows]
         inputs = list(zip(plan.inputs, [v.type for v in program.inputs], strict=True))
         self.table = binding.table(inputs, plan.extents, written)
         self.table_address = self.table.ctypes.data
-        self.made = [(v.type.shape, v.type.dtype.numpy) for v in outputs if v.type is not STACK]
+        self.made = [(v.type.shape, v.type.dtype.numpy) for v in outputs if not v.type.grows]
         for shape, of in self.made:
             if all(isinstance(d, int) for d in shape):
                 memory.check(program.name, shape, of)  # type: ignore[arg-type]
         self.named = any(isinstance(d, str) for shape, _ in self.made for d in shape)
-        self.handed_on = plan.outputs != plan.computed or any(v.type is STACK for v in outputs)
+        self.handed_on = plan.outputs != plan.computed or any(v.type.grows for v in outputs)
+        self.lists = [(n, plan.inputs[n]) for n, v in enumerate(program.inputs) if v.type.listed]
         # a frame may be used again as it is left: what a run reads it writes before, but for stacks
         self.clean = not plan.stacks
 
@@ -169,6 +174,8 @@ class Frames:
         except IndexError:  # asking first would let another thread in between
             frame = Frame(plan.frame, np.empty(1 << 16, np.uint8))
         cells = frame.cells
+        if self.lists:
+            arrays = self._with_lists(arrays, cells)
         cells[executor.TOP], cells[executor.END] = frame.top, frame.end
         if self.named:
             dims = _dims(plan, arrays)
@@ -196,10 +203,18 @@ class Frames:
             self.pool.append(Frame(plan.frame, frame.arena))
         return outputs
 
+    def _with_lists(self, arrays: Sequence[Any], cells: Any) -> list[Any]:
+        """The arrays, of lists the buffers that hold all items; how many these are is written down."""
+        found = list(arrays)
+        for n, register in self.lists:
+            cells[register + COUNT] = len(arrays[n])
+            found[n] = np.frombuffer(b"".join(item.tobytes() for item in arrays[n]), np.uint8)
+        return found
+
     def _go_on(self, frame: Frame, pc: int, arrays: Sequence[Any]) -> dict[int, Any]:
         """Python's part of a run: more memory, signals, errors. Returns the buffers of stacks."""
         plan, registers, chunks = self.plan, frame.registers, [frame.arena]
-        keep = {r: a for v, r, a in zip(plan.program.inputs, plan.inputs, arrays, strict=True) if v.type is STACK}
+        keep: dict[int, Any] = {}
         while pc != -1:
             if pc & executor.FULL:
                 pc ^= executor.FULL
@@ -231,12 +246,12 @@ def _returned(
     places = {array.ctypes.data: array for array in arrays if array.size}
     if len(places) < len(arrays):
         places = {}  # two inputs in one place: which of them came out cannot be told
-    for v, r, a in zip(plan.program.inputs, plan.inputs, arrays, strict=True):
-        if v.type is STACK:
-            keep.setdefault(r, a)
-    found, results = iter(made), []
+    keep |= {a.ctypes.data: a for v, a in zip(plan.program.inputs, arrays, strict=True) if v.type.grows and a.size}
+    found, results = iter(made), list[Any]()
     for value, r, home in zip(plan.program.outputs, plan.outputs, plan.computed, strict=True):
-        if value.type is STACK:
+        if value.type.listed:
+            results.append(_items(registers, r, value.type, _dims(plan, arrays)))
+        elif value.type.grows:
             results.append(_stack_of(registers, r, keep))
         else:
             array = next(found)
@@ -246,7 +261,7 @@ def _returned(
 
 def _written(plan: plan.Plan) -> list[tuple[Value, int]]:
     pairs = zip(plan.program.outputs, plan.outputs, strict=True)
-    return [(value, register) for value, register in pairs if value.type is not STACK]
+    return [(value, register) for value, register in pairs if not value.type.grows]
 
 
 def _dims(plan: plan.Plan, arrays: Sequence[Any]) -> dict[str, int]:
@@ -258,7 +273,7 @@ def _bind(plan: plan.Plan, frame: np.ndarray, arrays: Sequence[Any]) -> None:
     """Puts addresses and extents of the inputs into the frame; refuses what does not fit."""
     dims = _dims(plan, arrays)
     for value, register, array in zip(plan.program.inputs, plan.inputs, arrays, strict=True):
-        if value.type is STACK:
+        if value.type.grows:
             frame[register : register + 3] = array.ctypes.data, array.size, 0  # the first push moves what is another call's
             continue
         frame[register] = array.ctypes.data
@@ -293,12 +308,15 @@ def _next_chunk(frame: np.ndarray, chunks: list[np.ndarray], wanted: int) -> Non
 
 
 def _grow(frame: np.ndarray, stack: int, wanted: int, keep: dict[int, Any]) -> None:
-    """A stack's buffer twice as large; what it holds moves along, for a stack is read through its register only."""
-    used = int(frame[stack + 1])
+    """A buffer twice as large for what grows; what it holds moves along, for it is read through its register only.
+
+    `keep` holds the buffers by their addresses.
+    """
+    at, used = int(frame[stack]), int(frame[stack + 1])
     larger = memory.space(wanted if wanted < 0 else max(4096, 2 * (used + wanted)))
-    if used:
-        larger[:used] = keep[stack][:used]
-    keep[stack] = larger
+    ctypes.memmove(larger.ctypes.data, at, used)
+    keep.pop(at, None)
+    keep[larger.ctypes.data] = larger
     frame[stack], frame[stack + 2] = larger.ctypes.data, larger.size
 
 
@@ -309,9 +327,19 @@ def _python_step(plan: plan.Plan, frame: np.ndarray, dims: dict[str, int], pc: i
     result[...] = host.step(node, _at(node.inputs, places, frame, dims))
 
 
-def _at(values: Sequence[Value], places: Sequence[int], frame: np.ndarray, dims: dict[str, int]) -> list[np.ndarray]:
+def _at(values: Sequence[Value], places: Sequence[int], frame: np.ndarray, dims: dict[str, int]) -> list[Any]:
     """The memory of values, where it is now."""
-    return [_memory(int(frame[home]), _shape(v.type.shape, dims), v.type) for v, home in zip(values, places, strict=False)]
+    pairs = [(v.type, home) for v, home in zip(values, places, strict=False)]
+    return [
+        _items(frame, home, of, dims) if of.listed else _memory(int(frame[home]), _shape(of.shape, dims), of)
+        for of, home in pairs
+    ]
+
+
+def _items(frame: np.ndarray, home: int, of: Type, dims: dict[str, int]) -> tuple[np.ndarray, ...]:
+    """Copies of the items of a list."""
+    shape = int(frame[home + COUNT]), *_shape(of.shape, dims)
+    return tuple(np.array(item) for item in _memory(int(frame[home]), shape, of))
 
 
 def _memory(address: int, shape: tuple[int, ...], of: Type) -> np.ndarray:
@@ -323,7 +351,7 @@ def _memory(address: int, shape: tuple[int, ...], of: Type) -> np.ndarray:
 
 
 def _stack_of(frame: np.ndarray, stack: int, keep: dict[int, Any]) -> np.ndarray:
-    used: np.ndarray = keep.get(stack, np.empty(0, np.uint8))[: int(frame[stack + 1])]
+    used: np.ndarray = keep.get(int(frame[stack]), np.empty(0, np.uint8))[: int(frame[stack + 1])]
     return used
 
 

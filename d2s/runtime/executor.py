@@ -33,12 +33,14 @@ CODES = (  # name, number of operands
     ("MULTIPLY", 3),
     ("DIFFER", 3),
     ("CHECK", 1),
+    ("LOAD", 2),
+    ("STORE", 2),
+    ("ADD", 3),
     ("PAUSE", 0),
     ("STOP", 0),
 )
-(RUN, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MOVE, COPY, ALLOC, MARK, RELEASE, PUSH, POP, MULTIPLY, DIFFER, CHECK, PAUSE, STOP) = (
-    range(16)
-)
+(RUN, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MOVE, COPY, ALLOC, MARK, RELEASE, PUSH, POP, MULTIPLY, DIFFER, CHECK) = range(14)
+LOAD, STORE, ADD, PAUSE, STOP = range(14, 19)
 TOP, END, FIRST = 0, 1, 2  # registers: the arena's free space, then the plan's own
 FULL, STACK_FULL, YIELD = 1 << 40, 1 << 41, 1 << 42
 FUEL = 1 << 16  # between two looks at pending signals; a backward jump costs 1, and 1 more for each 4 kB it allocated
@@ -102,6 +104,13 @@ def _execute(steps, operands, frame, pc):
         elif code == CHECK:
             if r[x] != 0:
                 return pc - 1
+        elif code == LOAD:  # r[x] = the int64 at an address
+            r[x] = registers(r[y])[0]
+        elif code == STORE:
+            number = registers(r[x])
+            number[0] = r[y]
+        elif code == ADD:
+            r[x] = r[y] + r[z]
         elif code == PAUSE:  # behind what took its time: Python looks for Ctrl-C
             return pc | YIELD
         else:

@@ -19,7 +19,7 @@ from d2s import types
 from d2s.errors import D2SError, Raised
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
-from d2s.runtime import host, launch
+from d2s.runtime import host, launch, lists
 
 
 def run(program: Program, arrays: Sequence[Any], watch: Callable[[Node, list[Any]], None] | None = None) -> list[Any]:
@@ -172,4 +172,5 @@ _SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
     "stack": lambda node, inputs: [()],
     "push": lambda node, inputs: [(inputs[0], inputs[1])],
     "pop": lambda node, inputs: list(inputs[0]),
+    **dict.fromkeys(lists.OPS, lists.results),
 }

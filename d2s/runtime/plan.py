@@ -37,14 +37,13 @@ from d2s.runtime.executor import (
     MOVE,
     MULTIPLY,
     PAUSE,
-    POP,
-    PUSH,
     RELEASE,
     RUN,
     STOP,
 )  # fmt: skip
+from d2s.runtime.plan_growing import PLANNED, PlansGrowing
 from d2s.runtime.plan_update import PlansUpdates, updating
-from d2s.types import STACK, Dim, Type
+from d2s.types import Dim, Type
 
 
 @dataclasses.dataclass(eq=False)
@@ -114,7 +113,7 @@ def build(program: Program) -> Plan:
     return _Planner(program).plan()
 
 
-class _Planner(PlansUpdates):
+class _Planner(PlansUpdates, PlansGrowing):
     def __init__(self, program: Program) -> None:
         self.program = program
         self.frame = [0] * executor.FIRST
@@ -127,7 +126,7 @@ class _Planner(PlansUpdates):
         self.constants: list[np.ndarray] = []
         self.stacks: list[int] = []
         self.products: dict[tuple[Dim, ...], int] = {}
-        self.homes: dict[Value, int] = {}  # where a value's address is; of a stack, the first of its three registers
+        self.homes: dict[Value, int] = {}  # where a value's address is; of a list or a stack, the first of its registers
         self.targets: dict[Value, int] = {}  # registers of places that values are to be computed in: outputs, carried values
         self.free: dict[int, list[int]] = {}  # homes whose values are dead, by the register of their bytes; of this region
         self.shared: dict[Value, set[Value]] = {}  # results of nodes with regions, and whose memory they may have
@@ -137,7 +136,7 @@ class _Planner(PlansUpdates):
     def plan(self) -> Plan:
         program = self.program
         for value in program.inputs:
-            self.homes[value] = self.stack() if value.type is STACK else self.register()
+            self.homes[value] = self.growing(value.type) if value.type.grows else self.register()
         extents = {d: 0 for v in program.inputs for d in v.type.shape if isinstance(d, str)}
         extents = {name: self.register() for name in extents}
         self.products = {(name,): r for name, r in extents.items()}
@@ -161,7 +160,7 @@ class _Planner(PlansUpdates):
     def output(self, position: int, value: Value) -> int:
         """Where the caller finds an output: computed in place, or copied there at the end."""
         first = self.program.outputs.index(value) == position
-        if value.type is STACK or (first and value in self.targets):
+        if value.type.grows or (first and value in self.targets):
             return self.homes[value]
         wanted = self.register()
         self.step(COPY, wanted, self.homes[value], self.bytes(value.type))
@@ -170,11 +169,6 @@ class _Planner(PlansUpdates):
     def register(self, start: int = 0) -> int:
         self.frame.append(start)
         return len(self.frame) - 1
-
-    def stack(self) -> int:
-        self.stacks.append(self.register())
-        self.register(), self.register()
-        return self.stacks[-1]
 
     def step(self, code: int, *operands: int) -> int:
         self.steps.append((code, *operands))
@@ -305,7 +299,8 @@ class _Planner(PlansUpdates):
 
     def plan_cond(self, node: Node) -> None:
         for value in node.outputs:
-            self.homes[value] = self.register()
+            if not value.type.grows:
+                self.homes[value] = self.register()
         to_otherwise = self.branch(node.inputs[0])
         self.arm(node, "then")
         to_end = self.step(JUMP)
@@ -314,17 +309,18 @@ class _Planner(PlansUpdates):
         self.land(to_end)
 
     def arm(self, node: Node, name: str) -> None:
-        for value, home in zip(node.outputs, self.region(node.attrs[name], self.at(node.inputs[1:])), strict=True):
-            if value.type is STACK:
-                self.homes[value] = home  # a stack has one user at a time: both arms hand on the one they were given
-            else:
+        found = dict(zip(node.outputs, self.region(node.attrs[name], self.at(node.inputs[1:])), strict=True))
+        grown = [value for value in node.outputs if value.type.grows]
+        if name == "then":
+            self.homes |= {value: found[value] for value in grown}
+        self.handed_over(self.at(grown), [found[value] for value in grown])
+        for value, home in found.items():
+            if not value.type.grows:
                 self.step(MOVE, self.homes[value], home)
 
     def plan_while_loop(self, node: Node) -> None:
         carries, test, body = node.attrs["carries"], node.attrs["test"], node.attrs["body"]
-        changed = [
-            value is not carry and value.type is not STACK for value, carry in zip(body.outputs, body.inputs, strict=False)
-        ]
+        changed = [value is not carry and not value.type.grows for value, carry in zip(body.outputs, body.inputs, strict=False)]
         buffers = {n: _Buffers(self.allocate(node.inputs[n].type), self.allocate(node.inputs[n].type)) for n in _true(changed)}
         homes = [self.carried(v) for v in node.inputs[:carries]]
         inputs = [*homes, *self.at(node.inputs[carries:])]
@@ -347,7 +343,7 @@ class _Planner(PlansUpdates):
 
     def carried(self, value: Value) -> int:
         """Where a carried value's address is; before the first trip it is that of the value itself."""
-        if value.type is STACK:
+        if value.type.grows:
             return self.homes[value]
         home = self.register()
         self.step(MOVE, home, self.homes[value])
@@ -363,6 +359,8 @@ class _Planner(PlansUpdates):
             self.step(MOVE, homes[n], following)
             self.step(MOVE, following, other)
             self.step(MOVE, other, homes[n])
+        grown = [n for n, value in enumerate(body.outputs) if value.type.grows]
+        self.handed_over([homes[n] for n in grown], self.at([body.outputs[n] for n in grown]))
 
     def plan_hole(self, node: Node) -> None:
         (value,) = node.outputs
@@ -377,20 +375,6 @@ class _Planner(PlansUpdates):
             self.homes[value] = self.allocate(value.type)
         self.plan_fail(node)
         self.places[len(self.steps) - 1] += self.at(node.outputs)
-
-    def plan_stack(self, node: Node) -> None:
-        self.homes[node.outputs[0]] = self.stack()
-
-    def plan_push(self, node: Node) -> None:
-        stack, value = node.inputs
-        self.homes[node.outputs[0]] = self.homes[stack]
-        self.step(PUSH, self.homes[stack], self.homes[value], self.bytes(value.type))
-
-    def plan_pop(self, node: Node) -> None:
-        stack, value = node.outputs
-        self.homes[stack] = self.homes[node.inputs[0]]
-        self.homes[value] = self.allocate(value.type)
-        self.step(POP, self.homes[stack], self.homes[value], self.bytes(value.type))
 
 
 class _Buffers(NamedTuple):
@@ -407,7 +391,7 @@ def _true(flags: Sequence[bool]) -> list[int]:
 def _structural(node: Node) -> bool:
     if node.op == "fused":
         return bool(node.attrs["body"].nodes[0].regions())
-    return node.op in ("cond", "while_loop", "constant", "hole", "host", "stack", "push", "pop")
+    return node.op in ("cond", "while_loop", "constant", "hole", "host", *PLANNED)
 
 
 def _placed(step: tuple[int, ...], ahead: int) -> tuple[int, ...]:
