@@ -156,6 +156,19 @@ def test_a_result_that_depends_on_the_path(tmp_path):
     assert loaded(d2s.to_tensor([-1.0]))[0] is None
 
 
+def test_a_return_out_of_a_loop(tmp_path):
+    def f(x):
+        for k in range(4):
+            if (x * k).sum() > 5:
+                return x * 2
+        return x - 1
+
+    d2s.jit.save(f, str(tmp_path / "f"), [InputSpec([None])])
+    loaded = d2s.jit.load(str(tmp_path / "f"))
+    assert loaded(d2s.to_tensor([2.0])).tolist() == [4.0]
+    assert loaded(d2s.to_tensor([1.0])).tolist() == [0.0]
+
+
 def test_files_of_two_savings_do_not_go_together(tmp_path):
     """What a crash between the files would leave."""
     for name in ("one", "two"):

@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+from d2s.capture.guards import MISSING
 from d2s.capture.result import Choice, Filled, Leaf, Made, Recipe
 from d2s.errors import FormatError
 
@@ -36,6 +37,8 @@ def _described(recipe: Recipe, outputs: list[Leaf]) -> Any:
         kind = "list" if recipe.kind is list else "dict" if recipe.kind is dict else "tuple"
         return [kind, list(recipe.keys), [_described(part, outputs) for part in recipe.parts]]
     kind, at = recipe
+    if kind == "outside" and at is MISSING:  # a path that has no value to return never comes here
+        return ["constant", [None], []]
     if kind == "outside" and type(at) in CONSTANTS:
         return ["constant", [at], []]
     outputs.append(recipe)

@@ -10,6 +10,8 @@ True
 import math
 from typing import Any
 
+import numpy as np
+
 from d2s.onnx.writer import Pen, refuse, says
 
 _END = (1 << 63) - 1
@@ -17,7 +19,26 @@ _END = (1 << 63) - 1
 
 @says("cast")
 def _(pen: Pen) -> None:
-    pen.cast(pen.names[0], pen.outputs[0].dtype, to=0)
+    if pen.types[0].is_float and pen.outputs[0].dtype.kind == "i":
+        _saturated(pen)
+    else:
+        pen.cast(pen.names[0], pen.outputs[0].dtype, to=0)
+
+
+def _saturated(pen: Pen) -> None:
+    """Numbers too large become the largest and nan 0, where ONNX leaves it to the runtime."""
+    of, x, dtype = pen.types[0].dtype, pen.names[0], pen.outputs[0].dtype
+    limits = np.iinfo(dtype.numpy)
+    inside = pen.write("Where", pen.write("IsNaN", x), pen.const(0, of), x)
+    if dtype.numpy.itemsize < 4:  # whose limits are floats, too
+        held = pen.write("Min", pen.write("Max", inside, pen.const(limits.min, of)), pen.const(limits.max, of))
+        pen.cast(held, dtype, to=0)
+        return
+    above = pen.write("GreaterOrEqual", inside, pen.const(float(limits.max) + 1, of))
+    below = pen.write("Less", inside, pen.const(limits.min, of))
+    fits = pen.write("Where", pen.write("Or", above, below), pen.const(0, of), inside)
+    found = pen.write("Where", above, pen.const(limits.max, dtype), pen.cast(fits, dtype))
+    pen.write("Where", below, pen.const(limits.min, dtype), found, to=0)
 
 
 @says("detached")

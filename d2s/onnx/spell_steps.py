@@ -15,7 +15,7 @@ import numpy as np
 from d2s import types
 from d2s.onnx.spell_shapes import known, only_first
 from d2s.onnx.writer import Pen, info, says
-from d2s.types import Type
+from d2s.types import DType, Type
 
 Body = Callable[[Pen, Sequence[str], Sequence[str]], tuple[Sequence[str], Sequence[str]]]
 
@@ -23,16 +23,17 @@ Body = Callable[[Pen, Sequence[str], Sequence[str]], tuple[Sequence[str], Sequen
 def _scan(
     pen: Pen, carried: Sequence[tuple[str, Type]], fed: Sequence[tuple[str, Type]], axis: int, reverse: bool, body: Body
 ) -> list[str]:
-    """What a body makes of each step of `fed` along an axis, one behind the other; `carried` goes from step to step."""
+    """What a body shows of each step of `fed` along an axis, one behind the other; `carried` goes from step to step.
+
+    What is shown is of the types of the first that are carried.
+    """
     inner = pen.inside()
     fresh = pen.graph.shared.fresh
     steps = [Type(of.dtype, (*of.shape[:axis], *of.shape[axis + 1 :])) for _, of in fed]
     given = [info(fresh(), of) for of in (*(of for _, of in carried), *steps)]
     names = [one["name"] for one in given]
     now, shown = body(inner, names[: len(carried)], names[len(carried) :])
-    outputs = [
-        info(inner.write("Identity", name), carried[min(k, len(carried) - 1)][1]) for k, name in enumerate((*now, *shown))
-    ]
+    outputs = [info(inner.write("Identity", name), carried[k % len(carried)][1]) for k, name in enumerate((*now, *shown))]
     graph = {"node": inner.graph.nodes, "name": "step", "input": given, "output": outputs}
     way, count = [int(reverse)], len(fed)
     results = [fresh() for _ in outputs]
@@ -116,16 +117,137 @@ def _(pen: Pen) -> None:
         pen.write("Identity", pen.names[0], to=0)
         return
     one = np.ones(1, of.dtype.numpy)
-    rows = pen.write("ReduceSum", pen.names[0], pen.const([axis]), keepdims=0)
-    first = pen.write("ConstantOfShape", pen.write("Shape", rows), value=one)
 
     def step(inner: Pen, state: Sequence[str], given: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
         now = [inner.write("Mul", state[0], given[0])]
         return now, now
 
-    inside = Type(of.dtype, (*of.shape[:axis], *of.shape[axis + 1 :]))
-    (found,) = _scan(pen, [(first, inside)], [(pen.names[0], of)], axis, False, step)
+    (found,) = _scan(pen, [_before(pen, axis, one)], [(pen.names[0], of)], axis, False, step)
     pen.write("Identity", found, to=0)
+
+
+def _before(pen: Pen, axis: int, value: np.ndarray) -> tuple[str, Type]:
+    """One value for each line along an axis."""
+    shape = pen.types[0].shape
+    kept = [k for k in range(len(shape)) if k != axis]
+    rows = pen.write("Gather", pen.write("Shape", pen.names[0]), pen.const(kept))
+    inside = Type(types.dtype(value.dtype), tuple(shape[k] for k in kept))
+    return pen.write("ConstantOfShape", rows, value=value), inside
+
+
+@says("logcumsumexp")
+def _(pen: Pen) -> None:
+    of, axis = pen.types[0], pen.attrs["axis"]
+    lowest = np.full(1, -np.inf, of.dtype.numpy)
+
+    def step(inner: Pen, state: Sequence[str], given: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+        now = [_joined(inner, of.dtype, (state[0], given[0]))]
+        return now, now
+
+    (found,) = _scan(pen, [_before(pen, axis, lowest)], [(pen.names[0], of)], axis, False, step)
+    pen.write("Identity", found, to=0)
+
+
+def _joined(pen: Pen, dtype: DType, terms: Sequence[str]) -> str:
+    """The logarithm of the sum of exponentials, where infinite ones are no shift."""
+    top = pen.write("Max", *terms)
+    shift = pen.write("Where", pen.write("IsInf", top), pen.const(0, dtype), top)
+    parts = [pen.write("Exp", pen.write("Sub", term, shift)) for term in terms]
+    return pen.write("Add", shift, pen.write("Log", pen.write("Sum", *parts)))
+
+
+@says("cummax cummin")
+def _(pen: Pen) -> None:
+    """The place is counted along: the last one that is as large."""
+    of, axis, dtype = pen.types[0], pen.attrs["axis"], pen.attrs["dtype"]
+    better, worst = ("GreaterOrEqual", -1) if pen.node.op == "cummax" else ("LessOrEqual", 1)
+    limits = (-np.inf, np.inf) if of.is_float else (np.iinfo(of.dtype.numpy).min, np.iinfo(of.dtype.numpy).max)
+    first = np.full(1, limits[worst > 0], of.dtype.numpy)
+
+    def step(inner: Pen, state: Sequence[str], given: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+        (best, place, number), (x,) = state, given
+        taken = inner.write(better, x, best)
+        if of.is_float:
+            taken = inner.write("Or", taken, inner.write("IsNaN", x))
+        now = [inner.write("Where", taken, x, best), inner.write("Where", taken, number, place)]
+        return [*now, inner.write("Add", number, inner.const(1))], now
+
+    count = pen.const(0), Type(types.int64)
+    carried = [_before(pen, axis, first), _before(pen, axis, np.zeros(1, "int64")), count]
+    found, places = _scan(pen, carried, [(pen.names[0], of)], axis, False, step)
+    pen.write("Identity", found, to=0)
+    pen.cast(places, dtype, to=1)
+
+
+@says("longest_run")
+def _(pen: Pen) -> None:
+    """What each step shows is where the longest run so far ends: the last of them is the answer."""
+    of, axis = pen.types[0], pen.attrs["axis"]
+
+    def step(inner: Pen, state: Sequence[str], given: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+        (place, longest, run, before, number), (x,) = state, given
+        run = inner.write("Add", inner.write("Where", inner.write("Equal", x, before), run, inner.const(0)), inner.const(1))
+        longer = inner.write("Greater", run, longest)
+        place = inner.write("Where", longer, number, place)
+        later = inner.write("Add", number, inner.const(1))
+        return [place, inner.write("Max", run, longest), run, x, later], [place]
+
+    zeros = [_before(pen, axis, np.zeros(1, "int64")) for _ in range(3)]
+    carried = [*zeros, _before(pen, axis, np.zeros(1, of.dtype.numpy)), (pen.const(0), Type(types.int64))]
+    (found,) = _scan(pen, carried, [(pen.names[0], of)], axis, False, step)
+    pen.write("Gather", found, pen.const([-1]), to=0, axis=axis)
+
+
+@says("ctc")
+def _(pen: Pen) -> None:
+    """Blanks stand around the letters; a step stays, goes on by one, or over a blank between letters that differ."""
+    only_first(pen)
+    dtype, (steps, batch, letters) = pen.types[0].dtype, pen.types[0].shape
+    labels, lengths, counts = (pen.cast(pen.names[k], types.int64) for k in (1, 3, 2))
+    texts = _with_blanks(pen, labels)
+    width = 2 * known(pen, pen.types[1].shape[1:])[0] + 1
+    over = pen.write("Not", pen.write("Equal", texts, _moved(pen, texts, 2, pen.attrs["blank"], types.int64)))
+    zeros, first = pen.write("Mul", counts, pen.const(0)), pen.const([-np.inf, 0], dtype)
+    start = pen.write("OneHot", zeros, pen.const([width]), first, axis=-1)
+    scores = pen.write("LogSoftmax", pen.names[0], axis=2)
+    inside = Type(dtype, (batch, width))
+
+    def step(inner: Pen, state: Sequence[str], given: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+        before, number = state
+        never = inner.const(-np.inf, dtype)
+        skipped = inner.write("Where", over, _moved(inner, before, 2, -np.inf, dtype), never)
+        there = _joined(inner, dtype, (before, _moved(inner, before, 1, -np.inf, dtype), skipped))
+        there = inner.write("Add", there, inner.write("GatherElements", given[0], texts, axis=1))
+        going = inner.write("Unsqueeze", inner.write("Less", number, counts), inner.const([-1]))
+        now = inner.write("Where", going, there, before)
+        return [now, inner.write("Add", number, inner.const(1))], [now]
+
+    carried = [(start, inside), (pen.const(0), Type(types.int64))]
+    (found,) = _scan(pen, carried, [(scores, Type(dtype, (steps, batch, letters)))], 0, False, step)
+    whole = pen.write("Concat", pen.write("Unsqueeze", start, pen.const([0])), found, axis=0)
+    ends = _ends(pen, pen.write("Gather", whole, pen.const(-1), axis=0), lengths, dtype)
+    pen.write("Neg", ends, to=0)
+
+
+def _with_blanks(pen: Pen, labels: str) -> str:
+    blank = pen.const([[pen.attrs["blank"]]])
+    first = pen.write("Expand", blank, pen.write("Concat", pen.write("Shape", labels, end=1), pen.const([1]), axis=0))
+    each = pen.write("Unsqueeze", labels, pen.const([2]))
+    pairs = pen.write("Concat", each, pen.write("Expand", pen.const(pen.attrs["blank"]), pen.write("Shape", each)), axis=2)
+    return pen.write("Concat", first, pen.write("Reshape", pairs, pen.const([0, -1])), axis=1)
+
+
+def _moved(pen: Pen, rows: str, places: int, filling: Any, dtype: DType) -> str:
+    return pen.write("Pad", rows, pen.const([0, places, 0, -places]), pen.const(filling, dtype), mode="constant")
+
+
+def _ends(pen: Pen, rows: str, lengths: str, dtype: DType) -> str:
+    """A text ends on its last letter or on the blank behind it."""
+    last = pen.write("Unsqueeze", pen.write("Mul", lengths, pen.const(2)), pen.const([1]))
+    letter = pen.write("Max", pen.write("Sub", last, pen.const(1)), pen.const(0))
+    there = [pen.write("GatherElements", rows, places, axis=1) for places in (last, letter)]
+    there[1] = pen.write("Where", pen.write("Equal", last, pen.const(0)), pen.const(-np.inf, dtype), there[1])
+    return pen.write("Squeeze", _joined(pen, dtype, there), pen.const([1]))
 
 
 # --- another extent of an axis -----------------------------------------------------------------------------------------------
