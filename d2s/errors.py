@@ -289,6 +289,18 @@ with compat.installed("2.x"):
         "The message says the nearest names there are. `python -m d2s.compat --api 1.x` and its kin\n"
         "choose the generation of the API a script was written for.",
     ),
+    "D2S5002": Page(
+        "a keyword of an older Paddle that d2s's function does not take",
+        """
+from d2s import compat
+
+with compat.installed("1.x"):
+    import paddle.fluid as fluid
+
+    fluid.layers.relu(None, inplace=True)
+""",
+        "The message says the keywords there are. What the one given asked for is either always so or not in d2s.",
+    ),
     "D2S9001": Page(
         "an invariant of d2s itself is broken: please report it",
         """
@@ -433,6 +445,14 @@ class WorkerError(D2SError, RuntimeError):
 
 class MissingName(D2SError, AttributeError):
     """A name of Paddle's that d2s has not."""
+
+
+class MissingModule(D2SError, ModuleNotFoundError):
+    """A module of Paddle's that d2s has not."""
+
+
+class UnknownKeyword(D2SError, TypeError):
+    """An argument given by a name that Paddle's function has and d2s's has not, or that neither has."""
 
 
 class InternalError(D2SError, RuntimeError):

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from d2s.compat.generation import of_script
 from d2s.compat.hook import GENERATIONS, installed
+from d2s.compat.texts import texts_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("script")
     parser.add_argument("args", nargs=argparse.REMAINDER)
     given = parser.parse_args(argv)
-    with installed(given.api or of_script(_text(given.script, given.module))):
+    with installed(given.api or of_script(*texts_of(given.script, given.module))):
         before, folder = sys.argv, os.path.dirname(os.path.abspath(given.script))
         sys.argv = [given.script, *given.args]
         sys.path[:0] = [] if given.module else [folder]  # as Python itself does
@@ -39,18 +40,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             if not given.module:
                 sys.path.remove(folder)
     return 0
-
-
-def _text(script: str, is_module: bool) -> str:
-    """The text of what is run; nothing where it cannot be read, which running it will say."""
-    path = script.replace(".", os.sep)  # found without importing the packages it is in
-    ends = (".py", f"{os.sep}__main__.py")
-    places = [os.path.join(folder, path + end) for folder in sys.path for end in ends] if is_module else [script]
-    try:
-        with open(next(filter(os.path.exists, places), script), encoding="utf-8") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError):
-        return ""
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 
 from d2s import nn
 from d2s.autodiff.mode import no_grad
-from d2s.compat import fluid, layers, old_names, traced, training
+from d2s.compat import decays, fluid, layers, old_names, traced, training
 from d2s.compat.generation import Generation
 from d2s.compat.old_values import old
 from d2s.static.program import enable_static, in_dynamic_mode
@@ -47,7 +47,7 @@ def _names() -> dict[str, Any]:
     }
     found |= {name: fluid.GENERATION.names[f"paddle.fluid.layers.{name}"] for name in _OF_1X.split()}
     found |= {f"optimizer.{name}": kind for name, kind in training.BY_NAME.items()}
-    found |= {f"imperative.{decay.__name__}": decay for decay in training.DECAYS}
+    found |= {f"imperative.{decay.__name__}": decay for decay in (*decays.DECAYS, *decays.BY_EPOCHS)}
     return {f"paddle.{name}": value for name, value in found.items()}
 
 

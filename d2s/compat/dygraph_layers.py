@@ -10,11 +10,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from d2s.arguments import one_of
 from d2s.compat.layers import Layer, of_a_scope, without_scope
 from d2s.compat.old_names import dropout
 from d2s.nn import functional
 from d2s.nn.activation import activated
 from d2s.nn.initializer import Constant, XavierUniform
+from d2s.ops.compare import where
+from d2s.ops.join import concat
+from d2s.ops.matmul import matmul
 from d2s.ops.shape import flatten, reshape, squeeze
 
 
@@ -89,3 +93,135 @@ class LayerNorm(Layer):
         flat = flatten(input, -len(self._shape), -1)
         found = functional.layer_norm(flat, flat.shape[-1:], self.weight, self.bias, self._epsilon)
         return activated(reshape(found, [*[0] * (input.ndim - len(self._shape)), *self._shape]), self._act)
+
+
+class GroupNorm(Layer):
+    """Groups of channels of mean 0 and variance 1."""
+
+    def __init__(
+        self,
+        channels: int,
+        groups: int,
+        epsilon: float = 1e-5,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        act: str | None = None,
+        data_layout: str = "NCHW",
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        self._groups, self._epsilon, self._act, self._layout = groups, epsilon, act, data_layout
+        self.weight = self.create_parameter([channels], param_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([channels], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        found = functional.group_norm(input, self._groups, self._epsilon, self.weight, self.bias, self._layout)
+        return activated(found, self._act)
+
+
+class InstanceNorm(Layer):
+    """Channels of each image of mean 0 and variance 1."""
+
+    def __init__(
+        self,
+        num_channels: int,
+        epsilon: float = 1e-5,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        self._epsilon = epsilon
+        self.scale = self.create_parameter([num_channels], param_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        return functional.instance_norm(input, weight=self.scale, bias=self.bias, eps=self._epsilon)
+
+
+class PRelu(Layer):
+    """What is negative by a number that is learnt: one, one for each channel, or one for each element.
+
+    >>> PRelu("channel", 2)(d2s.to_tensor([[[[-4.0]], [[1.0]]]])).flatten().tolist()
+    [-1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        mode: str,
+        channel: int | None = None,
+        input_shape: Any = None,
+        param_attr: Any = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__("prelu", dtype)
+        shapes = {"all": [1], "channel": [1, channel, 1, 1], "element": [1, *list(input_shape or [])[1:]]}
+        one_of("PRelu", "mode", mode, shapes)
+        self.weight = self.create_parameter(shapes[mode], param_attr, default_initializer=Constant(0.25))
+
+    def forward(self, input: Any) -> Any:
+        return where(input > 0.0, input, input * self.weight)
+
+
+class GRUUnit(Layer):
+    """One step of a gated recurrent unit; `size` is three times that of the hidden state."""
+
+    def __init__(
+        self,
+        size: int,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        activation: str = "tanh",
+        gate_activation: str = "sigmoid",
+        origin_mode: bool = False,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__("gru_unit", dtype)
+        self._size, self._acts, self._origin = size // 3, (activation, gate_activation), origin_mode
+        self.weight = self.create_parameter([self._size, size], param_attr)
+        self.bias = self.create_parameter([1, size], bias_attr, is_bias=True)
+
+    def forward(self, input: Any, hidden: Any) -> tuple[Any, Any, Any]:
+        """The next state, what of the old one was let through, and the three gates."""
+        n, (activation, gate) = self._size, self._acts
+        given = input if self.bias is None else input + self.bias
+        of_hidden = given[:, : 2 * n] + matmul(hidden, self.weight[:, : 2 * n])
+        update, reset = activated(of_hidden[:, :n], gate), activated(of_hidden[:, n:], gate)
+        passed = reset * hidden
+        candidate = activated(given[:, 2 * n :] + matmul(passed, self.weight[:, 2 * n :]), activation)
+        old, new = (update, 1.0 - update) if self._origin else (1.0 - update, update)
+        return old * hidden + new * candidate, passed, concat([update, reset, candidate], 1)
+
+
+class BilinearTensorProduct(Layer):
+    """Products of all pairs of elements of two inputs, weighed."""
+
+    def __init__(
+        self,
+        input1_dim: int,
+        input2_dim: int,
+        output_dim: int,
+        name: str | None = None,
+        act: str | None = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(name, dtype)
+        self._act = act
+        self.weight = self.create_parameter([output_dim, input1_dim, input2_dim], param_attr)
+        self.bias = self.create_parameter([1, output_dim], bias_attr, is_bias=True)
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return activated(functional.bilinear(x, y, self.weight, self.bias), self._act)
+
+
+class Flatten(Layer):
+    """Some axes as one."""
+
+    def __init__(self, start_axis: int = 1, stop_axis: int = -1) -> None:
+        super().__init__()
+        self._axes = start_axis, stop_axis
+
+    def forward(self, input: Any) -> Any:
+        return flatten(input, *self._axes)

@@ -7,11 +7,15 @@ True
 import sys
 from typing import Any
 
-from d2s import flags, jit, nn, regularizer, static, unique_name
+from d2s import flags, jit, nn, static, unique_name
 from d2s.autodiff.mode import no_grad
 from d2s.compat import (
+    decays,
+    dygraph_convolutions,
     dygraph_layers,
     evaluation,
+    fluid_creation,
+    fluid_images,
     fluid_learning,
     fluid_losses,
     fluid_math,
@@ -22,45 +26,53 @@ from d2s.compat import (
     traced,
     training,
 )
+from d2s.compat import fluid_attributes as attributes
 from d2s.compat.evaluation import AnyVariable
 from d2s.compat.generation import Generation
 from d2s.compat.old_py_layer import PyLayer
 from d2s.compat.old_values import old
 from d2s.eager.autograd import grad
 from d2s.eager.tensor import Tensor
-from d2s.nn import functional, initializer
+from d2s.nn import functional
 from d2s.place import CPUPlace, is_compiled_with_cuda
 from d2s.static.program import enable_static, in_dynamic_mode
 
 # By module: the functions of `fluid.layers` that d2s has otherwise, and those it has as they were.
 _FUNCTIONS = {
     old_names: """sums reduce_sum reduce_mean reduce_max reduce_min reduce_prod elementwise_add elementwise_sub elementwise_mul
-        elementwise_div cross_entropy mean concat reshape transpose matmul accuracy fill_constant softmax scale dropout cast
+        elementwise_div cross_entropy mean concat reshape transpose matmul accuracy softmax scale dropout cast
         data""",
     fluid_math: """elementwise_max elementwise_min elementwise_pow elementwise_mod elementwise_floordiv reduce_all reduce_any
         pow leaky_relu relu6 brelu soft_relu swish hard_sigmoid hard_swish hard_shrink softshrink thresholded_relu stanh
         l2_normalize clip_by_norm isfinite has_nan has_inf uniform_random gaussian_random""",
     fluid_shapes: """squeeze unsqueeze flatten shape mul expand expand_as reverse split stack unstack slice strided_slice
         crop_tensor gather_nd scatter scatter_nd_add where pad pad2d pad_constant_like argmax argmin argsort topk cumsum range
-        eye diag one_hot image_resize resize_bilinear lrn grid_sampler maxout shuffle_channel assign""",
+        eye diag one_hot diag_embed roll flip index_select tril triu space_to_depth""",
+    fluid_images: """image_resize resize_bilinear resize_nearest resize_trilinear image_resize_short pool2d pool3d lrn
+        grid_sampler maxout shuffle_channel affine_channel""",
+    fluid_creation: """assign increment fill_constant zeros ones zeros_like ones_like fill_constant_batch_size_like
+        uniform_random_batch_size_like gaussian_random_batch_size_like create_tensor full_like size equal not_equal
+        greater_than greater_equal less_than less_equal logical_and logical_or logical_xor logical_not""",
     fluid_losses: """mse_loss huber_loss smooth_l1 kldiv_loss rank_loss margin_rank_loss bpr_loss
         sigmoid_cross_entropy_with_logits cos_sim label_smooth""",
     fluid_learning: """fc embedding conv2d_transpose conv3d layer_norm group_norm instance_norm prelu adaptive_pool2d""",
     functional: """relu sigmoid tanh softplus softsign elu gelu selu square_error_cost softmax_with_cross_entropy log_loss
-        dice_loss npair_loss affine_grid pixel_shuffle temporal_shift unfold sequence_mask""",
-    static: "create_parameter create_global_var Print py_func",
-    static.nn: "conv2d batch_norm cond while_loop case switch_case",
+        dice_loss npair_loss affine_grid pixel_shuffle temporal_shift unfold sequence_mask
+        log_softmax mish gather_tree""",
+    static: "create_parameter create_global_var Print py_func auc",
+    static.nn: """conv3d_transpose row_conv spectral_norm bilinear_tensor_product conv2d batch_norm cond while_loop case
+        switch_case""",
 }
-_AS_TODAY = """abs exp log sqrt rsqrt square reciprocal sin cos acos asin atan ceil floor round sign erf clip less_than
-    less_equal greater_than greater_equal equal not_equal logical_and logical_or logical_xor logical_not zeros ones
-    zeros_like ones_like linspace rank scatter_nd shard_index increment"""
+_AS_TODAY = """abs exp log log1p sqrt rsqrt square reciprocal sin cos acos asin atan ceil floor round sign erf clip linspace
+    rank scatter_nd shard_index bmm dot t meshgrid multiplex index_sample kron arange full randint randn randperm addmm dist
+    allclose nonzero"""
 _OTHERWISE = {
     "sum": fluid_math.sum_of,
     "gather": fluid_shapes.gather_rows,
     "crop": fluid_shapes.crop_tensor,
     "logsigmoid": functional.log_sigmoid,
     "tanh_shrink": functional.tanhshrink,
-    "pool2d": layers.pool2d,
+    "interpolate": fluid_images.image_resize,
 }
 _NETS = {
     "simple_img_conv_pool": fluid_learning.simple_img_conv_pool,
@@ -71,36 +83,11 @@ _NETS = {
 _PROGRAMS = ("save_params", "load_params", "save_persistables", "load_persistables")
 _LAYERS = {
     layers: "Layer Conv2D Pool2D FC BatchNorm",
-    dygraph_layers: "Embedding Dropout LayerNorm",
+    dygraph_layers: "Embedding Dropout LayerNorm GroupNorm InstanceNorm PRelu GRUUnit BilinearTensorProduct Flatten",
+    dygraph_convolutions: "Conv3D Conv2DTranspose Conv3DTranspose",
     evaluation: "Linear Sequential LayerList",
     nn: "ParameterList",
 }
-_INITIALIZERS = {"Constant": "Constant", "Uniform": "Uniform", "Normal": "Normal", "TruncatedNormal": "TruncatedNormal"}
-_INITIALIZERS |= {"NumpyArray": "Assign", "Bilinear": "Bilinear"}
-
-
-class NormalInitializer(initializer.Normal):
-    """Normal numbers, with `loc` and `scale`."""
-
-    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0) -> None:
-        super().__init__(loc, scale)
-
-
-class UniformInitializer(initializer.Uniform):
-    """Numbers spread evenly."""
-
-    def __init__(self, low: float = -1.0, high: float = 1.0, seed: int = 0) -> None:
-        super().__init__(low, high)
-
-
-def XavierInitializer(uniform: bool = True, fan_in: Any = None, fan_out: Any = None, seed: int = 0) -> Any:
-    """Numbers whose variance follows from the fans."""
-    return (initializer.XavierUniform if uniform else initializer.XavierNormal)(fan_in, fan_out)
-
-
-def MSRAInitializer(uniform: bool = True, fan_in: Any = None, seed: int = 0) -> Any:
-    """Numbers whose variance follows from the fan in."""
-    return (initializer.KaimingUniform if uniform else initializer.KaimingNormal)(fan_in)
 
 
 def _names() -> dict[str, Any]:
@@ -122,10 +109,11 @@ def _names() -> dict[str, Any]:
     functions = {name: getattr(place, name) for place, names in _FUNCTIONS.items() for name in names.split()}
     functions |= {name: getattr(sys.modules["d2s"], name) for name in _AS_TODAY.split()}
     found |= {f"layers.{name}": old(function) for name, function in (functions | _OTHERWISE).items()}
+    found |= {f"layers.{f.__name__}": f for f in decays.FUNCTIONS}
     found |= {f"nets.{name}": function for name, function in _NETS.items()}
     found |= {"one_hot": fluid_shapes.one_hot_behind, "embedding": static.nn.embedding, "DataFeeder": fluid_programs.DataFeeder}
     found |= {f"io.{name}": getattr(fluid_programs, name) for name in _PROGRAMS}
-    found |= {f"{place}ParamAttr": nn.parameter.ParamAttr for place in ("", "param_attr.")}
+    found |= {f"{place}ParamAttr": attributes.ParamAttr for place in ("", "param_attr.")}
     found |= {"dygraph.ProgramTranslator": traced.ProgramTranslator, "dygraph.jit.declarative": traced.declarative}
     found |= {"dygraph.jit.TracedLayer": traced.TracedLayer, "dygraph.jit.save": jit.save, "dygraph.jit.load": jit.load}
     found |= {"set_flags": flags.set_flags, "get_flags": flags.get_flags, "save_dygraph": training.save_dygraph}
@@ -139,28 +127,25 @@ def _names() -> dict[str, Any]:
     found |= {f"dygraph.{place}to_variable": old_names.to_variable_of_1x for place in ("", "base.")}
     found |= {f"dygraph.{f.__name__}": f for f in (training.save_persistables, training.load_persistables)}
     found |= {f"dygraph.{f.__name__}": f for f in (training.save_dygraph, training.load_dygraph)}
-    found |= {f"dygraph.{place}{f.__name__}": f for f in training.DECAYS for place in ("", "learning_rate_scheduler.")}
+    found |= {
+        f"dygraph.{place}{f.__name__}": f
+        for f in (*decays.DECAYS, *decays.BY_EPOCHS)
+        for place in ("", "learning_rate_scheduler.")
+    }
     found |= {"dygraph.TracedLayer": traced.TracedLayer, "dygraph.PyLayer": PyLayer}
     found |= {f"optimizer.{name}": kind for name, kind in training.BY_NAME.items()}
     found |= {
         "io.save_inference_model": old_names.save_inference_model,
         "io.load_inference_model": old_names.load_inference_model,
     }
-    found |= {f"initializer.{old_name}": getattr(initializer, name) for old_name, name in _INITIALIZERS.items()}
-    kinds = {"Normal": NormalInitializer, "Uniform": UniformInitializer, "Xavier": XavierInitializer, "MSRA": MSRAInitializer}
-    found |= {f"initializer.{name}{end}": kind for name, kind in kinds.items() for end in ("", "Initializer")}
-    found |= {f"initializer.{n}Initializer": getattr(initializer, m) for n, m in _INITIALIZERS.items() if n not in kinds}
-    found |= {f"regularizer.{n}{end}": getattr(regularizer, n) for n in ("L1Decay", "L2Decay") for end in ("", "Regularizer")}
-    found |= {f"clip.{n}": kind for n, kind in _CLIPS.items()} | {"unique_name.guard": unique_name.guard}
+    found |= {f"initializer.{n}{end}": k for n, k in attributes.INITIALIZERS.items() for end in ("", "Initializer")}
+    found |= {f"regularizer.{name}": kind for name, kind in attributes.DECAYS.items()}
+    found |= {f"clip.{name}": kind for name, kind in attributes.CLIPS.items()}
+    found |= {"clip.set_gradient_clip": attributes.set_gradient_clip, "unique_name.guard": unique_name.guard}
     found["unique_name.generate"] = unique_name.generate
     return {f"paddle.fluid.{name}": value for name, value in found.items()}
 
 
-_CLIPS: dict[str, Any] = {
-    "GradientClipByValue": nn.clip.ClipGradByValue,
-    "GradientClipByNorm": nn.clip.ClipGradByNorm,
-    "GradientClipByGlobalNorm": nn.clip.ClipGradByGlobalNorm,
-}
 _INSTEAD: dict[str, tuple[str, ...]] = {
     "paddle.fluid": ("static",),
     "paddle.fluid.io": ("static", "io"),

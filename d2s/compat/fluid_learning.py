@@ -6,16 +6,14 @@ In: variables, sizes, the names of then. Out: variables; what learns stands in t
 [[-1.0, 1.0]]
 """
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
 from d2s import static
-from d2s.compat.layers import pool2d
+from d2s.compat.fluid_images import pool2d
 from d2s.compat.old_names import dropout
 from d2s.nn import functional
-from d2s.nn.activation import activated
-from d2s.ops import math, shape
+from d2s.ops import shape
 from d2s.static.learning import conv2d_transpose, conv3d, group_norm, instance_norm, layer_norm, prelu
 
 __all__ = ["conv2d_transpose", "conv3d", "group_norm", "instance_norm", "layer_norm", "prelu"]  # as they were, and are
@@ -32,11 +30,7 @@ def fc(
     name: str | None = None,
 ) -> Any:
     """A product with a weight of its own; of several inputs, the sum of their products."""
-    several = list(input) if isinstance(input, list | tuple) else [input]
-    attrs = list(param_attr) if isinstance(param_attr, list | tuple) else [param_attr] * len(several)
-    biases = [*[False] * (len(several) - 1), bias_attr]
-    found = [static.nn.fc(x, size, num_flatten_dims, a, b, None) for x, a, b in zip(several, attrs, biases, strict=True)]
-    return activated(functools.reduce(math.add, found), act)
+    return static.nn.fc(input, size, num_flatten_dims, param_attr, bias_attr, act, name)
 
 
 def embedding(

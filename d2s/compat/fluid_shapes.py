@@ -1,4 +1,4 @@
-"""Functions of `fluid.layers` that move elements: shapes, parts, joins, padding, sorting, images.
+"""Functions of `fluid.layers` that move elements: shapes, parts, joins, padding, sorting.
 
 In: the arguments of then, with the names and defaults of then. Out: what d2s's functions give for them.
 
@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.compat.old_names import dropout
-from d2s.eager import assign as assigned
 from d2s.eager import masks
 from d2s.errors import ArgumentError
 from d2s.nn import functional
@@ -73,6 +72,44 @@ def transpose(x: Any, perm: Any, name: str | None = None) -> Any:
 def reverse(x: Any, axis: Any) -> Any:
     """The elements along axes from the end to the beginning."""
     return arrange.flip(x, axis)
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices with these diagonals."""
+    return rearrange.diag_embed(input, offset, dim1, dim2)
+
+
+def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+    """The elements moved along axes, around the end."""
+    return arrange.roll(input, shifts, dims)
+
+
+def flip(input: Any, dims: Any, name: str | None = None) -> Any:
+    """The elements along axes from the end to the beginning."""
+    return arrange.flip(input, dims)
+
+
+def index_select(input: Any, index: Any, dim: int = 0) -> Any:
+    """Parts along an axis, by their numbers."""
+    return gather.index_select(input, index, dim)
+
+
+def tril(input: Any, diagonal: int = 0, name: str | None = None) -> Any:
+    """What lies on and below a diagonal."""
+    return triangle.tril(input, diagonal)
+
+
+def triu(input: Any, diagonal: int = 0, name: str | None = None) -> Any:
+    """What lies on and above a diagonal."""
+    return triangle.triu(input, diagonal)
+
+
+def space_to_depth(x: Any, blocksize: int, name: str | None = None) -> Any:
+    """Squares of images as channels."""
+    count, channels, height, width = x.shape
+    split_up = shapes.reshape(x, [count, channels, height // blocksize, blocksize, width // blocksize, blocksize])
+    moved = arrange.transpose(split_up, [0, 3, 5, 1, 2, 4])
+    return shapes.reshape(moved, [count, channels * blocksize**2, height // blocksize, width // blocksize])
 
 
 # --- parts and joins ---------------------------------------------------------------------------------------------------------
@@ -224,65 +261,7 @@ def one_hot_behind(input: Any, depth: int, allow_out_of_range: bool = False) -> 
     return functional.one_hot(input, depth)
 
 
-def assign(input: Any, output: Any = None) -> Any:
-    """The same values in memory of their own."""
-    return assigned.assign(input, output)
-
-
-# --- images ------------------------------------------------------------------------------------------------------------------
-
-
-def image_resize(
-    input: Any,
-    out_shape: Any = None,
-    scale: Any = None,
-    name: str | None = None,
-    resample: str = "BILINEAR",
-    actual_shape: Any = None,
-    align_corners: bool = True,
-    align_mode: int = 1,
-    data_format: str = "NCHW",
-) -> Any:
-    """Images of another size."""
-    corners = align_corners and resample != "NEAREST"
-    if resample == "NEAREST" and align_corners:
-        raise ArgumentError(
-            "D2S0004", "image_resize(): NEAREST with align_corners=True is not in d2s", hint="align_corners=False"
-        )
-    return functional.interpolate(input, out_shape, scale, resample.lower(), corners, align_mode, data_format)
-
-
-def resize_bilinear(
-    input: Any,
-    out_shape: Any = None,
-    scale: Any = None,
-    name: str | None = None,
-    actual_shape: Any = None,
-    align_corners: bool = True,
-    align_mode: int = 1,
-) -> Any:
-    """Images of another size, by straight lines between the points."""
-    return image_resize(input, out_shape, scale, name, "BILINEAR", actual_shape, align_corners, align_mode)
-
-
-def lrn(input: Any, n: int = 5, k: float = 1.0, alpha: float = 1e-4, beta: float = 0.75, name: str | None = None) -> Any:
-    """Elements by the power of a sum of squares over channels around."""
-    return functional.local_response_norm(input, n, alpha * n, beta, k)
-
-
-def grid_sampler(x: Any, grid: Any, name: str | None = None) -> Any:
-    """Values of images at places."""
-    return functional.grid_sample(x, grid)
-
-
-def maxout(x: Any, groups: int, name: str | None = None, axis: int = 1) -> Any:
-    """The greatest of each group of channels."""
-    return functional.maxout(x, groups, axis)
-
-
-def shuffle_channel(x: Any, group: int, name: str | None = None) -> Any:
-    """Channels in another order."""
-    return functional.channel_shuffle(x, group)
+# --- nets --------------------------------------------------------------------------------------------------------------------
 
 
 def glu(input: Any, dim: int = -1) -> Any:

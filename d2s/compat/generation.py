@@ -1,6 +1,6 @@
 """The generations of Paddle's API, and which of them a script is written for.
 
-In: the text of a script. Out: the name of a generation.
+In: the text of a script, and of those of its own modules that it imports. Out: the name of a generation.
 
 >>> of_script("import paddle.fluid as fluid")
 '1.x'
@@ -8,12 +8,13 @@ In: the text of a script. Out: the name of a generation.
 '2.0-alpha'
 >>> of_script("import paddle\\nx = paddle.to_tensor([1.0])")
 '2.x'
+>>> of_script("import paddle\\nimport paddle.fluid\\nx = paddle.to_tensor([1.0])")
+'2.2'
 """
 
 import ast
 import dataclasses
 import re
-from collections.abc import Mapping
 from typing import Any
 
 
@@ -22,8 +23,8 @@ class Generation:
     """What one generation has that d2s, which is of the newest, has under other names or not at all."""
 
     version: str
-    names: Mapping[str, Any]  # by the whole path, "paddle.fluid.layers.fc"
-    instead: Mapping[str, tuple[str, ...]]  # of a module: the parts of d2s that are looked into
+    names: dict[str, Any]  # by the whole path, "paddle.fluid.layers.fc"
+    instead: dict[str, tuple[str, ...]]  # of a module: the parts of d2s that are looked into
     old_values: bool = False  # what is one number has the shape [1]
     declarative: bool = False  # code declares programs until it is told to compute at once
     keeps_gradients: bool = False  # values on the way keep their gradients
@@ -31,26 +32,35 @@ class Generation:
     learns_all: bool = False  # an optimizer without parameters trains what the loss reached
 
 
-_SIGNS = {"1.x": r"\bfluid\b", "2.0-alpha": r"\bimperative\b|\benable_imperative\b|\bdisable_imperative\b"}
+_OF_1X = {"fluid", "batch", "dataset", "reader", "compat", "version", "distributed", "utils", "incubate", "sysconfig"}
+_OF_1X |= {"complex", "__version__"}
 
 
-def of_script(text: str) -> str:
-    """The generation whose names a script uses."""
-    code = _without_words(text)
-    return next((name for name, sign in _SIGNS.items() if re.search(sign, code)), "2.x")
+def of_script(*texts: str) -> str:
+    """The generation whose names a script, in one text or several, uses.
+
+    `imperative` is alpha's. `paddle.fluid` with no other name of Paddle 2's is 1.x's; beside names of Paddle 2's it tells that
+    the script is older than 2.5, which has it no more. Nothing else tells 2.2 from 2.x.
+    """
+    first = {name.split(".")[0] for text in texts for name in _used(text)}
+    if any("imperative" in name for name in first):
+        return "2.0-alpha"
+    return "2.x" if "fluid" not in first else "2.2" if first - _OF_1X else "1.x"
 
 
-def _without_words(text: str) -> str:
-    """The text without comments and strings, where it can be read."""
+def _used(text: str) -> set[str]:
+    """The names of Paddle's that a text imports or asks for, by their paths below `paddle`."""
     try:
-        return " ".join(_names(ast.parse(text)))
-    except SyntaxError:
-        return text
-
-
-def _names(tree: ast.AST) -> list[str]:
-    found = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found += [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
-    return found
+        nodes = list(ast.walk(ast.parse(text)))
+    except SyntaxError:  # of a Python before 3, perhaps
+        return set(re.findall(r"\bpaddle\.([\w.]+)", text))
+    imported = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    called = {"paddle", *(alias.asname for alias in imported if alias.name == "paddle" and alias.asname)}
+    found = {alias.name.partition(".")[2] for alias in imported if alias.name.startswith("paddle.")}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "paddle" and not node.level:
+            below = (node.module or "").partition(".")[2]
+            found |= {f"{below}.{alias.name}".strip(".") for alias in node.names}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in called:
+            found.add(node.attr)
+    return found - {""}

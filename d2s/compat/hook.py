@@ -23,8 +23,9 @@ from d2s.arguments import expect
 from d2s.capture.symbolic import user_line
 from d2s.compat import alpha, fluid, pillow, second
 from d2s.compat.generation import Generation
+from d2s.compat.keywords import refusing, refusing_class
 from d2s.compat.old_values import Methods, old, old_layer
-from d2s.errors import ArgumentError, MissingName
+from d2s.errors import ArgumentError, MissingModule, MissingName
 from d2s.nn.layer import Layer
 from d2s.static.program import Program, disable_static, enable_static, program_guard
 
@@ -70,7 +71,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return None
         found = self.find(fullname)
         if found is _MISSING:
-            raise ModuleNotFoundError(self.missing(fullname))
+            raise MissingModule("D2S5001", self.missing(fullname), where=user_line())
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> Any:
@@ -91,12 +92,12 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if path == "paddle.__version__":
             return self.generation.version
         if path in names:
-            return names[path]
+            return self._named(path, names[path])
         held = [found for place in self._places(path) if (found := _in_d2s(place)) is not _MISSING]
         inside = any(name.startswith(path + ".") for name in (*names, *self.generation.instead))
         if path == "paddle" or path in self.generation.instead or inside or (held and inspect.ismodule(held[0])):
             return Face(path, self)
-        return self._as_then(held[0]) if held else _MISSING
+        return self._as_then(path, held[0]) if held else _MISSING
 
     def _places(self, path: str) -> list[str]:
         """Where in d2s a name may stand."""
@@ -105,20 +106,27 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         instead = [f"{place}.{name}".lstrip(".") for place in self.generation.instead.get(module, ())]
         return [own, *instead]
 
-    def _as_then(self, found: Any) -> Any:
+    def _named(self, path: str, found: Any) -> Any:
+        """A thing of the generation's own, which refuses keywords in words."""
+        if isinstance(found, type):
+            return refusing_class(path, found) if found.__module__.startswith(__package__) else found
+        return refusing(path, found) if inspect.isfunction(found) else found
+
+    def _as_then(self, path: str, found: Any) -> Any:
         """A thing of d2s's as the generation has it."""
         if not self.generation.old_values:
             return found
         if isinstance(found, type):
             return old_layer(found) if issubclass(found, Layer) and found.__name__.endswith("Loss") else found
-        return old(found) if callable(found) and not isinstance(found, types.ModuleType) else found
+        return refusing(path, old(found)) if callable(found) and not isinstance(found, types.ModuleType) else found
 
     def names_in(self, module: str) -> list[str]:
         """The names of a module."""
         own = {name[len(module) + 1 :].partition(".")[0] for name in self.generation.names if name.startswith(module + ".")}
         for place in (module.partition(".")[2], *self.generation.instead.get(module, ())):
             held = _in_d2s(place)
-            own |= set() if held is _MISSING else {n for n in dir(held) if not n.startswith("_")}
+            names = () if held is _MISSING else dir(held)
+            own |= {n for n in names if not n.startswith("_") and _in_d2s(f"{place}.{n}".lstrip(".")) is not _MISSING}
         return sorted(own)
 
     def missing(self, path: str) -> str:
@@ -128,12 +136,17 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return f"{path} is not in d2s; nearest: {', '.join(f'{module}.{n}' for n in nearest) or 'none'}"
 
 
+_MODULES = {"autograd", "callbacks", "dataset", "hapi", "io", "jit", "linalg", "metric", "nn", "onnx", "optimizer", "reader"}
+_MODULES |= {"regularizer", "static", "utils", "version", "vision", "nn.clip", "nn.layer", "vision.transforms.functional"}
+
+
 def _in_d2s(path: str) -> Any:
-    """What stands in d2s under a path."""
+    """What stands in d2s under a path, but for modules that only d2s has."""
     found: Any = sys.modules["d2s"]
-    for name in path.split(".") if path else ():
-        found = getattr(found, name, _MISSING)
-        if found is _MISSING:
+    for n, name in enumerate(names := path.split(".") if path else []):
+        holder, found = found, getattr(found, name, _MISSING)
+        private = inspect.ismodule(found) and name not in getattr(holder, "__all__", ())
+        if found is _MISSING or (private and ".".join(names[: n + 1]) not in _MODULES):
             return _MISSING
     return found
 

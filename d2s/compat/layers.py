@@ -12,6 +12,7 @@ from typing import Any
 
 from d2s import unique_name
 from d2s.autodiff.mode import mode
+from d2s.compat.fluid_images import pool2d
 from d2s.nn import functional, layer
 from d2s.nn.activation import activated
 from d2s.nn.initializer import Constant, Normal
@@ -142,30 +143,6 @@ class Conv2D(Layer):
     @property
     def bias(self) -> Any:
         return self._bias_param
-
-
-def pool2d(
-    input: Any,
-    pool_size: Any = -1,
-    pool_type: str = "max",
-    pool_stride: Any = 1,
-    pool_padding: Any = 0,
-    global_pooling: bool = False,
-    use_cudnn: bool = True,
-    ceil_mode: bool = False,
-    name: str | None = None,
-    exclusive: bool = True,
-) -> Any:
-    """The greatest element, or the mean, of each window or of all.
-
-    >>> pool2d(d2s.ones([1, 1, 4, 4]), 2, pool_stride=2).shape
-    [1, 1, 2, 2]
-    """
-    if global_pooling:
-        return (functional.adaptive_max_pool2d if pool_type == "max" else functional.adaptive_avg_pool2d)(input, 1)
-    if pool_type == "max":
-        return functional.max_pool2d(input, pool_size, pool_stride, pool_padding, ceil_mode=ceil_mode)
-    return functional.avg_pool2d(input, pool_size, pool_stride, pool_padding, ceil_mode, exclusive)
 
 
 class Pool2D(Layer):

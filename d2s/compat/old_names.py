@@ -19,7 +19,8 @@ from d2s.autodiff.mode import mode
 from d2s.eager.tensor import to_tensor
 from d2s.nn import functional
 from d2s.nn.activation import activated
-from d2s.ops import arrange, compare, create, join, linalg, math, reduce, shape
+from d2s.ops import arrange, compare, join, linalg, math, reduce
+from d2s.ops import shape as shapes
 from d2s.place import CPUPlace
 from d2s.static.program import Program, disable_static, eagerly, program_guard
 
@@ -49,7 +50,7 @@ def elementwise_of(function: Any) -> Callable[..., Any]:
 
     def elementwise(x: Any, y: Any, axis: int = -1, act: str | None = None, name: str | None = None) -> Any:
         behind = len(x.shape) - axis - len(y.shape) if axis >= 0 else 0
-        return activated(function(x, shape.reshape(y, [*y.shape, *[1] * behind]) if behind > 0 else y), act)
+        return activated(function(x, shapes.reshape(y, [*y.shape, *[1] * behind]) if behind > 0 else y), act)
 
     return elementwise
 
@@ -75,9 +76,11 @@ def concat(input: Any = None, axis: int = 0, name: str | None = None, x: Any = N
     return join.concat(x if input is None else input, axis)
 
 
-def reshape(x: Any, shape_: Any = None, act: str | None = None, inplace: bool = False, name: Any = None, **given: Any) -> Any:
+def reshape(
+    x: Any, shape: Any, actual_shape: Any = None, act: str | None = None, inplace: bool = False, name: str | None = None
+) -> Any:
     """The values in another shape."""
-    return activated(shape.reshape(x, given.get("shape", shape_)), act)
+    return activated(shapes.reshape(x, shape), act)
 
 
 def transpose(x: Any, perm: Any, name: str | None = None) -> Any:
@@ -96,11 +99,6 @@ def matmul(
 def accuracy(input: Any, label: Any, k: int = 1, correct: Any = None, total: Any = None) -> Any:
     """The share of rows whose label is among the k greatest."""
     return metric.accuracy(input, label, k)
-
-
-def fill_constant(shape: Any, dtype: Any, value: float, force_cpu: bool = False, out: Any = None) -> Any:
-    """One number everywhere."""
-    return create.full(shape, value, dtype)
 
 
 def softmax(input: Any, use_cudnn: bool = False, name: str | None = None, axis: int = -1) -> Any:
@@ -133,10 +131,20 @@ def cast(x: Any, dtype: Any) -> Any:
     return compare.cast(x, dtype)
 
 
-def data(name: str, shape: Sequence[int], append_batch_size: bool = True, dtype: Any = "float32", lod_level: int = 0) -> Any:
+def data(
+    name: str,
+    shape: Sequence[int],
+    append_batch_size: bool = True,
+    dtype: Any = "float32",
+    lod_level: int = 0,
+    type: Any = None,
+    stop_gradient: bool = True,
+) -> Any:
     """A variable that runs are given; the batch is an axis in front where no extent is open."""
     whole = [-1, *shape] if append_batch_size and all(d is not None and d >= 0 for d in shape) else list(shape)
-    return static.data(name, whole, dtype)
+    found = static.data(name, whole, dtype)
+    found.stop_gradient = stop_gradient
+    return found
 
 
 # --- eager and declared ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The generations 2.2 and 2.x: d2s's own names, and a few that stood elsewhere.
+"""The generations 2.2 and 2.x: d2s's own names, and a few that stood elsewhere; 2.2 still has `paddle.fluid`.
 
 >>> GENERATION.version
 '2.6.2'
@@ -6,6 +6,7 @@
 
 from typing import Any
 
+from d2s.compat import fluid
 from d2s.compat.generation import Generation
 from d2s.compat.old_names import CUDAPlace
 from d2s.static.program import disable_static, enable_static, in_dynamic_mode
@@ -23,4 +24,4 @@ INSTEAD: dict[str, tuple[str, ...]] = {
     "paddle.linalg": ("",),
 }
 GENERATION = Generation("2.6.2", NAMES, INSTEAD)
-GENERATION_2_2 = Generation("2.2.0-rc0", NAMES, INSTEAD, old_values=True)
+GENERATION_2_2 = Generation("2.2.0-rc0", fluid.GENERATION.names | NAMES, fluid.GENERATION.instead | INSTEAD, old_values=True)

@@ -1,4 +1,4 @@
-"""Optimizers as 1.x and 2.0 alpha had them, their decays of the learning rate, and checkpoints of a folder or a prefix.
+"""Optimizers as 1.x and 2.0 alpha had them, and checkpoints of a folder or a prefix.
 
 In: a loss whose gradients there are, or a declared one. Out: a step.
 
@@ -11,17 +11,17 @@ In: a loss whose gradients there are, or a declared one. Out: a step.
 [0.0]
 """
 
-import math
 import os
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s import checkpoint, optimizer
+from d2s.compat import old_rules as rules
+from d2s.compat.decays import Decay
 from d2s.compat.old_values import learnt
 from d2s.eager.tensor import to_tensor
 from d2s.nn.parameter import Parameter
-from d2s.optimizer.lr import LRScheduler
 from d2s.optimizer.optimizer import Optimizer
+from d2s.static.program import default_main_program
 from d2s.static.recording import Variable
 
 
@@ -32,33 +32,51 @@ class OptimizerState(dict):  # type: ignore[type-arg]
 class _Old:
     """What an optimizer of then does otherwise: without parameters it trains all that the loss reached."""
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        *args: Any,
-        parameter_list: Any = None,
-        regularization: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        kwargs.pop("use_nesterov", None) if "use_nesterov" not in type(self)._takes else None  # type: ignore[attr-defined]
-        given = {"parameters": list(parameter_list or []), "weight_decay": regularization} | kwargs
-        super().__init__(learning_rate, *args, **given)  # type: ignore[call-arg]
-        self._all = parameter_list is None
+    _order: tuple[str, ...]  # of the arguments
+    _used: float | None = None  # the rate of the latest step
+    _declared = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if len(args) > len(self._order):
+            raise TypeError(f"{type(self).__name__}() takes {len(self._order)} arguments, and {len(args)} were given")
+        given = dict(zip(self._order, args, strict=False)) | kwargs
+        parameters, decay = given.pop("parameter_list", None), given.pop("regularization", None)
+        given |= {"parameters": list(parameters or [])} | ({} if decay is None else {"weight_decay": decay})
+        super().__init__(**given)
+        self._all = parameters is None
 
     def minimize(
         self, loss: Any, startup_program: Any = None, parameter_list: Any = None, no_grad_set: Any = None, grad_clip: Any = None
     ) -> Any:
-        if grad_clip is not None:
-            self._grad_clip = grad_clip
-            for group in self._groups:  # type: ignore[has-type]
-                group.clip = grad_clip
-        if self._all and not isinstance(loss, Variable):
+        self._declared = isinstance(loss, Variable)
+        self._limit(grad_clip or (default_main_program().notes.get("gradient_clip") if self._declared else None))
+        if self._all and not self._declared:
             self._find()
         found = super().minimize(loss, startup_program, parameter_list, no_grad_set)  # type: ignore[misc]
-        rate = self._learning_rate  # type: ignore[attr-defined]
-        if isinstance(rate, Decay) and not isinstance(loss, Variable):
-            rate.step()
+        if not self._declared:
+            self._stepped()
         return found
+
+    def _limit(self, clip: Any) -> None:
+        if clip is not None and self._grad_clip is None:  # type: ignore[has-type]
+            self._grad_clip = clip
+            for group in self._groups:  # type: ignore[has-type]
+                group.clip = clip
+
+    def _stepped(self) -> None:
+        rate = self._learning_rate  # type: ignore[attr-defined]
+        self._used = self.get_lr()  # type: ignore[attr-defined]
+        if isinstance(rate, Decay):
+            rate.step()
+
+    def _raise_powers(self, slot: Any, group: Any) -> None:
+        super()._raise_powers(slot, group)  # type: ignore[misc]
+        if self._declared and slot is self._groups[0].slots[0]:
+            self._stepped()
+
+    def current_step_lr(self) -> float:
+        """The learning rate of the latest step, or of the first."""
+        return self.get_lr() if self._used is None else self._used  # type: ignore[attr-defined]
 
     def _find(self) -> None:
         """Takes in the parameters that have got gradients."""
@@ -84,86 +102,28 @@ class _Old:
     set_dict = load = set_state_dict
 
 
-def _old(kind: type[Optimizer], name: str) -> type:
-    return type(name, (_Old, kind), {"_takes": kind.__init__.__code__.co_varnames, "__doc__": kind.__doc__})
+_REST = " parameter_list regularization grad_clip name"
+_ORDERS: dict[type[Optimizer], str] = {
+    optimizer.SGD: "learning_rate" + _REST,
+    optimizer.Adam: "learning_rate beta1 beta2 epsilon" + _REST,
+    optimizer.Adamax: "learning_rate beta1 beta2 epsilon" + _REST,
+    optimizer.Momentum: "learning_rate momentum parameter_list use_nesterov regularization grad_clip name",
+    optimizer.Adagrad: "learning_rate epsilon" + _REST,
+    optimizer.Adadelta: "learning_rate epsilon rho" + _REST,
+    optimizer.RMSProp: "learning_rate rho epsilon momentum centered" + _REST,
+    optimizer.Lamb: "learning_rate lamb_weight_decay beta1 beta2 epsilon" + _REST,
+    rules.DecayedAdagrad: "learning_rate decay epsilon" + _REST,
+    rules.Ftrl: "learning_rate l1 l2 lr_power" + _REST,
+}
 
 
-SGDOptimizer, AdamOptimizer, AdamaxOptimizer = (
-    _old(k, f"{k.__name__}Optimizer") for k in (optimizer.SGD, optimizer.Adam, optimizer.Adamax)
-)
-MomentumOptimizer, AdagradOptimizer = (_old(k, f"{k.__name__}Optimizer") for k in (optimizer.Momentum, optimizer.Adagrad))
-RMSPropOptimizer, LambOptimizer = (_old(k, f"{k.__name__}Optimizer") for k in (optimizer.RMSProp, optimizer.Lamb))
-OPTIMIZERS = (
-    SGDOptimizer,
-    AdamOptimizer,
-    AdamaxOptimizer,
-    MomentumOptimizer,
-    AdagradOptimizer,
-    RMSPropOptimizer,
-    LambOptimizer,
-)
+def _old(kind: type[Optimizer], order: str) -> type:
+    return type(f"{kind.__name__}Optimizer", (_Old, kind), {"_order": (*order.split(),), "__doc__": kind.__doc__})
+
+
+OPTIMIZERS = [_old(kind, order) for kind, order in _ORDERS.items()]
+SGDOptimizer, AdamOptimizer = OPTIMIZERS[:2]
 BY_NAME = {name: kind for kind in OPTIMIZERS for name in (kind.__name__, kind.__name__.removesuffix("Optimizer"))}
-
-
-# --- decays: the step that counts is that of the optimizer -------------------------------------------------------------------
-
-
-class Decay(LRScheduler):
-    """A learning rate that follows from the number of steps an optimizer has done."""
-
-    def __init__(self, rate: Callable[[int], float], begin: int = 0) -> None:
-        self._rate, self._begin = rate, begin
-        super().__init__(float(rate(begin)))
-
-    def get_lr(self) -> float:
-        return float(self._rate(self._begin + self.last_epoch))
-
-
-def _progress(step: int, steps: float, staircase: bool) -> float:
-    return math.floor(step / steps) if staircase else step / steps
-
-
-def ExponentialDecay(
-    learning_rate: float, decay_steps: float, decay_rate: float, staircase: bool = False, begin: int = 0
-) -> Decay:
-    """`learning_rate * decay_rate ** (step / decay_steps)`.
-
-    >>> ExponentialDecay(1.0, 2, 0.5)()
-    1.0
-    """
-    return Decay(lambda n: learning_rate * decay_rate ** _progress(n, decay_steps, staircase), begin)
-
-
-def NaturalExpDecay(
-    learning_rate: float, decay_steps: float, decay_rate: float, staircase: bool = False, begin: int = 0
-) -> Decay:
-    """`learning_rate * exp(-decay_rate * step / decay_steps)`."""
-    return Decay(lambda n: learning_rate * math.exp(-decay_rate * _progress(n, decay_steps, staircase)), begin)
-
-
-def InverseTimeDecay(
-    learning_rate: float, decay_steps: float, decay_rate: float, staircase: bool = False, begin: int = 0
-) -> Decay:
-    """`learning_rate / (1 + decay_rate * step / decay_steps)`."""
-    return Decay(lambda n: learning_rate / (1 + decay_rate * _progress(n, decay_steps, staircase)), begin)
-
-
-def PiecewiseDecay(boundaries: Sequence[int], values: Sequence[float], begin: int = 0) -> Decay:
-    """One rate up to each boundary, and another behind it."""
-    return Decay(lambda n: values[sum(n >= b for b in boundaries)], begin)
-
-
-def NoamDecay(d_model: float, warmup_steps: float, begin: int = 1) -> Decay:
-    """Up for some steps, then down with the root of their number."""
-    return Decay(lambda n: d_model**-0.5 * min(max(n, 1) ** -0.5, n * warmup_steps**-1.5), begin)
-
-
-def CosineDecay(learning_rate: float, step_each_epoch: int, epochs: int, begin: int = 0) -> Decay:
-    """Half a wave of the cosine over some epochs."""
-    return Decay(lambda n: learning_rate * 0.5 * (math.cos(math.floor(n / step_each_epoch) * math.pi / epochs) + 1), begin)
-
-
-DECAYS = (ExponentialDecay, NaturalExpDecay, InverseTimeDecay, PiecewiseDecay, NoamDecay, CosineDecay)
 
 
 # --- checkpoints -------------------------------------------------------------------------------------------------------------

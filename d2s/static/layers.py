@@ -54,15 +54,19 @@ def fc(
     activation: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """`x @ w + b`, the axes of x from `num_flatten_dims` on as one; of several x the sum."""
+    """`x @ w + b`, the axes of x from `num_flatten_dims` on as one; of several x the sum, with a list of `weight_attr`s."""
     declaring("fc")
     expect("fc", "size", size, int, "an int")
     layer = _holder("fc", name)
     total = None
-    for one in x if isinstance(x, list | tuple) else [x]:
+    several = list(x) if isinstance(x, list | tuple) else [x]
+    attrs = list(weight_attr) if isinstance(weight_attr, list | tuple) else [weight_attr] * len(several)
+    if len(attrs) != len(several):
+        raise ArgumentError("D2S0004", f"fc(): 'weight_attr' lists {len(attrs)} for {len(several)} inputs")
+    for one, attr in zip(several, attrs, strict=True):
         axis = num_flatten_dims % len(one.shape) if num_flatten_dims < 0 else num_flatten_dims
         columns = known("fc", one.shape[axis:])
-        weight = layer.create_parameter([columns, size], weight_attr)
+        weight = layer.create_parameter([columns, size], attr)
         flat = one if len(one.shape) == axis + 1 else reshape(one, [0] * axis + [columns])
         product = functional.linear(flat, weight)
         total = product if total is None else total + product

@@ -13,6 +13,7 @@ import d2s
 from d2s import compat
 from d2s.compat import old_names, traced
 from d2s.compat.__main__ import main
+from d2s.compat.generation import of_script
 
 OLD = ("1.x", "2.0-alpha", "2.2")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parent.parent.parent)}
@@ -54,8 +55,62 @@ def test_a_missing_name_is_refused_at_the_line_with_the_nearest(tmp_path):
 
 @pytest.mark.parametrize("line", ["import paddle.nope", "from paddle import nope", "from paddle.nn import Linaer"])
 def test_a_missing_import(line):
-    with compat.installed("2.x"), pytest.raises(ImportError, match="is not in d2s; nearest"):
+    with compat.installed("2.x"), pytest.raises(ImportError, match="is not in d2s; nearest") as e:
         exec(line)
+    assert e.value.code == "D2S5001" and "test_compat.py" not in e.value.message
+
+
+@pytest.mark.parametrize("name", ["capture", "codegen", "errors", "sys", "nn.conv_layers", "compat"])
+def test_modules_that_only_d2s_has_are_not_paddle_s(name):
+    with compat.installed("2.x"), pytest.raises(d2s.errors.MissingName, match="is not in d2s"):
+        import paddle
+
+        attribute(paddle, name)
+
+
+GENERATION_OF = {
+    "import paddle\npaddle.imperative.guard()": "2.0-alpha",
+    "from paddle.imperative import to_variable": "2.0-alpha",
+    "import paddle.fluid as fluid\nfluid.layers.fc": "1.x",
+    "from paddle.fluid.dygraph import Linear\nimport paddle\npaddle.batch(paddle.dataset.mnist.train(), 8)": "1.x",
+    "import paddle, paddle.fluid as fluid\nx = paddle.to_tensor(1.0)": "2.2",
+    "import paddle as pd, paddle.fluid as fluid\npd.nn.Linear(1, 1)": "2.2",
+    "import paddle\npaddle.to_tensor('fluid')  # fluid": "2.x",
+    "import torch\ntorch.fluid.imperative": "2.x",
+    "print 'an old Python'\nimport paddle.fluid": "1.x",
+}
+
+
+@pytest.mark.parametrize("text", list(GENERATION_OF))
+def test_the_generation_is_told_from_the_names_used(text):
+    assert of_script(text) == GENERATION_OF[text]
+
+
+def test_a_script_of_2_2_still_has_fluid():
+    with compat.installed("2.2"):
+        import paddle
+        import paddle.fluid as fluid
+
+        x = paddle.to_tensor([1.0, 2.0])
+        assert x.stop_gradient and fluid.layers.reduce_sum(x).shape == [1] and paddle.nn.Linear is d2s.nn.Linear
+
+
+KEYWORDS = {
+    "a function": lambda fluid: fluid.layers.relu(d2s.ones([1]), inplace=True),
+    "a layer": lambda fluid: fluid.dygraph.FC("fc", 1, activation="relu"),
+    "a layer with and without a scope": lambda fluid: fluid.dygraph.Conv2D(1, 1, 1, kernel=3),
+    "an optimizer": lambda fluid: fluid.optimizer.Adam(0.1, weight_decay=0.1, betas=1),
+}
+
+
+@pytest.mark.parametrize("name", list(KEYWORDS))
+def test_a_keyword_there_is_not_is_refused_at_the_line(name):
+    with compat.installed("1.x"), pytest.raises(d2s.errors.UnknownKeyword, match=r"\[D2S5002\] paddle\.fluid") as e:
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            KEYWORDS[name](fluid)
+    assert e.value.where.startswith(__file__) and isinstance(e.value, TypeError)
 
 
 def test_pillow_has_its_old_name_back_inside_of_scripts(tmp_path, monkeypatch):

@@ -1,0 +1,84 @@
+"""Optimizers that Paddle gave up later: Ftrl, and Adagrad that forgets.
+
+>>> p = d2s.nn.Parameter(np.ones(1, "float32"), stop_gradient=False)
+>>> (p * 2.0).sum().backward()
+>>> DecayedAdagrad(0.5, decay=0.75, parameters=[p]).step()
+>>> round(p.item(), 5)
+0.0
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from d2s.errors import ArgumentError
+from d2s.optimizer.lr import LRScheduler
+from d2s.optimizer.optimizer import Group, Optimizer, Slot
+from d2s.optimizer.update import Rule
+
+
+class DecayedAdagrad(Optimizer):
+    """Steps divided by the root of an average of squared gradients."""
+
+    rule = Rule(
+        "decayed_adagrad",
+        ("moment",),
+        ("lr", "forget", "epsilon"),
+        "moment = forget * moment + (T(1) - forget) * g * g\np = p - lr * g / (sqrt_of(moment) + epsilon)\n",
+    )
+
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler,
+        decay: float = 0.95,
+        epsilon: float = 1e-6,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        settings = {"forget": decay, "epsilon": epsilon}
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, settings)
+
+    def numbers(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
+        return rate, group.settings["forget"], group.settings["epsilon"]
+
+
+class Ftrl(Optimizer):
+    """Follows the leader that regularization allows: weights that matter little become 0.
+
+    >>> p = d2s.nn.Parameter(np.ones(1, "float32"), stop_gradient=False)
+    >>> (p * 2.0).sum().backward()
+    >>> Ftrl(0.5, l1=9.0, parameters=[p]).step()
+    >>> p.tolist()
+    [0.0]
+    """
+
+    rule = Rule(
+        "ftrl",
+        ("squared", "linear"),
+        ("lr", "l1", "l2"),
+        "total = squared + g * g\n"
+        "linear = linear + g - (sqrt_of(total) - sqrt_of(squared)) / lr * p\n"
+        "bound = select(linear > 0, l1, select(linear < 0, -l1, T(0)))\n"
+        "far = select(linear > 0, linear, -linear) > l1\n"
+        "p = select(far, (bound - linear) / (sqrt_of(total) / lr + T(2) * l2), T(0))\n"
+        "squared = total\n",
+    )
+
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        lr_power: float = -0.5,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        if lr_power != -0.5:
+            raise ArgumentError("D2S0004", f"Ftrl(): 'lr_power' is {lr_power}, d2s has -0.5 only")
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, {"l1": l1, "l2": l2})
+
+    def numbers(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
+        return rate, group.settings["l1"], group.settings["l2"]
