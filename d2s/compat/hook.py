@@ -109,7 +109,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def _named(self, path: str, found: Any) -> Any:
         """A thing of the generation's own, which refuses keywords in words."""
         if isinstance(found, type):
-            return refusing_class(path, found) if found.__module__.startswith(__package__) else found
+            return refusing_class(found) if found.__module__.startswith(__package__) else found
         return refusing(path, found) if inspect.isfunction(found) else found
 
     def _as_then(self, path: str, found: Any) -> Any:

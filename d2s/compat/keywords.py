@@ -13,10 +13,19 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from d2s.capture.symbolic import user_line
+from d2s.capture.symbolic import capturing, user_line
+from d2s.convert.calls import RECORDED
 from d2s.errors import UnknownKeyword
 
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
+
+
+def in_capture() -> bool:
+    """Whether a function is being captured."""
+    return capturing() is not None
+
+
+RECORDED[in_capture] = lambda tracer: True
 
 
 def refusing(path: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -24,6 +33,8 @@ def refusing(path: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if in_capture():
+            return function(*args, **kwargs)  # a graph catches less
         try:
             return function(*args, **kwargs)
         except TypeError as error:
@@ -35,10 +46,10 @@ def refusing(path: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def refusing_class(path: str, kind: type) -> type:
+def refusing_class(kind: type) -> type:
     """A class of this folder, whose `__init__` says so, too."""
     if not hasattr(kind.__init__, "__wrapped__"):  # type: ignore[misc]
-        kind.__init__ = refusing(path, kind.__init__)  # type: ignore[misc]
+        kind.__init__ = refusing(kind.__name__, kind.__init__)  # type: ignore[misc]
     return kind
 
 
