@@ -232,6 +232,7 @@ class Tracer(Recorder):
         self.facts: list[Fact] = []  # what is known in this region and was not outside of it
         self._told: dict[tuple[int, bool], list[Fact]] = {}  # what follows from a condition
         self._numbers: dict[Any, int] = {}  # equal computations have one number
+        self._names: dict[int, str] = {}  # of extents, by the number of their value
 
     def number(self, value: Value) -> int:
         """A number that values have in common which are computed alike from the same."""
@@ -307,6 +308,15 @@ class Tracer(Recorder):
     def extent_name(self, number: Any) -> str | None:
         """The name of the extent that a number of run time surely is."""
         return self.root.extents.get(number.value) if isinstance(number, SymbolicTensor) else None
+
+    def extent_called(self, number: SymbolicTensor) -> str:
+        """The name of an extent that a run finds: one for equal numbers."""
+        names = self.root._names
+        return names.setdefault(self.number(number.value), f"m{len(names)}")
+
+    def call_extent(self, number: SymbolicTensor, name: str) -> None:
+        """Notes that a number is an extent that has a name."""
+        self.root._names[self.number(number.value)] = name
 
     def read_at_calls(self, key: Any, described: str, read: Callable[[], Any], of: Type) -> Any:
         """The input that stands for what is found somewhere at each call."""

@@ -24,10 +24,10 @@ from d2s.capture.steps import ask, later
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, liftable, refuse, user_line
 from d2s.capture.undefined import Undefined
 from d2s.convert.generators import Suspended
+from d2s.convert.indices import item_of_tensor, places_of
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 from d2s.ops import OPS, Op
-from d2s.ops.item import get_item
 from d2s.types import bool_
 
 _ITERATORS: tuple[type, ...] = (
@@ -179,7 +179,7 @@ def item(owner: Any, key: Any) -> Any:
     if isinstance(owner, Later) or isinstance(key, Later):
         return later("item", operator.getitem, owner, key)
     if tracer and isinstance(owner, Tensor | SymbolicTensor):
-        return _item_of_tensor(owner, key)
+        return item_of_tensor(tracer, owner, key)
     if tracer and isinstance(key, SymbolicTensor) and isinstance(owner, list | tuple):
         return _one_of(tracer, owner, key)
     if tracer and isinstance(key, SymbolicTensor):
@@ -205,12 +205,6 @@ def items_of(tracer: Tracer | None, value: Any) -> Any:
     return items(value)
 
 
-def _item_of_tensor(owner: Any, key: Any) -> Any:
-    """Part of a tensor, by places that stand in the text or in tensors."""
-    entries = [_place(entry) for entry in (key if isinstance(key, tuple) else (key,))]
-    return get_item(owner, tuple(entries))
-
-
 def set_part(tracer: Tracer, owner: Any, key: Any, value: Any) -> None:
     """`owner[key] = value` of a tensor."""
     symbol = tracer.symbol_of(owner)
@@ -218,20 +212,8 @@ def set_part(tracer: Tracer, owner: Any, key: Any, value: Any) -> None:
     if symbol.value.type.python:
         raise TypeError(f"'{'int' if symbol.dtype.kind == 'i' else 'float'}' object does not support item assignment")
     mask = not isinstance(key, tuple) and getattr(key, "dtype", None) is bool_
-    entries = key if mask else tuple(_place(entry) for entry in (key if isinstance(key, tuple) else (key,)))
+    entries = key if mask else places_of(tracer, symbol, key)
     symbol._set_item(tracer.symbol_of(key) if mask else entries, value)
-
-
-def _place(entry: Any) -> Any:
-    """One entry of an index as ops take it."""
-    bounds = (entry.start, entry.stop, entry.step) if isinstance(entry, slice) else (entry,)
-    if any(isinstance(b, bool | list | OneOf) or getattr(b, "dtype", None) is bool_ for b in bounds):
-        refuse("D2S1003", "indexing of a tensor by a mask or a list is not part of graphs yet", "use d2s.where")
-    if isinstance(entry, slice) and any(isinstance(b, Tensor | SymbolicTensor) for b in bounds):
-        refuse("D2S1001", "a slice of a tensor by places that only a run will tell", "use sizes that do not change")
-    if isinstance(entry, SymbolicTensor) and entry.value.type.python:
-        return OPS["cast"](entry, "int64")
-    return entry
 
 
 def _one_of(tracer: Tracer, owner: Any, key: SymbolicTensor) -> Any:

@@ -1,4 +1,4 @@
-"""Places and values that a mask selects: how many there are only the values tell, so no graph holds these functions.
+"""Places and values that a mask selects: how many there are only the values tell. In a graph a run finds these extents.
 
 In: a tensor, a mask. Out: tensors whose first extent is how often the mask holds.
 
@@ -17,7 +17,12 @@ from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ops.compare import where
 from d2s.ops.expand import broadcast_tensors
+from d2s.ops.found import finds_extents, places_along
+from d2s.ops.gather import take_at
+from d2s.ops.join import stack
+from d2s.ops.recording import Symbolic
 from d2s.ops.shapes import tensor_type, whole_number
+from d2s.types import bool_
 
 
 def nonzero(x: Any, as_tuple: bool = False) -> Any:
@@ -28,6 +33,9 @@ def nonzero(x: Any, as_tuple: bool = False) -> Any:
     """
     if not tensor_type(x, "nonzero", "x").shape:
         raise ArgumentError("D2S0002", "nonzero(): 'x' is 0-D, expected one axis at least")
+    if finds_extents():
+        along = places_along(x if x.dtype is bool_ else x != 0)
+        return tuple(along) if as_tuple else stack(along, 1)
     known_now("how many values are not zero")
     found = np.nonzero(x.array)
     return tuple(map(Tensor, found)) if as_tuple else Tensor(np.stack(found, axis=1))
@@ -42,8 +50,10 @@ def masked_select(x: Any, mask: Any) -> Any:
     tensor_type(x, "masked_select", "x")
     if tensor_type(mask, "masked_select", "mask").dtype.kind != "b":
         raise DTypeError("D2S0003", "masked_select(): 'mask' expects bools")
-    known_now("how often a mask holds")
     values, where = broadcast_tensors([x, mask])
+    if finds_extents():
+        return take_at(values, *places_along(where), axes=tuple(range(len(tensor_type(where, "", "").shape))))
+    known_now("how often a mask holds")
     return values[where]
 
 
@@ -83,4 +93,5 @@ def _(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 for _function in (nonzero, masked_select):
-    setattr(Tensor, _function.__name__, _function)
+    for _kind in (Tensor, Symbolic):
+        setattr(_kind, _function.__name__, _function)

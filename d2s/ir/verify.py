@@ -1,12 +1,12 @@
-"""What must hold of every Program, checked: definitions before uses, closed regions, extents defined by inputs; what grows is
-used once.
+"""What must hold of every Program, checked: definitions before uses, closed regions, extents defined by inputs or by nodes;
+what grows is used once.
 
 In: a Program. Out: nothing, or an InternalError that names the node and the rule. Types are checked by the ops layer's `infer`.
 
 >>> from d2s.ir.text import parse
 >>> verify(parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[m] = tanh(x) return %0 }"))
 Traceback (most recent call last):
-d2s.errors.InternalError: [D2S9001] program 'f': extent 'm' of tanh is not defined by an input
+d2s.errors.InternalError: [D2S9001] program 'f': extent 'm' of tanh is not defined by an input or a node before it
 """
 
 from collections.abc import Callable
@@ -42,11 +42,13 @@ def _verify(program: Program, infer: Infer | None, owned: set[Value]) -> None:
         for value in node.outputs:
             _rule(value not in owned, program, f"{node.op} defines {value!r} a second time")
             owned.add(value)
+        extents |= {d for d in node.attrs.get("finds", ()) if isinstance(d, str)}
+        for value in node.outputs:
             for dim in value.type.shape:
                 _rule(
                     isinstance(dim, int) or dim in extents,
                     program,
-                    f"extent '{dim}' of {node.op} is not defined by an input",
+                    f"extent '{dim}' of {node.op} is not defined by an input or a node before it",
                 )
         defined.update(node.outputs)
         for region in node.regions().values():

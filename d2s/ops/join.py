@@ -5,15 +5,18 @@
 (f32[n,5],)
 """
 
+import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.extents import Extent
-from d2s.ops.dispatch import current
+from d2s.ops import found
+from d2s.ops.dispatch import OPS, current
 from d2s.ops.movement import CHUNK, Kernel, Product, Registers, body, indented
 from d2s.ops.op import Share, op
-from d2s.ops.shapes import fitting, one_axis, tensor_type, unnamed, whole_number
+from d2s.ops.shapes import fitting, one_axis, tensor_type, uncountable, unnamed, whole_number
 from d2s.ops.slicing import Stretch, part, select
 from d2s.types import Dim, Shape, Type
 
@@ -40,7 +43,62 @@ def concat(x: Any, axis: Any = 0) -> Any:
     >>> d2s.concat([d2s.to_tensor([1, 2]), d2s.to_tensor([3])]).numpy().tolist()
     [1, 2, 3]
     """
-    return concat_(*_joined(x, "concat"), axis=whole_number(axis, "concat", "axis"))
+    xs = _joined(x, "concat")
+    along = one_axis(whole_number(axis, "concat", "axis"), len(tensor_type(xs[0], "concat", "x").shape), "concat")
+    dims = [current().type_of(one).shape[along : along + 1] for one in xs]  # type: ignore[union-attr]
+    open_ones = [d for one in dims for d in one if uncountable(d)]
+    if found.finds_extents() and open_ones and len(xs) > 1:
+        return _behind(xs, along)
+    return concat_(*xs, axis=along)
+
+
+def _behind(xs: Sequence[Any], axis: int) -> Any:
+    """The same where only a run knows how long the result is."""
+    sizes = [found.length(x, axis) for x in xs]
+    whole = found.sum_of(sizes)
+    return behind(*xs, *sizes, whole, axis=axis, finds=found.called(whole))
+
+
+@op(paddle=None)
+def behind(*xs_sizes_whole, axis: int, finds: Any):
+    """Tensors behind each other along an axis; then come their extents along it, and the sum of these.
+
+    >>> x, y = d2s.to_tensor([1]), d2s.to_tensor([2, 3])
+    >>> one, two, three = (d2s.to_tensor(n) for n in (1, 2, 3))
+    >>> d2s.ops.join.behind(x, y, one, two, three, axis=0, finds=(3,)).numpy().tolist()
+    [1, 2, 3]
+    """
+
+
+@behind.rule("infer")
+def _(*given, axis, finds):
+    xs = given[: len(given) // 2]
+    _one_dtype("concat", xs)
+    _around_alike(xs, axis)
+    return Type(xs[0].dtype, (*xs[0].shape[:axis], *finds, *xs[0].shape[axis + 1 :]))
+
+
+@behind.rule("requires")
+def _(*given, axis, finds):
+    return _around_alike(given[: len(given) // 2], axis)
+
+
+@behind.rule("kernel")
+def _(*given_and_out, axis, finds):
+    *given, out = given_and_out
+    products, text, share = behind_each_other([x.shape[axis:] for x in given[: len(given) // 2]], out.shape)
+    return products, text.replace("xs", behind.arrays[0]), share
+
+
+@behind.rule("vjp")
+def _(g, out, *given, axis, finds):
+    xs, sizes = given[: len(given) // 2], given[len(given) // 2 : -1]
+    starts = [found.number(0), *itertools.accumulate(sizes[:-1], OPS["add"])]
+
+    def part_of(k: int) -> Any:
+        return found.cut(g, starts[k], sizes[k], axis, 1, (current().type_of(xs[k]).shape[axis],))  # type: ignore[union-attr]
+
+    return *(functools.partial(part_of, k) for k in range(len(xs))), *(None for _ in (*sizes, 0))
 
 
 @op(paddle="concat", onnx="Concat")
@@ -61,13 +119,19 @@ def _around(shape: Shape, axis: int) -> Shape:
     return (*shape[:axis], *shape[axis + 1 :])
 
 
-@concat_.rule("infer")
-def _(*xs, axis):
-    _one_dtype("concat", xs)
+def _around_alike(xs: Sequence[Type], axis: int) -> list[tuple[Dim, Dim]]:
+    """The pairs of extents that must be equal for tensors to stand behind each other; ShapeError where they cannot be."""
     for x in xs[1:]:
         if len(x.shape) != len(xs[0].shape):
             raise ShapeError("D2S0002", f"concat(): 'x' holds shapes {list(xs[0].shape)} and {list(x.shape)}")
-        fitting("concat", "x", _around(x.shape, axis), _around(xs[0].shape, axis))
+    wanted = _around(xs[0].shape, axis)
+    return [pair for x in xs[1:] for pair in fitting("concat", "x", _around(x.shape, axis), wanted)]
+
+
+@concat_.rule("infer")
+def _(*xs, axis):
+    _one_dtype("concat", xs)
+    _around_alike(xs, axis)
     shape = xs[0].shape
     return Type(xs[0].dtype, (*shape[:axis], _total([x.shape[axis] for x in xs]), *shape[axis + 1 :]))
 
@@ -84,8 +148,7 @@ def _total(dims: Sequence[Dim]) -> Dim:
 
 @concat_.rule("requires")
 def _(*xs, axis):
-    wanted = _around(xs[0].shape, axis)
-    return [pair for x in xs[1:] for pair in fitting("concat", "x", _around(x.shape, axis), wanted)]
+    return _around_alike(xs, axis)
 
 
 @concat_.rule("kernel")

@@ -24,6 +24,7 @@ from d2s.errors import D2SError, MismatchError, ShapeError
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.runtime import binding, executor, host, interpreter, launch, native_call, plain, plan
+from d2s.runtime.plan import finds_extents
 from d2s.runtime.plan_growing import COUNT
 from d2s.stages import stage
 from d2s.types import Shape, Type
@@ -153,16 +154,16 @@ class Frames:
         self.execute = execute or executor.execute()
         self.code = plan.steps.ctypes.data, plan.operands.ctypes.data
         self.native = binding.native()
-        written = [r for v, r in zip(outputs, plan.outputs, strict=True) if not v.type.grows]
+        written = [r for _, r in _written(plan)]
         inputs = list(zip(plan.inputs, [v.type for v in program.inputs], strict=True))
         self.table = binding.table(inputs, plan.extents, written)
         self.table_address = self.table.ctypes.data
-        self.made = [(v.type.shape, v.type.dtype.numpy) for v in outputs if not v.type.grows]
+        self.made = [(v.type.shape, v.type.dtype.numpy) for v, _ in _written(plan)]
         for shape, of in self.made:
             if all(isinstance(d, int) for d in shape):
                 memory.check(program.name, shape, of)  # type: ignore[arg-type]
         self.named = any(isinstance(d, str) for shape, _ in self.made for d in shape)
-        self.handed_on = plan.outputs != plan.computed or any(v.type.grows for v in outputs)
+        self.handed_on = plan.outputs != plan.computed or any(v.type.grows for v in outputs) or bool(plan.found)
         self.lists = [(n, plan.inputs[n]) for n, v in enumerate(program.inputs) if v.type.listed]
         # a frame may be used again as it is left: what a run reads it writes before, but for stacks
         self.clean = not plan.stacks
@@ -225,13 +226,14 @@ class Frames:
             elif pc & executor.YIELD:
                 pc ^= executor.YIELD  # Python is here for a moment: a pending KeyboardInterrupt is raised
             elif plan.checks[pc].op == "host":
-                _python_step(plan, registers, _dims(plan, arrays), pc)
+                _python_step(plan, registers, _dims(plan, arrays, registers), pc)
                 pc += 1
             elif plan.checks[pc].op == "fail":
-                host.leave(plan.checks[pc], _at(plan.checks[pc].inputs, plan.places[pc], registers, _dims(plan, arrays)))
+                dims = _dims(plan, arrays, registers)
+                host.leave(plan.checks[pc], _at(plan.checks[pc].inputs, plan.places[pc], registers, dims))
                 raise interpreter.failure(plan.checks[pc])
             else:
-                raise _failed(plan.checks[pc], _dims(plan, arrays), int(registers[plan.steps[pc, 1]]))
+                raise _failed(plan.checks[pc], _dims(plan, arrays, registers), int(registers[plan.steps[pc, 1]]))
             pc = self.execute(*self.code, frame.address, pc)
         if len(chunks) > 1:
             larger = np.empty(sum(c.size for c in chunks), np.uint8)
@@ -253,6 +255,11 @@ def _returned(
             results.append(_items(registers, r, value.type, _dims(plan, arrays)))
         elif value.type.grows:
             results.append(_stack_of(registers, r, keep))
+        elif finds_extents(value, plan.found):
+            dims = _dims(plan, arrays, registers)
+            array = _output(plan.program.name, value.type.shape, value.type.dtype.numpy, dims)
+            ctypes.memmove(array.ctypes.data, int(registers[home]), array.nbytes)
+            results.append(array)
         else:
             array = next(found)
             results.append(places.get(int(registers[home]), array))
@@ -260,13 +267,15 @@ def _returned(
 
 
 def _written(plan: plan.Plan) -> list[tuple[Value, int]]:
+    """The outputs that are made before a run, and the registers that say where."""
     pairs = zip(plan.program.outputs, plan.outputs, strict=True)
-    return [(value, register) for value, register in pairs if not value.type.grows]
+    return [(v, register) for v, register in pairs if not v.type.grows and not finds_extents(v, plan.found)]
 
 
-def _dims(plan: plan.Plan, arrays: Sequence[Any]) -> dict[str, int]:
-    """The extents by name."""
-    return {name: arrays[n].shape[axis] for name, (n, axis) in plan.defined.items()}
+def _dims(plan: plan.Plan, arrays: Sequence[Any], frame: np.ndarray | None = None) -> dict[str, int]:
+    """The extents by name; with a frame also those that the run has found."""
+    found = {} if frame is None else {name: int(frame[register]) for name, register in plan.found.items()}
+    return found | {name: arrays[n].shape[axis] for name, (n, axis) in plan.defined.items()}
 
 
 def _bind(plan: plan.Plan, frame: np.ndarray, arrays: Sequence[Any]) -> None:

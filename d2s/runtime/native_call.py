@@ -106,6 +106,8 @@ def entry_of(plan: plan.Plan, classes: Classes | None, inputs: Sequence[Any], po
     axes = max((len(v.type.shape) for v in plan.program.outputs), default=0)
     if classes is None or binding.native() is None or plan.stacks or plan.places or not plan.outputs or axes > MOST_AXES:
         return None
+    if plan.found:  # how large outputs are is not known before the run
+        return None
     return Entry(plan, classes, [type(x) for x in inputs], pool)
 
 

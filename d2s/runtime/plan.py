@@ -16,7 +16,7 @@ plan f(x: r2, n: r3) -> r4
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,15 +35,15 @@ from d2s.runtime.executor import (
     LOAD_BOOL,
     MARK,
     MOVE,
-    MULTIPLY,
     PAUSE,
     RELEASE,
     RUN,
     STOP,
 )  # fmt: skip
+from d2s.runtime.plan_extents import PlansExtents, Registered
 from d2s.runtime.plan_growing import PLANNED, PlansGrowing
 from d2s.runtime.plan_update import PlansUpdates, updating
-from d2s.types import Dim, Type
+from d2s.types import Type
 
 
 @dataclasses.dataclass(eq=False)
@@ -57,6 +57,7 @@ class Plan:
     inputs: list[int]
     extents: dict[str, int]
     defined: dict[str, tuple[int, int]]  # which axis of which input tells an extent
+    found: dict[str, int]  # extents that a run finds
     outputs: list[int]
     computed: list[int]  # where outputs stand before they are copied to where the caller wants them
     stacks: list[int]
@@ -113,7 +114,7 @@ def build(program: Program) -> Plan:
     return _Planner(program).plan()
 
 
-class _Planner(PlansUpdates, PlansGrowing):
+class _Planner(PlansUpdates, PlansExtents, PlansGrowing):
     def __init__(self, program: Program) -> None:
         self.program = program
         self.frame = [0] * executor.FIRST
@@ -125,7 +126,7 @@ class _Planner(PlansUpdates, PlansGrowing):
         self.places: dict[int, list[int]] = {}
         self.constants: list[np.ndarray] = []
         self.stacks: list[int] = []
-        self.products: dict[tuple[Dim, ...], int] = {}
+        self.extents = Registered({})
         self.homes: dict[Value, int] = {}  # where a value's address is; of a list or a stack, the first of its registers
         self.targets: dict[Value, int] = {}  # registers of places that values are to be computed in: outputs, carried values
         self.free: dict[int, list[int]] = {}  # homes whose values are dead, by the register of their bytes; of this region
@@ -139,9 +140,10 @@ class _Planner(PlansUpdates, PlansGrowing):
             self.homes[value] = self.growing(value.type) if value.type.grows else self.register()
         extents = {d: 0 for v in program.inputs for d in v.type.shape if isinstance(d, str)}
         extents = {name: self.register() for name in extents}
-        self.products = {(name,): r for name, r in extents.items()}
+        self.extents = Registered({(name,): r for name, r in extents.items()})
         inputs = [self.homes[v] for v in program.inputs]
         plain = {v for node in program.nodes if not (_structural(node) or node.op == "update") for v in node.outputs}
+        plain = {v for v in plain if all(isinstance(d, int) or d in extents for d in v.type.shape)}
         self.targets = {v: self.register() for v in program.outputs if v in plain}
         self.nodes(program)
         outputs = [self.output(i, value) for i, value in enumerate(program.outputs)]
@@ -154,13 +156,14 @@ class _Planner(PlansUpdates, PlansGrowing):
         operands, frame = np.array(self.operands, np.int32), np.array(self.frame, np.int64)
         axes = [(d, (n, axis)) for n, v in enumerate(program.inputs) for axis, d in enumerate(v.type.shape)]
         defined = {d: place for d, place in reversed(axes) if isinstance(d, str)}
-        places = inputs, extents, defined, outputs, computed
+        places = inputs, extents, defined, self.extents.names, outputs, computed
         return Plan(program, table, operands, frame, *places, self.stacks, checks, self.constants, runs, steps)
 
     def output(self, position: int, value: Value) -> int:
         """Where the caller finds an output: computed in place, or copied there at the end."""
         first = self.program.outputs.index(value) == position
-        if value.type.grows or (first and value in self.targets):
+        found = finds_extents(value, self.extents.names)
+        if value.type.grows or (first and value in self.targets) or found:  # of what the run found Python makes a copy
             return self.homes[value]
         wanted = self.register()
         self.step(COPY, wanted, self.homes[value], self.bytes(value.type))
@@ -174,23 +177,6 @@ class _Planner(PlansUpdates, PlansGrowing):
         self.steps.append((code, *operands))
         return len(self.steps) - 1
 
-    def product(self, dims: tuple[Dim, ...]) -> int:
-        """The register that holds a product of extents; where a run must compute it, the steps for it."""
-        number = int(np.prod([d for d in dims if isinstance(d, int)], dtype=np.int64))
-        names = tuple(sorted(d for d in dims if isinstance(d, str)))
-        key: tuple[Dim, ...] = names if names and number == 1 else (*names, number)
-        if key not in self.products:
-            if not names:
-                self.products[key] = self.register(number)
-            else:
-                x, y = self.product(key[:-1]), self.product(key[-1:])
-                self.products[key] = self.register()
-                self.head.append((MULTIPLY, self.products[key], x, y))
-        return self.products[key]
-
-    def bytes(self, of: Type) -> int:
-        return self.product((*of.shape, of.dtype.size))
-
     def nodes(self, program: Program) -> None:
         """The steps of nodes. What a value took that nothing reads any more is there for the next one of its size."""
         waiting = Counter(v for node in program.nodes for v in set(node.inputs))
@@ -198,6 +184,8 @@ class _Planner(PlansUpdates, PlansGrowing):
         outer, self.free, self.made = (self.free, self.made, self.waiting), {}, {}
         for node in program.nodes:
             self.waiting = waiting
+            if "finds" in node.attrs and not node.regions():
+                self.find_extents(node)
             getattr(self, "plan_" + node.op, self.plan_kernel)(node)
             if node.regions() and _structural(node):
                 self.share(node)
@@ -211,8 +199,9 @@ class _Planner(PlansUpdates, PlansGrowing):
     def region(self, region: Program, inputs: Sequence[int]) -> list[int]:
         """The steps of a region whose inputs stand where the captured values do; returns where its outputs stand."""
         self.homes.update(zip(region.inputs, inputs, strict=True))
-        self.nodes(region)
-        return [self.homes[v] for v in region.outputs]
+        with self.apart():
+            self.nodes(region)
+        return self.at(region.outputs)
 
     def at(self, values: Sequence[Value]) -> list[int]:
         return [self.homes[v] for v in values]
@@ -382,6 +371,11 @@ class _Buffers(NamedTuple):
 
     following: int
     other: int
+
+
+def finds_extents(value: Value, found: Collection[str]) -> bool:
+    """Whether an extent of a value is one of those that the run finds."""
+    return any(isinstance(d, str) and d in found for d in value.type.shape)
 
 
 def _true(flags: Sequence[bool]) -> list[int]:

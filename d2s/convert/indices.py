@@ -1,0 +1,117 @@
+"""Indices of tensors while a function is captured: numbers and bounds of run time, and masks, as what ops take.
+
+In: a tensor and what stands in the brackets. Out: the part of the tensor, or the index without what ops do not know. How long
+a part between bounds of run time is, and how often a mask holds, a run finds.
+
+>>> from d2s import types
+>>> from d2s.ops.dispatch import handling
+>>> from d2s.types import Type
+>>> tracer = Tracer("f")
+>>> x, n = tracer.input(Type(types.float32, (4, 2)), "x"), tracer.input(Type(types.int64), "n")
+>>> with handling(tracer):
+...     item_of_tensor(tracer, x, slice(None, n)).value.type
+f32[m0,2]
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from d2s.capture.forms import OneOf
+from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
+from d2s.eager.tensor import Tensor
+from d2s.errors import IndexRangeError
+from d2s.ops import OPS
+from d2s.ops.found import numbers_of, places_along, stretch_of
+from d2s.ops.item import get_item
+from d2s.ops.shapes import unnamed
+from d2s.types import bool_
+
+_SYMBOLS = Tensor | SymbolicTensor
+
+
+def item_of_tensor(tracer: Tracer, owner: Any, key: Any) -> Any:
+    """Part of a tensor."""
+    symbol, entries = tracer.symbol_of(owner), []
+    for entry, axis in _with_axes(owner, key):
+        if _is_open(entry):
+            symbol = stretch_of(symbol, axis, *_bounds(entry))
+            entry = slice(None)
+        entries += _entries(tracer, owner, entry, axis)
+    return get_item(symbol, tuple(entries))
+
+
+def places_of(tracer: Tracer, owner: SymbolicTensor, key: Any) -> tuple[Any, ...]:
+    """The index of a part that is assigned to: the places of what has bounds of run time."""
+    pairs, entries = list(_with_axes(owner, key)), []
+    for entry, axis in pairs:
+        if _is_open(entry):
+            if any(not isinstance(other, slice) and other is not ... for other, _ in pairs):
+                refuse("D2S1003", "assignment between bounds of run time, beside an index of another kind")
+            entries.append(numbers_of(owner, axis, *_bounds(entry)))
+        else:
+            entries += _entries(tracer, owner, entry, axis)
+    return tuple(entries)
+
+
+def _with_axes(owner: Any, key: Any) -> Iterator[tuple[Any, int]]:
+    """The entries of an index, each with the first axis it is about."""
+    entries = key if isinstance(key, tuple) else (key,)
+    used, axis = sum(map(_axes, entries)), 0
+    for entry in entries:
+        yield entry, axis
+        axis += owner.ndim - used if entry is ... else _axes(entry)
+
+
+def _axes(entry: Any) -> int:
+    """How many axes an entry is about."""
+    if entry is None or entry is ...:
+        return 0
+    return entry.ndim if _is_mask(entry) else 1
+
+
+def _is_mask(entry: Any) -> bool:
+    return isinstance(entry, _SYMBOLS) and entry.dtype is bool_
+
+
+def _is_open(entry: Any) -> bool:
+    return isinstance(entry, slice) and any(isinstance(b, _SYMBOLS) for b in (entry.start, entry.stop, entry.step))
+
+
+def _bounds(entry: slice) -> tuple[Any, Any, int]:
+    """Start, stop and step; the bounds are ints, of run time or not."""
+    step = 1 if entry.step is None else entry.step
+    if isinstance(step, _SYMBOLS):
+        refuse("D2S1001", "a slice of a tensor in steps that only a run will tell")
+    for bound in (entry.start, entry.stop):
+        shape = bound.value.type.shape if isinstance(bound, SymbolicTensor) else getattr(bound, "shape", ())
+        kind = bound.dtype.kind if isinstance(bound, _SYMBOLS) else "i"
+        if len(shape) or kind != "i":
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
+    return entry.start, entry.stop, step
+
+
+def _entries(tracer: Tracer, owner: Any, entry: Any, axis: int) -> list[Any]:
+    """One entry as ops take it."""
+    if isinstance(entry, bool | list | OneOf):
+        refuse(
+            "D2S1003", "indexing of a tensor by a list, or by one of several values, is not part of graphs yet", "use d2s.where"
+        )
+    if _is_mask(entry):
+        return _places(tracer, owner, entry, axis)
+    if isinstance(entry, SymbolicTensor) and entry.value.type.python:
+        return [OPS["cast"](entry, "int64")]
+    return [entry]
+
+
+def _places(tracer: Tracer, owner: Any, mask: Any, axis: int) -> list[Any]:
+    """The places where a mask holds, a tensor for each of its axes."""
+    have = tracer.symbol_of(mask)
+    assert have is not None
+    if not have.ndim:
+        refuse("D2S1003", "indexing of a tensor by one bool of run time is not part of graphs yet", "use an `if`")
+    dims, want = have.value.type.shape, tracer.symbol_of(owner).value.type.shape[axis : axis + have.ndim]  # type: ignore[union-attr]
+    if dims != want and not all(isinstance(d, int) for d in dims + want):
+        raise unnamed("indexing", f"whether a mask of shape {list(dims)} fits axes of {list(want)} values")
+    if dims != want:
+        raise IndexRangeError("D2S0007", f"a mask of shape {list(dims)} does not fit axes of {list(want)} values")
+    return places_along(have)

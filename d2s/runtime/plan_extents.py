@@ -1,0 +1,99 @@
+"""Registers of extents and of products of them: those of a call, known before anything runs, and those that a run finds.
+
+In: dims of types. Out: registers. What a call's extents come to is computed at the head of the table. An extent that a run
+finds (`m0` …) is set where its node stands, and products with it are computed where they are first wanted: they hold for the
+rest of the region they stand in, for a trip comes to another extent.
+
+>>> Registered({("n0",): 2}).known[("n0",)]
+2
+"""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from d2s.ir.program import Node, Value
+from d2s.runtime.executor import LOAD, MOVE, MULTIPLY
+from d2s.types import Dim, Type
+
+Product = tuple[Dim, ...]
+
+
+@dataclasses.dataclass
+class Registered:
+    """Registers by product."""
+
+    known: dict[Product, int]  # of numbers and of a call's extents, before anything runs
+    found: dict[Product, int] = dataclasses.field(default_factory=dict)  # of extents that a run finds; of this region
+    names: dict[str, int] = dataclasses.field(default_factory=dict)  # of extents that a run finds, wherever
+
+
+class PlansExtents:
+    """Part of the planner."""
+
+    extents: Registered
+    head: list[tuple[int, ...]]
+    homes: dict[Value, int]
+
+    def register(self, start: int = 0) -> int:
+        raise NotImplementedError
+
+    def step(self, code: int, *operands: int) -> int:
+        raise NotImplementedError
+
+    def product(self, dims: Product) -> int:
+        """The register that holds a product of extents; where a run must compute it, the steps for it."""
+        number = int(np.prod([d for d in dims if isinstance(d, int)], dtype=np.int64))
+        names = tuple(sorted(d for d in dims if isinstance(d, str)))
+        key: Product = names if names and number == 1 else (*names, number)
+        called = all((name,) in self.extents.known for name in names)
+        registers = self.extents.known if called else self.extents.found
+        if key not in registers:
+            if not names:
+                registers[key] = self.register(number)
+            else:
+                x, y = self.product(key[:-1]), self.product(key[-1:])
+                registers[key] = self.register()
+                step = (MULTIPLY, registers[key], x, y)
+                self.head.append(step) if called else self.step(*step)
+        return registers[key]
+
+    def bytes(self, of: Type) -> int:
+        return self.product((*of.shape, of.dtype.size))
+
+    def name(self, name: str) -> int:
+        """The register of an extent that is found from here on."""
+        register = self.extents.names.setdefault(name, -1)
+        if register < 0:
+            register = self.extents.names[name] = self.register()
+        self.extents.found[(name,)] = register
+        return register
+
+    def find_extents(self, node: Node) -> None:
+        """Sets the extents that a node's last inputs say."""
+        names = node.attrs["finds"]
+        for name, value in zip(names, node.inputs[len(node.inputs) - len(names) :], strict=True):
+            if isinstance(name, str) and (name,) not in self.extents.known:
+                self.step(LOAD, self.name(name), self.homes[value])
+
+    def hand_on(self, have: Type, want: Type) -> None:
+        """Sets the extents of one type that another one has by names of its own."""
+        for d, name in zip(have.shape, want.shape, strict=True):
+            if d != name and isinstance(name, str):
+                source = self.product((d,))
+                self.step(MOVE, self.name(name), source)
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What is found in a `with` block of this holds to its end."""
+        outer = self.extents.found
+        self.extents.found = dict(outer)
+        yield
+        self.extents.found = outer
+
+
+def finds(node: Node) -> Sequence[str]:
+    """The names of extents that a node sets."""
+    return [name for name in node.attrs.get("finds", ()) if isinstance(name, str)]

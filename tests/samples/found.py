@@ -1,0 +1,77 @@
+"""Ops whose results are as long as a run says; tried on extents that are told."""
+
+import numpy as np
+
+from tests.samples.sample import Listed
+
+
+def number(n):
+    return np.array(n, "int64")
+
+
+def places_where(mask, count, finds):
+    return np.flatnonzero(mask)
+
+
+def counting(count, finds):
+    return np.arange(count)
+
+
+def along(start, count, axis, step):
+    return (slice(None),) * axis + (start + step * np.arange(count),)
+
+
+def cut(x, start, count, axis, step, finds):
+    return x[along(start, count, axis, step)]
+
+
+def uncut(x, like, start, count, axis, step):
+    out = np.zeros_like(like)
+    out[along(start, count, axis, step)] = x
+    return out
+
+
+def behind(*given, axis, finds):
+    return np.concatenate(given[: len(given) // 2], axis)
+
+
+def masks(make):
+    for mask in (make(7), make(3, 4), np.zeros((0, 2), bool), np.ones((2, 2), bool), np.zeros(3, bool)):
+        yield [mask, number(mask.sum())], {"finds": (int(mask.sum()),)}
+
+
+PARTS = [  # shape, axis, start, count, step
+    ((6,), 0, 1, 4, 1),
+    ((6,), 0, 5, 3, -2),
+    ((6,), 0, 6, 0, 1),
+    ((3, 4), 1, 0, 2, 3),
+    ((2, 5, 3), 1, 2, 2, 1),
+    ((4, 0), 0, 1, 2, 1),
+]
+
+
+def parts(make):
+    for shape, axis, start, count, step in PARTS:
+        attrs = {"axis": axis, "step": step, "finds": (count,)}
+        yield [make(*shape), number(start), number(count)], attrs
+
+
+def put_parts(make):
+    for shape, axis, start, count, step in PARTS:
+        part = make(*(count if k == axis else d for k, d in enumerate(shape)))
+        yield [part, make(*shape), number(start), number(count)], {"axis": axis, "step": step}
+
+
+def rows(make):
+    for axis, shapes in ((0, [(2, 3), (1, 3)]), (1, [(2, 1), (2, 0), (2, 4)]), (0, [(0,), (3,)])):
+        sizes = [s[axis] for s in shapes]
+        yield [*(make(*s) for s in shapes), *map(number, sizes), number(sum(sizes))], {"axis": axis, "finds": (sum(sizes),)}
+
+
+SAMPLES = {
+    "places_where": Listed(places_where, masks, kinds="b"),
+    "counting": Listed(counting, lambda make: (([number(n)], {"finds": (n,)}) for n in (0, 1, 5)), kinds="f"),
+    "cut": Listed(cut, parts),
+    "uncut": Listed(uncut, put_parts),
+    "behind": Listed(behind, rows),
+}
