@@ -25,11 +25,12 @@ from d2s.types import Type
 
 MISSED = object()
 _NOT_AS_BEFORE = "(AttributeError, LookupError, ValueError, TypeError, MemoryError)"
+_FILE = __file__ + ": written"  # the text is one of d2s: nodes of the tape look for the user's line
 Quick = Callable[..., Any]
 
 
 def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Signature, inputs: Sequence[Any]) -> Quick | None:
-    """The function, if the variant does nothing but compute; for inputs of the classes of these."""
+    """The function, if the variant does nothing but compute; for inputs of the classes of these, as far as it ran before."""
     captured = variant.captured
     if captured.draws or captured.stores or captured.reads or captured.standing is not None or variant.graph.acts:
         return None
@@ -83,7 +84,8 @@ class _Quick(Check):
         ]
         body = "".join(f"        {line}\n" for line in lines)
         head = f"def quick({', '.join(listed(parameters))}):\n    try:\n"
-        exec(f"{head}{body}    except {_NOT_AS_BEFORE}:\n        pass\n    return MISSED\n", self.objects)
+        text = f"{head}{body}    except {_NOT_AS_BEFORE}:\n        pass\n    return MISSED\n"
+        exec(compile(text, _FILE, "exec"), self.objects)
         found: Quick = self.objects["quick"]
         return found
 

@@ -143,7 +143,7 @@ class StaticFunction:
         for place, (_, variant) in enumerate(self.variants[:LOOKED_AT]):
             leaves = variant.matches(values) if variant.matches else None
             if leaves is not None:
-                if place or not variant.tried:
+                if place or variant.is_slow:
                     self._first(variant, leaves)
                 return variant(leaves, values)
         leaves, skeleton = flatten(self._arguments(values))
@@ -167,7 +167,7 @@ class StaticFunction:
         """A variant that was used just now comes first; it is made quick where it has run before."""
         with _lock:
             self.variants.sort(key=lambda pair: pair[1] is not variant)
-            if variant.graph.has_run and not variant.tried:
+            if variant.is_slow:
                 variant.hasten(self.function, self.signature(), leaves)
             self.quick[:] = [v.quick for _, v in self.variants[:LOOKED_AT] if v.quick]
 

@@ -20,7 +20,7 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import FormatError
 from d2s.export import Model
 from d2s.ir.program import Node, Program, Value
-from d2s.jit.variant import Graph
+from d2s.jit.graph import Graph
 from d2s.nn.dropout import MODES, dropout
 from d2s.nn.norm import batch_norm
 

@@ -26,8 +26,8 @@ from d2s.export.model import BUFFER, PARAMETER
 from d2s.export.paddle_format import FORWARD
 from d2s.ir.program import Program, Value
 from d2s.jit import returned
+from d2s.jit.graph import Graph
 from d2s.jit.training_form import TrainingForm, marks_of
-from d2s.jit.variant import Graph
 from d2s.nn.layer import Layer, Parameter
 from d2s.runtime import launch
 from d2s.types import NUMBERS, Type

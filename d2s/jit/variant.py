@@ -2,228 +2,34 @@
 
 In: the leaves of a call's arguments. Out: what the function returns, with the bits eager code gives.
 
->>> from d2s.ir.text import parse
->>> graph = Graph(parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = tanh(x) return %0 }"))
->>> graph([d2s.to_tensor([0.0])])[0].numpy().tolist()
-[0.0]
+>>> double = d2s.to_static(lambda x: x * 2.0)
+>>> variant = double.concrete_program(d2s.to_tensor([1.0]))
+>>> variant([d2s.to_tensor([3.0])], ()).tolist()
+[6.0]
 """
 
 import collections
 import inspect
-from collections.abc import Callable, Sequence, Set
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from d2s import passes
-from d2s.autodiff import reads, tape, writes
-from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
-from d2s.autodiff.program import depending, linearize
 from d2s.capture.result import build
 from d2s.capture.stores import write
 from d2s.capture.symbolic import liftable
 from d2s.capture.trace import trace
 from d2s.capture.tree import containers
-from d2s.config import knob
 from d2s.default_dtype import default_dtype
-from d2s.eager.handler import again, refuse_changed
 from d2s.eager.tensor import Tensor
-from d2s.errors import CaptureError, GradientError
-from d2s.ir.program import Program, Value
-from d2s.ir.text import show
+from d2s.errors import CaptureError
 from d2s.jit.checks import Check, Matches
+from d2s.jit.graph import Graph
 from d2s.jit.quick import Quick, quick_of
 from d2s.jit.signature import Key
-from d2s.ops.dispatch import handlers
-from d2s.runtime import host, launch, native_call, random_state
-from d2s.runtime.call import Call
+from d2s.runtime import host, launch, random_state
 from d2s.runtime.plan import Plan
-from d2s.stages import stage
-
-Mask = tuple[bool, ...]
-
-
-class Graph:
-    """A Program with its gradients: what runs, for a captured function and for one that was loaded."""
-
-    def __init__(self, program: Program, returned: int | None = None, learnt: Sequence[int] | None = None) -> None:
-        self.program = passes.prepare(program)
-        self.returned = len(program.outputs) if returned is None else returned  # outputs behind them get no cotangent as a rule
-        self.learnt = learnt  # where the Program has its own gradients: outputs with a history, which is used up
-        self._plain = Call(self.program, passes.lower)
-        made = {v for node in self.program.nodes if not node.regions() for v in node.outputs}
-        self.hands_on = not made.issuperset(self.program.outputs)  # an input that comes out is the tensor that went in
-        self._runs: dict[Mask, _Run] = {}
-        self.acts = host.acts(self.program)
-        self._active: dict[Mask, Set[Value]] = {}
-        self._graphs: dict[tuple[Mask, Mask, Mask], tuple[Linear, Graph]] = {}
-        self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
-
-    def halves(self, wanted: Mask, given: Mask, started: Mask) -> tuple[Linear, Call, Call]:
-        """The forward and the backward half for what a sweep has and wants."""
-        key = wanted, given, started
-        if key not in self._halves:
-            linear = linearize(self.program, *key)
-            stage(f"forward:{self.program.name}", lambda: show(linear.forward))
-            stage(f"backward:{self.program.name}", lambda: show(linear.backward))
-            self._halves[key] = linear, Call(linear.forward, passes.lower), Call(linear.backward, passes.lower)
-        return self._halves[key]
-
-    def connected(self, wanted: Mask, given: Mask, started: Mask) -> "tuple[Linear, Graph]":
-        """Both halves as one graph, for gradients of gradients."""
-        key = wanted, given, started
-        if key not in self._graphs:
-            linear = self.halves(*key)[0]
-            self._graphs[key] = linear, Graph(linear.whole())
-        return self._graphs[key]
-
-    def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
-        """Runs on tensors (Python numbers as 0-D ones)."""
-        arrays = [t.array for t in inputs]
-        wanted = tuple([not t.stop_gradient for t in inputs]) if recording() and self.learnt is None else ()
-        if self.acts and not host.is_running():
-            with host.running():
-                return self(inputs)
-        if self.acts:
-            host.current().wanting = self._wanting(wanted or (False,) * len(inputs))
-        if True not in wanted:
-            results = self._plain(arrays)
-            if self.learnt:
-                return [_used_up(a) if n in self.learnt else Tensor(a) for n, a in enumerate(results)]
-            if not self.hands_on:
-                return [Tensor(a) for a in results]
-            own = {id(a): t for a, t in zip(arrays, inputs, strict=True)}
-            return [own[id(a)] if id(a) in own else Tensor(a) for a in results]
-        run = self._runs.get(wanted)
-        if run is None:
-            run = self._runs[wanted] = self._run_of(wanted)
-        before = len(host.current().found) if self.acts else 0
-        results = run.forward(arrays)
-        node = GraphNode(self, inputs, arrays, wanted, run.given, results)
-        node.found = host.current().found[before:] if self.acts else []
-        own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
-        return [
-            own[id(a)] if id(a) in own else Tensor(a, not reached, tape.result(node, n) if reached else None)
-            for n, (a, reached) in enumerate(zip(results, run.reached, strict=False))
-        ]
-
-    @property
-    def has_run(self) -> bool:
-        """Whether it ran without gradients."""
-        return self._plain.has_run
-
-    def entry(self, inputs: Sequence[Any]) -> native_call.Entry | None:
-        """The way past Python for such inputs, Python floats as they are; without gradients."""
-        return self._plain.entry(handlers.base.classes, inputs)
-
-    def plans(self, inputs: Sequence[Tensor]) -> list[Plan]:
-        """What a call on such tensors runs: one plan, or where a gradient is wanted those of both halves."""
-        wanted = tuple(not t.stop_gradient for t in inputs)
-        if not recording() or True not in wanted or self.learnt is not None:
-            return [self._plain.plan]
-        given = self._run_of(wanted).given
-        return [half.plan for half in self.halves(wanted, given, (False,) * len(wanted))[1:]]
-
-    def _run_of(self, wanted: Mask) -> "_Run":
-        given = tuple(n < self.returned and v.type.is_float for n, v in enumerate(self.program.outputs))
-        linear, forward, _ = self.halves(wanted, given, (False,) * len(wanted))
-        return _Run(forward, given, [n in linear.reached for n in range(len(given))])
-
-    def _wanting(self, wanted: Mask) -> Set[Value]:
-        """The values that depend on a wanted input."""
-        if wanted not in self._active:
-            self._active[wanted] = depending(self.program, wanted)
-        return self._active[wanted]
-
-
-class _Run(NamedTuple):
-    """How a call runs whose inputs want gradients: the forward half, which outputs get cotangents, which have a gradient."""
-
-    forward: Call
-    given: Mask
-    reached: list[bool]
-
-
-class GraphNode(tape.TapeNode):
-    """A call of a Graph on the tape: inputs as they were, and what its forward half kept for the backward one."""
-
-    __slots__ = ("arrays", "executor", "found", "given", "graph", "results", "sweeping", "swept", "wanted")
-
-    found: list[Any]  # what Python's steps found in the forward half
-
-    def __init__(
-        self, graph: Graph, inputs: Sequence[Tensor], arrays: list[Any], wanted: Mask, given: Mask, results: list[Any]
-    ) -> None:
-        super().__init__(tape.edge(t) if w else None for t, w in zip(inputs, wanted, strict=True))
-        self.graph, self.arrays, self.wanted, self.given, self.results = graph, arrays, wanted, given, results
-        self.swept: set[int] = set()
-        self.executor = knob("EXECUTOR")
-
-    def blamed(self) -> tuple[str, str]:
-        return f"'{self.graph.program.name}'", ""
-
-    def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
-        if not self.swept.isdisjoint(cotangents):
-            message = "backward() a second time through a result of a static call whose buffers were freed by the first"
-            raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
-        self.sweeping = set(cotangents)
-        if totals.connected:
-            self.pull_connected(cotangents, totals)
-            return
-        given = tuple(n in cotangents for n in range(len(self.given)))
-        so_far = [None if edge is None else totals.get(edge) for edge in self.edges]
-        started = tuple(t is not None for t in so_far)
-        linear, forward, backward = self.graph.halves(self.wanted, given, started)
-        same = self.executor == knob("EXECUTOR")  # stacks of one executor are nothing to another
-        assumed = same and linear is self.graph.halves(self.wanted, self.given, (False,) * len(started))[0]
-        kept = self.results if assumed else self._again(lambda: forward(self.arrays))  # it keeps other values
-        saved = [self.arrays[n] if is_input else kept[n] for is_input, n in linear.saved]
-        if writes.after(self.order):
-            self.check(linear.backward, saved)
-            if not assumed:
-                self.check(linear.forward, self.arrays)
-        gs = [cotangents[n].array for n in sorted(cotangents) if n in linear.reached]
-        results = backward([*saved, *gs, *(t.array for t in so_far if t is not None)])
-        for n, total, flag in linear.totals:
-            if flag < 0 or results[flag]:
-                totals.put(self.edges[n], Tensor(results[total]))
-
-    def _again(self, run: Callable[[], Any]) -> Any:
-        """A forward half once more, for a sweep that was not foreseen: what Python did before it does not do again."""
-        with host.replaying(self.found):
-            return run()
-
-    def pull_connected(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
-        """The same on the tape: both halves run as a graph of its own, whose gradient is that of the gradient."""
-        given = tuple(n in cotangents for n in range(len(self.given)))
-        so_far = [None if edge is None else totals.get(edge) for edge in self.edges]
-        linear, whole = self.graph.connected(self.wanted, given, tuple(t is not None for t in so_far))
-        if writes.after(self.order):
-            self.check(linear.forward, self.arrays)
-        inputs = [again(edge, a) for edge, a in zip(self.edges, self.arrays, strict=True)]
-        gs = [cotangents[n] for n in sorted(cotangents) if n in linear.reached]
-        results = self._again(lambda: whole([*inputs, *gs, *(t for t in so_far if t is not None)]))
-        for n, total, flag in linear.totals:
-            if flag < 0 or results[flag].item():
-                totals.put(self.edges[n], results[total])
-
-    def check(self, program: Program, arrays: Sequence[Any]) -> None:
-        """Refuses to run a half that reads values changed since the call."""
-        read = reads.of_program(program)
-        for value, array in zip(program.inputs, arrays, strict=False):
-            if value in read and isinstance(array, np.ndarray):
-                line = next((node.where for node in program.nodes if value in node.inputs and node.where), self.line)
-                refuse_changed(array, self.order, f"'{self.graph.program.name}'", line)
-
-    def release(self) -> None:
-        """Frees the buffers once every result has been swept: each has a gradient of its own, as eagerly."""
-        self.swept |= self.sweeping
-        reached = self.graph.halves(self.wanted, self.given, (False,) * len(self.wanted))[0].reached
-        if not reached <= self.swept:
-            return
-        super().release()
-        self.results, self.arrays = [], []
 
 
 class Variant:
@@ -241,8 +47,8 @@ class Variant:
         self.in_place = [(owner, details[0]) for kind, owner, *details in self.captured.stores if kind == "tensor"]
         self.key = key
         self.matches: Matches | None = None  # written once a second call fits
-        self.quick: Quick | None = None  # once a call without gradients has run
-        self.tried = False
+        self.quick: Quick | None = None  # written once it has run before
+        self._tried = 0  # the ways of running known when that was tried
 
     def write_check(self) -> None:
         """From now on one function answers whether this is the variant of a call."""
@@ -252,12 +58,16 @@ class Variant:
         check.rest(self)
         self.matches = check.function()
 
-    def hasten(self, function: Callable[..., Any], signature: inspect.Signature, leaves: Sequence[Any]) -> bool:
-        """Whether from now on `quick` answers calls like the one with these leaves."""
+    @property
+    def is_slow(self) -> bool:
+        """Whether it ran in a way that `quick` may do, and there is none."""
+        return self.quick is None and self._tried < self.graph.ways
+
+    def hasten(self, function: Callable[..., Any], signature: inspect.Signature, leaves: Sequence[Any]) -> None:
+        """From now on `quick` answers calls like the one with these leaves, if that can be."""
         inputs = [*(leaves[n] for n in self.captured.arguments), *self.captured.lifted]
-        self.tried = True
+        self._tried = self.graph.ways
         self.quick = quick_of(self, function, signature, inputs)
-        return self.quick is not None
 
     def changed(self, leaves: Sequence[Any]) -> str:
         """What no longer is as it was at capture; empty if nothing."""
@@ -350,13 +160,6 @@ class Variant:
             if there[tensor.array.ctypes.data] > 1:
                 message = f"'{self.graph.program.name}' changes a tensor in place whose memory another tensor has that it reads"
                 raise CaptureError("D2S1003", message, hint="give it copies: x.clone()")
-
-
-def _used_up(array: np.ndarray) -> Tensor:
-    """A result whose gradient was taken where it was computed."""
-    node = tape.TapeNode(())
-    node.release()
-    return Tensor(array, False, node)
 
 
 def _tensor(leaf: Any) -> Tensor:

@@ -74,10 +74,12 @@ class Call:
     def has_run(self) -> bool:
         return self._frames is not None
 
-    def entry(self, classes: Any, inputs: Sequence[Any]) -> native_call.Entry | None:
-        """The way past Python for inputs of the classes of these, if there is one."""
+    def entry(
+        self, classes: Any, kinds: Sequence[type], recorded: native_call.Recorded | None = None
+    ) -> native_call.Entry | None:
+        """The way past Python for inputs of these classes, if there is one."""
         frames = self.frames()
-        return native_call.entry_of(frames.plan, classes, inputs, frames.pool)
+        return native_call.entry_of(frames.plan, classes, kinds, frames.pool, recorded)
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         if knob("EXECUTOR") == "interpreter":

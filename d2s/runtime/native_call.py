@@ -1,22 +1,23 @@
 """The call of a plan in native text: from tensors to tensors, with nothing of Python in between.
 
-An `Entry` belongs to one plan and is called with the tuple of its inputs: tensors, and Python floats. It looks whether they are
-what the plan takes, puts addresses and extents into a frame of its pool, allocates the outputs, runs the executor and makes the
-tensors: one, or a tuple. Where anything is unusual - an input of another class or extents, one that wants a gradient where
-there is a tape, a run that needs Python - it answers None, and Python goes the plain way, which finds the same bits or the
-error. A plan that Python has a part in, or that has stacks, has no entry.
+An `Entry` belongs to one plan and is called with the tuple of its inputs: tensors, arrays, Python floats. It looks whether they
+are what the plan takes, puts addresses and extents into a frame of its pool, allocates the outputs, runs the executor and makes
+the tensors: one, or a tuple. Where there is a tape and inputs want gradients, an entry with another plan - that of the forward
+half, for just these inputs - is asked behind it, which also makes the tape's node. Where anything is unusual - an input of
+another class or extents, a run that needs Python - the answer is None, and Python goes the plain way, which finds the same bits
+or the error. A plan that Python has a part in, or that has stacks, has no entry.
 
 A frame is: the next free one, the ends of its arena, for each input its array and a cell for a float, for each output its
 array, then the registers. A row of an input: its class, its register, how many axes it has (FLOAT: it is a float), the
-word of its dtype and its extents, or minus the register of each - doubled, plus one where it is set here. A row of an output:
-the register it is written to, the one that says where it came to be, its dtype, how many axes it has, and their extents, or
-minus the register of each.
+word of its dtype, its `stop_gradient` if that is to be the one or the other, and its extents, or minus the register of each -
+doubled, plus one where it is set here. A row of an output: the register it is written to, the one that says where it came to
+be, its dtype, how many axes it has, its history (see `_histories`), and its extents, or minus the register of each.
 
 >>> from d2s.ir.text import parse
 >>> from d2s.ops.dispatch import handlers
 >>> program = parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = add(x, x) return %0 }")
 >>> x = d2s.to_tensor([1.0, 2.0])
->>> entry = entry_of(plan.build(program), handlers.base.classes, (x,), [])
+>>> entry = entry_of(plan.build(program), handlers.base.classes, (type(x),), [])
 >>> entry is None or entry.call((x,)).tolist() == [2.0, 4.0]
 True
 """
@@ -25,16 +26,16 @@ import ast
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from d2s import memory
 from d2s.codegen import cache, native_functions
 from d2s.codegen.host import native_object
-from d2s.runtime import binding, executor, native_objects, plan
+from d2s.runtime import binding, executor, native_objects, native_results, native_tape, plan
 from d2s.runtime.native_call_text import FUNCTIONS, TEXT
-from d2s.runtime.native_launcher import LARGEST, Classes, builtin, descr_word, layout, linked
+from d2s.runtime.native_launcher import LARGEST, Classes, builtin, descr_word, layout, linked, offsets, template
 from d2s.runtime.native_text import CALL, HEAD, whole
 from d2s.types import Dim
 
@@ -46,7 +47,7 @@ _ARENA = 1 << 16
 
 @functools.cache
 def _address() -> int:
-    return linked(whole(native_objects.TEXT, TEXT), ["call"])["call"]
+    return linked(whole(native_objects.TEXT, native_tape.TEXT, native_results.TEXT, TEXT), ["call"])["call"]
 
 
 @functools.cache
@@ -57,29 +58,58 @@ def _functions() -> dict[str, int]:
     return cache.linked(f"calls of plans\n{text}", lambda: native_object(text), ["bind", "extents_of", "came_out"])
 
 
+class Recorded(NamedTuple):
+    """What calls put on the tape: a node with what all their nodes share, and what stands for a further result of it.
+
+    And which inputs want a gradient, which of the outputs handed out have one; outputs behind those are kept by the node only.
+    """
+
+    node: Any
+    result: Any
+    wanted: Sequence[bool]
+    reached: Sequence[bool]
+
+
 class Entry:
     """One plan's native call; `call(inputs)` is a tensor, a tuple of them, or None."""
 
-    def __init__(self, plan: plan.Plan, classes: Classes, kinds: Sequence[type], pool: list[Any]) -> None:
+    def __init__(
+        self, plan: plan.Plan, classes: Classes, kinds: Sequence[type], pool: list[Any], recorded: Recorded | None = None
+    ) -> None:
         self.plan, self.pool, self.frames = plan, pool, list[Any]()
-        words, templates = layout(classes)
-        rows, made = (np.array(found, np.int64) for found in (_rows(plan, kinds), _made(plan)))
-        words |= dict.fromkeys(("arrays", "op", "buckets", "free", "reason"), 0) | _functions()
-        words |= {"inputs": len(plan.inputs), "outputs": len(plan.outputs), "rows": rows.ctypes.data, "made": made.ctypes.data}
+        self._behind: Entry | None = None
+        words, templates = layout(classes) if recorded is None else _tape_layout(classes, recorded)
+        positions = list(range(len(plan.outputs)))
+        rows = np.array(_rows(plan, kinds, recorded.wanted if recorded else ()), np.int64)
+        made = np.array(_made(plan, _histories(positions, recorded.reached if recorded else ())), np.int64)
+        words |= dict.fromkeys(("arrays", "op", "buckets", "free", "reason", "following"), 0) | _functions()
+        words |= {"inputs": len(plan.inputs), "outputs": len(positions), "on_tape": recorded is not None}
+        words |= {"returned": len(recorded.reached if recorded else positions)}
+        words |= {"rows": rows.ctypes.data, "made": made.ctypes.data, "releases": is_long(plan)}
         words |= {"execute": executor.address(), "steps": plan.steps.ctypes.data, "operand_table": plan.operands.ctypes.data}
-        words |= {"releases": is_long(plan)}
-        self.head = np.array([words[name] for name in (*HEAD, *CALL)], np.int64)
-        self.kept = classes, kinds, templates, rows, made  # what the head points at
+        self.head = np.array([words.get(name, 0) for name in (*HEAD, *CALL)], np.int64)
+        self.kept = classes, kinds, recorded, templates, positions, rows, made  # what the head points at
         self.add(self._arena())
         self.call: Callable[[tuple[Any, ...]], Any] = builtin(_address(), self.head)
+
+    def ask_behind(self, entry: "Entry") -> None:
+        """Has `call` ask another entry where this one, and those asked behind it so far, decline."""
+        if self._behind:
+            self._behind.ask_behind(entry)
+            return
+        self._behind = entry
+        self.head[_word("following")] = entry.head.ctypes.data
 
     def declined(self) -> None:
         """Behind a call that was declined: one more frame where one was missing, or another where its arena was full."""
         reason = self.head[_word("reason")]
+        self.head[_word("reason")] = 0
         if reason == FULL:
             self.head[_word("free")] = 0  # the way through Python finds out how much it takes
         if reason in (FULL, NO_FRAME):
             self.add(self._arena())
+        if self._behind:
+            self._behind.declined()
 
     def _arena(self) -> np.ndarray:
         return self.pool.pop().arena if self.pool else np.empty(_ARENA, np.uint8)
@@ -98,38 +128,55 @@ def _word(name: str) -> int:
     return (*HEAD, *CALL).index(name)
 
 
-def entry_of(plan: plan.Plan, classes: Classes | None, inputs: Sequence[Any], pool: list[Any]) -> Entry | None:
-    """The entry of a plan for inputs of the classes of these, if it can have one.
+def entry_of(
+    plan: plan.Plan, classes: Classes | None, kinds: Sequence[type], pool: list[Any], recorded: Recorded | None = None
+) -> Entry | None:
+    """The entry of a plan for inputs of these classes - tensors, arrays, Python floats - if it can have one.
 
-    In `pool` are frames of the way through Python, whose arenas it may take.
+    In `pool` are frames of the way through Python, whose arenas it may take. `recorded` is for calls on the tape.
     """
     axes = max((len(v.type.shape) for v in plan.program.outputs), default=0)
     if classes is None or binding.native() is None or plan.stacks or plan.places or not plan.outputs or axes > MOST_AXES:
         return None
     if plan.found:  # how large outputs are is not known before the run
         return None
-    return Entry(plan, classes, [type(x) for x in inputs], pool)
+    return Entry(plan, classes, kinds, pool, recorded)
 
 
-def _rows(plan: plan.Plan, kinds: Sequence[type]) -> list[int]:
+def _tape_layout(classes: Classes, recorded: Recorded) -> tuple[dict[str, int], list[Any]]:
+    """The words of a head whose calls are on the tape, and what they point at."""
+    words, templates = layout(classes._replace(node=recorded.node), ("edges", "order", "code", "at", "arrays", "results"))
+    at = offsets(type(recorded.result))
+    templates.append(template(recorded.result, at, ("node", "position")))
+    words |= {"result_template": templates[-1].ctypes.data, "result_node_at": at["node"], "position_at": at["position"]}
+    return words, templates
+
+
+def _rows(plan: plan.Plan, kinds: Sequence[type], wanted: Sequence[bool]) -> list[int]:
     rows, known = list[int](), set[str]()
-    for value, register, kind in zip(plan.program.inputs, plan.inputs, kinds, strict=True):
+    for k, (value, register, kind) in enumerate(zip(plan.program.inputs, plan.inputs, kinds, strict=True)):
         of = value.type
         if kind is float:
-            rows += [id(kind), register, FLOAT, 0]
+            rows += [id(kind), register, FLOAT, 0, 0]
             continue
-        rows += [id(kind), register, len(of.shape), descr_word(of.dtype.numpy)]
+        rows += [id(kind), register, len(of.shape), descr_word(of.dtype.numpy), id(not wanted[k]) if wanted else 0]
         for d in of.shape:
             rows.append(d if isinstance(d, int) else -2 * plan.extents[d] - (d not in known))
             known |= {d} if isinstance(d, str) else set()
     return rows
 
 
-def _made(plan: plan.Plan) -> list[int]:
+def _histories(positions: Sequence[int], reached: Sequence[bool]) -> list[int]:
+    """What an output's row says of its history: 0 for none, 1 for the node itself, or its position as an object."""
+    on_tape = [*reached, *[False] * len(positions)]
+    return [(id(n) if n else 1) if on_tape[n] else 0 for n in positions]
+
+
+def _made(plan: plan.Plan, histories: Sequence[int]) -> list[int]:
     rows = list[int]()
-    for value, register, home in zip(plan.program.outputs, plan.outputs, plan.computed, strict=True):
+    for value, register, home, history in zip(plan.program.outputs, plan.outputs, plan.computed, histories, strict=True):
         dims = [_extent(plan, d) for d in value.type.shape]
-        rows += [register, home, id(value.type.dtype.numpy), len(dims), *dims]
+        rows += [register, home, id(value.type.dtype.numpy), len(dims), history, *dims]
     return rows
 
 

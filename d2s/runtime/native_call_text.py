@@ -1,7 +1,7 @@
 """The native text of `native_call`: what is plain arithmetic as native functions, what calls CPython as LLVM IR.
 
 In: nothing. Out: FUNCTIONS, in the small part of Python that `native_functions` knows, and TEXT, with the shorthands of
-`native_text`. Names in brackets are words of a head: see CALL there.
+`native_text`. Names in brackets are words of a head: see CALL there. What becomes of a run's results is in `native_results`.
 
 >>> "def came_out" in FUNCTIONS, "define ptr @call" in TEXT
 (True, True)
@@ -20,23 +20,30 @@ def bind(head, frame, items):
     for k in range(count):
         told, tensor = i64(row), i64(x[k])
         register, axes = told[1], told[2]
-        f[3 + k] = 0
+        f[3 + k], row = 0, row + 40
         if tensor[1] != told[0]:
             return 0 - 1
         if axes < 0:
             f[3 + count + k] = tensor[2]
             r[register] = frame + (3 + count + k) * 8
-            row = row + 32
         else:
-            place = i64(x[k] + h[array_at])[0]
-            if place == 0:
-                return 0 - 1
+            place, stop = x[k], h[true]
+            if told[0] != h[array_type]:
+                place, stop = i64(x[k] + h[array_at])[0], i64(x[k] + h[stop_at])[0]
+                if place == 0:
+                    return 0 - 1
             array, flags = i64(place), i32(place + 64)[0]
             if array[1] != h[array_type] or flags % 2 == 0 or flags // 256 % 2 == 0:
                 return 0 - 1
             if i64(array[7] + 24)[0] != told[3] or i32(place + 24)[0] != axes:
                 return 0 - 1
-            extents, row = i64(array[4]), row + 32
+            if told[4] != 0 and stop != told[4]:
+                return 0 - 1
+            if stop != h[true]:
+                wants = 1
+                if stop != h[false]:
+                    return 0 - 1
+            extents = i64(array[4])
             for axis in range(axes):
                 wanted = i64(row)[axis]
                 if wanted >= 0:
@@ -50,11 +57,6 @@ def bind(head, frame, items):
                             return 0 - 1
                     if r[kept] != extents[axis]:
                         return 0 - 1
-            stop = i64(x[k] + h[stop_at])[0]
-            if stop != h[true]:
-                wants = 1
-                if stop != h[false]:
-                    return 0 - 1
             f[3 + k] = place
             r[register] = array[2]
             row = row + axes * 8
@@ -66,7 +68,7 @@ def extents_of(registers, row, to):
     """The extents of an output; 0 if it is larger than memory may be."""
     r, told, dims, size = i64(registers), i64(row), i64(to), 1
     for axis in range(told[3]):
-        d = told[4 + axis]
+        d = told[5 + axis]
         if d < 0:
             d = r[0 - d]
         if d > 0 and size > largest // d:
@@ -85,173 +87,85 @@ def came_out(head, frame, row):
     if told[0] == told[1]:
         return 0 - 1
     for k in range(count):
-        if f[3 + k] != 0 and i64(f[3 + k])[2] == r[told[1]]:
-            if found >= 0:
-                return 0 - 1
-            found = k
+        if f[3 + k] != 0:
+            array = i64(f[3 + k])
+            if array[1] == h[array_type] and array[2] == r[told[1]]:
+                if found >= 0:
+                    return 0 - 1
+                found = k
     return found
 '''
 TEXT = """
-; METH_O: call(inputs) -> Tensor, or a tuple of Tensors, or None: not for us, and `reason` says why.
+; METH_O: call(inputs) -> Tensor, or a tuple of Tensors, or None: not for us, and each head's `reason` says why.
 define ptr @call(ptr %self, ptr %inputs) {
 entry:
-  %dims = alloca [32 x i64]
-  %head = ptr at %self[2]
-  %count = i64 at %head[inputs]
-  %made = i64 at %head[outputs]
-  %row0 = ptr at %head[made]
-  %head[reason] := i64 0
-  %length = i64 at %inputs[2]
-  %right = icmp eq i64 %length, %count
-  br i1 %right, label %look, label %decline
-look:
-  %frame = ptr at %head[free]
-  %none_free = icmp eq ptr %frame, null
-  br i1 %none_free, label %no_frame, label %take
-no_frame:
-  %head[reason] := i64 1
-  br label %decline
-decline:
-  %answer = call ptr @declined(ptr %head)
+  %first = ptr at %self[2]
+  br label %next
+next:
+  %head = phi ptr [%first, %entry], [%following, %go_on]
+  %answer = call ptr @served(ptr %head, ptr %inputs)
+  %none = icmp eq ptr %answer, null
+  br i1 %none, label %other, label %end
+end:
   ret ptr %answer
+other:
+  %following = ptr at %head[following]
+  %last = icmp eq ptr %following, null
+  br i1 %last, label %decline, label %ask
+ask:
+  %error = call ptr @PyErr_Occurred()
+  %quiet = icmp eq ptr %error, null
+  br i1 %quiet, label %go_on, label %decline
+go_on:
+  br label %next
+decline:
+  %declined = call ptr @declined(ptr %first)
+  ret ptr %declined
+}
+
+; What one plan's head makes of a call; null: nothing.
+define internal ptr @served(ptr %head, ptr %inputs) {
+entry:
+  %count = i64 at %head[inputs]
+  %length = i64 at %inputs[2]
+  %frame = ptr at %head[free]
+  %right = icmp eq i64 %length, %count
+  %none_free = icmp eq ptr %frame, null
+  %why = zext i1 %none_free to i64
+  %head[reason] := i64 %why
+  %can = xor i1 %none_free, true
+  %look = and i1 %right, %can
+  br i1 %look, label %take, label %no
+no:
+  ret ptr null
 take:
   %following = ptr at %frame[0]
   %head[free] := ptr %following
   %items = getelementptr i64, ptr %inputs, i64 FIRST_ITEM
-  %arrays = getelementptr i64, ptr %frame, i64 3
-  %twice = shl i64 %count, 1
-  %results = getelementptr i64, ptr %arrays, i64 %twice
-  %registers = getelementptr i64, ptr %results, i64 %made
-  %bind = ptr at %head[bind]
-  %state = call i64 %bind(ptr %head, ptr %frame, ptr %items)
-  %fits = icmp sge i64 %state, 0
-  br i1 %fits, label %bound, label %give_back
-give_back:
+  %fits = call i1 @taken(ptr %head, ptr %frame, ptr %items)
+  br i1 %fits, label %output, label %back
+back:
   call void @let_go(ptr %head, ptr %frame)
-  br label %decline
-bound:
-  %wants = icmp ne i64 %state, 0
-  br i1 %wants, label %ask, label %output
-ask:
-  %mode = ptr at %head[mode]
-  %name = ptr at %head[recording]
-  %false = ptr at %head[false]
-  %on = call ptr @PyObject_GetAttr(ptr %mode, ptr %name)
-  %no_mode = icmp eq ptr %on, null
-  br i1 %no_mode, label %give_back, label %asked
-asked:
-  call void @Py_DecRef(ptr %on)
-  %off = icmp eq ptr %on, %false
-  br i1 %off, label %output, label %give_back
+  ret ptr null
 output:
-  %k = phi i64 [0, %bound], [0, %asked], [%k1, %place]
-  %row = phi ptr [%row0, %bound], [%row0, %asked], [%row1, %place]
-  %more = icmp slt i64 %k, %made
-  br i1 %more, label %allocate, label %keep
-allocate:
-  %extents_of = ptr at %head[extents_of]
-  %possible = call i64 %extents_of(ptr %registers, ptr %row, ptr %dims)
-  %too_large = icmp eq i64 %possible, 0
-  br i1 %too_large, label %undo, label %fresh
-fresh:
-  %descr = ptr at %row[2]
-  %rank = i64 at %row[3]
-  %out = call ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims)
-  %no_out = icmp eq ptr %out, null
-  br i1 %no_out, label %undo, label %place
-place:
-  %register = i64 at %row[0]
-  %data = i64 at %out[2]
-  %registers[%register] := i64 %data
-  %results[%k] := ptr %out
-  %k1 = add i64 %k, 1
-  %wide = add i64 %rank, 4
-  %row1 = getelementptr i64, ptr %row, i64 %wide
-  br label %output
+  %arrays = getelementptr i64, ptr %frame, i64 3
+  %placed = call i1 @placed(ptr %head, ptr %frame)
+  br i1 %placed, label %run, label %undo
 undo:
-  %so_far = phi i64 [%k, %allocate], [%k, %fresh], [%made, %stopped]
-  call void @release(ptr %results, i64 %so_far)
-  br label %give_back
-keep:
-  %i = phi i64 [0, %output], [%i1, %share]
-  %another = icmp slt i64 %i, %count
-  br i1 %another, label %share, label %run
-share:
-  %own = ptr at %arrays[%i]
-  call void @Py_IncRef(ptr %own)
-  %i1 = add i64 %i, 1
-  br label %keep
+  call void @release(ptr %arrays, i64 %count)
+  br label %back
 run:
-  %pc = phi i64 [0, %keep], [%again, %go_on]
-  %execute = ptr at %head[execute]
-  %steps = i64 at %head[steps]
-  %operands = i64 at %head[operand_table]
-  %releases = i64 at %head[releases]
-  %is_long = icmp ne i64 %releases, 0
-  br i1 %is_long, label %apart, label %here
-here:
-  %end_here = call i64 %execute(i64 %steps, i64 %operands, ptr %registers, i64 %pc)
-  br label %ran
-apart:
-  %thread = call ptr @PyEval_SaveThread()
-  %end_apart = call i64 %execute(i64 %steps, i64 %operands, ptr %registers, i64 %pc)
-  call void @PyEval_RestoreThread(ptr %thread)
-  br label %ran
-ran:
-  %end = phi i64 [%end_here, %here], [%end_apart, %apart]
-  %is_done = icmp eq i64 %end, -1
-  br i1 %is_done, label %done, label %paused
-paused:
-  %yields = and i64 %end, YIELD_BIT
-  %looks = icmp ne i64 %yields, 0
-  br i1 %looks, label %signals, label %needs_python
-signals:
-  %again = xor i64 %end, YIELD_BIT
-  %raised = call i32 @PyErr_CheckSignals()
-  %quiet = icmp eq i32 %raised, 0
-  br i1 %quiet, label %go_on, label %stopped
-go_on:
-  br label %run
-needs_python:
-  %no_room = and i64 %end, FULL_BIT
-  %full = icmp ne i64 %no_room, 0
-  %why = select i1 %full, i64 2, i64 0
-  %head[reason] := i64 %why
-  br label %stopped
-stopped:
-  call void @release(ptr %arrays, i64 %count)
+  %done = call i1 @ran(ptr %head, ptr %frame)
+  br i1 %done, label %finish, label %drop
+drop:
+  %made = i64 at %head[outputs]
+  %results = call ptr @results(ptr %head, ptr %frame)
+  call void @release(ptr %results, i64 %made)
   br label %undo
-done:
-  %single = icmp eq i64 %made, 1
-  br i1 %single, label %one, label %several
-one:
-  %only_array = ptr at %results[0]
-  %only = call ptr @came(ptr %head, ptr %frame, ptr %items, ptr %row0, ptr %only_array)
-  br label %leave
-several:
-  %tuple = call ptr @PyTuple_New(i64 %made)
-  %no_tuple = icmp eq ptr %tuple, null
-  br i1 %no_tuple, label %stopped, label %next
-next:
-  %n = phi i64 [0, %several], [%n1, %item]
-  %from = phi ptr [%row0, %several], [%from1, %item]
-  %left = icmp slt i64 %n, %made
-  br i1 %left, label %item, label %leave
-item:
-  %array = ptr at %results[%n]
-  %tensor = call ptr @came(ptr %head, ptr %frame, ptr %items, ptr %from, ptr %array)
-  %slot = add i64 %n, FIRST_ITEM
-  %tuple[%slot] := ptr %tensor
-  %axes = i64 at %from[3]
-  %words = add i64 %axes, 4
-  %from1 = getelementptr i64, ptr %from, i64 %words
-  %n1 = add i64 %n, 1
-  br label %next
-leave:
-  %result = phi ptr [%only, %one], [%tuple, %next]
-  call void @release(ptr %arrays, i64 %count)
+finish:
+  %found = call ptr @found(ptr %head, ptr %frame, ptr %items)
   call void @let_go(ptr %head, ptr %frame)
-  ret ptr %result
+  ret ptr %found
 }
 
 ; A frame that none uses now.
@@ -262,20 +176,156 @@ define internal void @let_go(ptr %head, ptr %frame) {
   ret void
 }
 
-; An output's tensor: that of the input that came out here as it went in, or a new one, which takes over the array.
-define internal ptr @came(ptr %head, ptr %frame, ptr %items, ptr %row, ptr %array) {
+; Where a frame has the outputs' arrays.
+define internal ptr @results(ptr %head, ptr %frame) alwaysinline {
+  %count = i64 at %head[inputs]
+  %twice = shl i64 %count, 1
+  %behind = add i64 %twice, 3
+  %results = getelementptr i64, ptr %frame, i64 %behind
+  ret ptr %results
+}
+
+; Where a frame has its registers.
+define internal ptr @registers(ptr %head, ptr %frame) alwaysinline {
+  %results = call ptr @results(ptr %head, ptr %frame)
+  %made = i64 at %head[outputs]
+  %registers = getelementptr i64, ptr %results, i64 %made
+  ret ptr %registers
+}
+
+; Whether the plan takes these inputs, where there is a tape as it should be; then their arrays are shared.
+define internal i1 @taken(ptr %head, ptr %frame, ptr %items) {
 entry:
-  %came_out = ptr at %head[came_out]
-  %k = call i64 %came_out(ptr %head, ptr %frame, ptr %row)
-  %new = icmp slt i64 %k, 0
-  br i1 %new, label %fresh, label %same
+  %bind = ptr at %head[bind]
+  %on_tape = i64 at %head[on_tape]
+  %state = call i64 %bind(ptr %head, ptr %frame, ptr %items)
+  %fits = icmp sge i64 %state, 0
+  br i1 %fits, label %bound, label %no
+no:
+  ret i1 false
+bound:
+  %wants = icmp ne i64 %state, 0
+  br i1 %wants, label %ask, label %keep
+ask:
+  %mode = ptr at %head[mode]
+  %name = ptr at %head[recording]
+  %false = ptr at %head[false]
+  %on = call ptr @PyObject_GetAttr(ptr %mode, ptr %name)
+  %no_mode = icmp eq ptr %on, null
+  br i1 %no_mode, label %no, label %asked
+asked:
+  call void @Py_DecRef(ptr %on)
+  %is_on = icmp ne ptr %on, %false
+  %should = icmp ne i64 %on_tape, 0
+  %alike = icmp eq i1 %is_on, %should
+  br i1 %alike, label %keep, label %no
+keep:
+  %count = i64 at %head[inputs]
+  %arrays = getelementptr i64, ptr %frame, i64 3
+  br label %next
+next:
+  %i = phi i64 [0, %keep], [%i1, %share]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %share, label %yes
+share:
+  %own = ptr at %arrays[%i]
+  call void @Py_IncRef(ptr %own)
+  %i1 = add i64 %i, 1
+  br label %next
+yes:
+  ret i1 true
+}
+
+; Allocates the outputs; false, and nothing is, where there is no memory for one.
+define internal i1 @placed(ptr %head, ptr %frame) {
+entry:
+  %dims = alloca [32 x i64]
+  %made = i64 at %head[outputs]
+  %first = ptr at %head[made]
+  %results = call ptr @results(ptr %head, ptr %frame)
+  %registers = call ptr @registers(ptr %head, ptr %frame)
+  %extents_of = ptr at %head[extents_of]
+  br label %next
+next:
+  %k = phi i64 [0, %entry], [%k1, %place]
+  %row = phi ptr [%first, %entry], [%row1, %place]
+  %more = icmp slt i64 %k, %made
+  br i1 %more, label %allocate, label %yes
+allocate:
+  %possible = call i64 %extents_of(ptr %registers, ptr %row, ptr %dims)
+  %too_large = icmp eq i64 %possible, 0
+  br i1 %too_large, label %no, label %fresh
 fresh:
-  %t = call ptr @tensor(ptr %head, ptr %array, ptr null)
-  ret ptr %t
-same:
-  %x = ptr at %items[%k]
-  call void @Py_IncRef(ptr %x)
-  call void @Py_DecRef(ptr %array)
-  ret ptr %x
+  %descr = ptr at %row[2]
+  %rank = i64 at %row[3]
+  %out = call ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims)
+  %no_out = icmp eq ptr %out, null
+  br i1 %no_out, label %no, label %place
+place:
+  %register = i64 at %row[0]
+  %data = i64 at %out[2]
+  %registers[%register] := i64 %data
+  %results[%k] := ptr %out
+  %k1 = add i64 %k, 1
+  %row1 = call ptr @row_behind(ptr %row)
+  br label %next
+no:
+  call void @release(ptr %results, i64 %k)
+  ret i1 false
+yes:
+  ret i1 true
+}
+
+define internal ptr @row_behind(ptr %row) alwaysinline {
+  %axes = i64 at %row[3]
+  %words = add i64 %axes, 5
+  %behind = getelementptr i64, ptr %row, i64 %words
+  ret ptr %behind
+}
+
+; Runs the plan; false: it needs Python, or Ctrl-C was pressed.
+define internal i1 @ran(ptr %head, ptr %frame) {
+entry:
+  %execute = ptr at %head[execute]
+  %steps = i64 at %head[steps]
+  %operands = i64 at %head[operand_table]
+  %releases = i64 at %head[releases]
+  %is_long = icmp ne i64 %releases, 0
+  %registers = call ptr @registers(ptr %head, ptr %frame)
+  br label %run
+run:
+  %pc = phi i64 [0, %entry], [%again, %signals]
+  br i1 %is_long, label %apart, label %here
+here:
+  %end_here = call i64 %execute(i64 %steps, i64 %operands, ptr %registers, i64 %pc)
+  br label %stopped
+apart:
+  %thread = call ptr @PyEval_SaveThread()
+  %end_apart = call i64 %execute(i64 %steps, i64 %operands, ptr %registers, i64 %pc)
+  call void @PyEval_RestoreThread(ptr %thread)
+  br label %stopped
+stopped:
+  %end = phi i64 [%end_here, %here], [%end_apart, %apart]
+  %is_done = icmp eq i64 %end, -1
+  br i1 %is_done, label %yes, label %paused
+yes:
+  ret i1 true
+paused:
+  %yields = and i64 %end, YIELD_BIT
+  %looks = icmp ne i64 %yields, 0
+  br i1 %looks, label %signals, label %needs_python
+signals:
+  %again = xor i64 %end, YIELD_BIT
+  %raised = call i32 @PyErr_CheckSignals()
+  %quiet = icmp eq i32 %raised, 0
+  br i1 %quiet, label %run, label %no
+needs_python:
+  %no_room = and i64 %end, FULL_BIT
+  %full = icmp ne i64 %no_room, 0
+  %why = select i1 %full, i64 2, i64 0
+  %head[reason] := i64 %why
+  br label %no
+no:
+  ret i1 false
 }
 """.replace("YIELD_BIT", str(executor.YIELD)).replace("FULL_BIT", str(executor.FULL))

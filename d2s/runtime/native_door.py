@@ -145,7 +145,7 @@ found:
 define ptr @door(ptr %self, ptr %inputs) {
 entry:
   %words = alloca [160 x i64]
-  %arrays = alloca [8 x ptr]
+  %arrays = alloca [9 x ptr]
   %registers = alloca [64 x i64]
   %head = ptr at %self[2]
   %count = call i64 @signature(ptr %head, ptr %inputs, ptr %words)
@@ -274,6 +274,32 @@ recorded:
 joined:
   %with = call ptr @tensor(ptr %head, ptr %out, ptr %node)
   ret ptr %with
+}
+
+; The tape's node of this call; takes over the arrays, in front of a place for another.
+define internal ptr @node(ptr %head, ptr %case, ptr %inputs, ptr %arrays, ptr %out) {
+entry:
+  %count = i64 at %head[arrays]
+  %size = add i64 %count, 1
+  %n = call ptr @begun(ptr %head)
+  %failed = icmp eq ptr %n, null
+  br i1 %failed, label %end, label %fill
+fill:
+  %op = ptr at %head[op]
+  %attrs = ptr at %case[attrs]
+  %op_at = i64 at %head[op_at]
+  %attrs_at = i64 at %head[attrs_at]
+  %saved_at = i64 at %head[saved_at]
+  %items = getelementptr i64, ptr %inputs, i64 FIRST_ITEM
+  call void @put_shared(ptr %n, i64 %op_at, ptr %op)
+  call void @put_shared(ptr %n, i64 %attrs_at, ptr %attrs)
+  call void @Py_IncRef(ptr %out)
+  %arrays[%count] := ptr %out
+  %whole = call i1 @filled(ptr %head, ptr %n, ptr %items, i64 %count, i64 %saved_at, ptr %arrays, i64 %size)
+  %node = select i1 %whole, ptr %n, ptr null
+  ret ptr %node
+end:
+  ret ptr null
 }
 
 ; The kernel of the self-check: the address of its first input and its first extent, as it got them.

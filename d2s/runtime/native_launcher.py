@@ -164,12 +164,13 @@ def _bucket(words: Sequence[int]) -> int:
     return h >> 56
 
 
-def layout(classes: Classes) -> tuple[dict[str, int], list[Any]]:
-    """The words of a head that are the same for all ops, and what they point at."""
+def layout(
+    classes: Classes, filled: Sequence[str] = ("edges", "order", "op", "attrs", "saved", "code", "at")
+) -> tuple[dict[str, int], list[Any]]:
+    """The words of a head that are the same for all ops, and what they point at; `filled`: what a node is given natively."""
     tensor, node = type(classes.tensor), type(classes.node)
-    at, node_at = _offsets(tensor), _offsets(node)
-    filled = ("edges", "order", "op", "attrs", "saved", "code", "at")
-    templates = [_template(classes.tensor, at, ("array", "stopped", "node")), _template(classes.node, node_at, filled)]
+    at, node_at = offsets(tensor), offsets(node)
+    templates = [template(classes.tensor, at, ("array", "stopped", "node")), template(classes.node, node_at, filled)]
     api = _numpy_api()
     words = {"tensor_type": id(tensor), "array_at": at["array"], "stop_at": at["stopped"], "node_at": at["node"]}
     words |= {"float_type": id(float), "int_type": id(int), "new_array": api[94], "array_type": api[2]}
@@ -183,7 +184,7 @@ def layout(classes: Classes) -> tuple[dict[str, int], list[Any]]:
 _RECORDING = sys.intern("recording")
 
 
-def _offsets(cls: type) -> dict[str, int]:
+def offsets(cls: type) -> dict[str, int]:
     """Where the slots of a class lie in its objects."""
     if cls.__dictoffset__:
         raise NotImplementedError(f"{cls.__name__} has a __dict__")
@@ -202,13 +203,13 @@ def _member(cls: type, name: str) -> int:
     return ctypes.c_int64.from_address(definition + 16).value
 
 
-def _template(example: Any, at: dict[str, int], without: tuple[str, ...]) -> np.ndarray:
+def template(example: Any, at: dict[str, int], without: Sequence[str]) -> np.ndarray:
     """How to fill the slots of a new object as those of the example, but for those the door fills itself."""
     pairs = []
     for name in at:
         if name not in without and hasattr(example, name):
             value = getattr(example, name)
-            if not isinstance(value, (type(None), bool, int, str)) and value != ():
+            if isinstance(value, (list, dict, set)):
                 raise NotImplementedError(f"{name} of a new {type(example).__name__} is not a constant")
             pairs += [at[name], ctypes.c_int64.from_address(id(example) + at[name]).value]
     return np.array([id(type(example)), len(pairs) // 2, *pairs], np.int64)
@@ -275,7 +276,7 @@ def _does(door: Door, arguments: tuple[Any, ...], array: np.ndarray, attrs: dict
     order = next(door.classes.order)
     (_, (result, place)) = eval(_USER, {"call": lambda _: (door.call(arguments), user_lines.here())})
     node = result.node
-    others = [name for name in _offsets(type(plain)) if name not in ("array", "stopped", "node")]
+    others = [name for name in offsets(type(plain)) if name not in ("array", "stopped", "node")]
     return (
         type(result) is type(plain)
         and result.array.tolist() == [array.ctypes.data, 41]

@@ -136,64 +136,80 @@ nowhere:
   ret ptr %none
 }
 
-; The tape's node of this call; takes over the arrays.
-define internal ptr @node(ptr %head, ptr %case, ptr %inputs, ptr %arrays, ptr %out) {
+; A new node of the tape, of the head's template: it knows its tick and where the user's code stands. Null: no memory.
+define internal ptr @begun(ptr %head) {
 entry:
   %offset = alloca i64
-  %count = i64 at %head[arrays]
-  %size = add i64 %count, 1
   %template = ptr at %head[node_template]
+  %n = call ptr @made(ptr %template)
+  %failed = icmp eq ptr %n, null
+  br i1 %failed, label %end, label %fill
+fill:
   %counter = ptr at %head[order]
-  %op = ptr at %head[op]
-  %attrs = ptr at %case[attrs]
-  %edges_at = i64 at %head[edges_at]
   %order_at = i64 at %head[order_at]
-  %op_at = i64 at %head[op_at]
-  %attrs_at = i64 at %head[attrs_at]
-  %saved_at = i64 at %head[saved_at]
   %code_at = i64 at %head[code_at]
   %at_at = i64 at %head[at_at]
-  %n = call ptr @made(ptr %template)
   %order = call ptr @PyIter_Next(ptr %counter)
-  %edges = call ptr @PyTuple_New(i64 %count)
-  %saved = call ptr @PyTuple_New(i64 %size)
   %code = call ptr @place(ptr %head, ptr %offset)
   %bytes = load i64, ptr %offset
   %at = call ptr @PyLong_FromSsize_t(i64 %bytes)
-  %no_n = icmp eq ptr %n, null
-  %no_edges = icmp eq ptr %edges, null
-  %no_saved = icmp eq ptr %saved, null
-  %failed_1 = or i1 %no_n, %no_edges
-  %failed = or i1 %failed_1, %no_saved
-  br i1 %failed, label %end, label %fill
-fill:
-  call void @put(ptr %n, i64 %edges_at, ptr %edges)
   call void @put(ptr %n, i64 %order_at, ptr %order)
-  call void @put_shared(ptr %n, i64 %op_at, ptr %op)
-  call void @put_shared(ptr %n, i64 %attrs_at, ptr %attrs)
-  call void @put(ptr %n, i64 %saved_at, ptr %saved)
   call void @put_shared(ptr %n, i64 %code_at, ptr %code)
   call void @put(ptr %n, i64 %at_at, ptr %at)
+  br label %end
+end:
+  ret ptr %n
+}
+
+; Gives a node its edges and, at an offset, a tuple of objects that it takes over. False: no memory.
+define internal i1 @filled(ptr %head, ptr %n, ptr %inputs, i64 %count, i64 %offset, ptr %objects, i64 %size) {
+entry:
+  %edges_at = i64 at %head[edges_at]
+  %edges = call ptr @PyTuple_New(i64 %count)
+  %saved = call ptr @packed(ptr %objects, i64 %size)
+  %no_edges = icmp eq ptr %edges, null
+  %no_saved = icmp eq ptr %saved, null
+  %failed = or i1 %no_edges, %no_saved
+  br i1 %failed, label %no, label %fill
+no:
+  ret i1 false
+fill:
+  call void @put(ptr %n, i64 %edges_at, ptr %edges)
+  call void @put(ptr %n, i64 %offset, ptr %saved)
   br label %next
 next:
   %i = phi i64 [0, %fill], [%i1, %item]
-  %slot = add i64 %i, FIRST_ITEM
   %more = icmp slt i64 %i, %count
-  br i1 %more, label %item, label %last
+  br i1 %more, label %item, label %end
 item:
-  %a = ptr at %arrays[%i]
-  %saved[%slot] := ptr %a
-  %x = ptr at %inputs[%slot]
+  %slot = add i64 %i, FIRST_ITEM
+  %x = ptr at %inputs[%i]
   %edge = call ptr @edge(ptr %head, ptr %x)
   call void @Py_IncRef(ptr %edge)
   %edges[%slot] := ptr %edge
   %i1 = add i64 %i, 1
   br label %next
-last:
-  call void @Py_IncRef(ptr %out)
-  %saved[%slot] := ptr %out
-  ret ptr %n
 end:
-  ret ptr null
+  ret i1 true
+}
+
+; A tuple of objects, which it takes over.
+define internal ptr @packed(ptr %objects, i64 %count) {
+entry:
+  %tuple = call ptr @PyTuple_New(i64 %count)
+  %failed = icmp eq ptr %tuple, null
+  br i1 %failed, label %end, label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %item]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %item, label %end
+item:
+  %slot = add i64 %i, FIRST_ITEM
+  %object = ptr at %objects[%i]
+  %tuple[%slot] := ptr %object
+  %i1 = add i64 %i, 1
+  br label %next
+end:
+  ret ptr %tuple
 }
 """

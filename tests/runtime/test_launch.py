@@ -490,14 +490,14 @@ def test_doors_are_found_usable_under_no_grad(monkeypatch):
 
 @native
 def test_a_wrong_layout_is_noticed(monkeypatch):
-    plain = native_launcher._offsets
+    plain = native_launcher.offsets
 
     def shifted(cls):
         found = plain(cls)
         found["stopped"], found["_grad"] = found["_grad"], found["stopped"]
         return found
 
-    monkeypatch.setattr(native_launcher, "_offsets", lambda cls: shifted(cls) if cls is d2s.Tensor else plain(cls))
+    monkeypatch.setattr(native_launcher, "offsets", lambda cls: shifted(cls) if cls is d2s.Tensor else plain(cls))
     assert not native_launcher.usable(EAGER.classes)
 
 

@@ -1,0 +1,297 @@
+"""A Program with its gradients, on tensors: what runs for a captured function and for one that was loaded.
+
+In: tensors, Python numbers as 0-D ones. Out: tensors. Where one wants a gradient, all of the call is one node on the tape: the
+forward half ran, and the node keeps what the backward half reads.
+
+>>> from d2s.ir.text import parse
+>>> graph = Graph(parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = tanh(x) return %0 }"))
+>>> graph([d2s.to_tensor([0.0])])[0].numpy().tolist()
+[0.0]
+"""
+
+from collections.abc import Callable, Sequence, Set
+from typing import Any
+
+import numpy as np
+
+from d2s import passes
+from d2s.autodiff import reads, tape, writes
+from d2s.autodiff.linear import Linear
+from d2s.autodiff.mode import recording
+from d2s.autodiff.program import depending, linearize
+from d2s.config import KNOBS, knob, unusual
+from d2s.eager.handler import again, refuse_changed
+from d2s.eager.tensor import Tensor
+from d2s.errors import GradientError
+from d2s.ir.program import Program, Value
+from d2s.ir.text import show
+from d2s.ops.dispatch import handlers
+from d2s.runtime import host
+from d2s.runtime.call import Call
+from d2s.runtime.native_call import Entry, Recorded
+from d2s.runtime.plan import Plan
+from d2s.stages import stage
+
+Mask = tuple[bool, ...]
+NATIVE_WAYS = 5  # choices of inputs that want gradients, none being one, for which the calls of a graph are native
+
+
+class Graph:
+    """A Program with its gradients. `returned` outputs are the function's; those behind them get no cotangent as a rule.
+
+    `learnt`: where the Program has its own gradients, the outputs with a history, which is used up.
+    """
+
+    def __init__(self, program: Program, returned: int | None = None, learnt: Sequence[int] | None = None) -> None:
+        self.program = passes.prepare(program)
+        self.returned = len(program.outputs) if returned is None else returned
+        self.learnt = learnt
+        self._plain = Call(self.program, passes.lower)
+        made = {v for node in self.program.nodes if not node.regions() for v in node.outputs}
+        self.hands_on = not made.issuperset(self.program.outputs)  # an input that comes out is the tensor that went in
+        self._ways: dict[Mask, Way] = {}
+        self.acts = host.acts(self.program)
+        self._active: dict[Mask, Set[Value]] = {}
+        self._graphs: dict[tuple[Mask, Mask, Mask], tuple[Linear, Graph]] = {}
+        self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
+        self._kinds: list[type] | None = None  # of what a native call is given
+        self._native: dict[Mask, Entry | None] = {}  # by what wants a gradient; () where nothing does
+        self._first: Entry | None = None  # of the native calls; the others are asked behind it
+
+    def halves(self, wanted: Mask, given: Mask, started: Mask) -> tuple[Linear, Call, Call]:
+        """The forward and the backward half for what a sweep has and wants."""
+        key = wanted, given, started
+        if key not in self._halves:
+            linear = linearize(self.program, *key)
+            stage(f"forward:{self.program.name}", lambda: show(linear.forward))
+            stage(f"backward:{self.program.name}", lambda: show(linear.backward))
+            self._halves[key] = linear, Call(linear.forward, passes.lower), Call(linear.backward, passes.lower)
+        return self._halves[key]
+
+    def connected(self, wanted: Mask, given: Mask, started: Mask) -> "tuple[Linear, Graph]":
+        """Both halves as one graph, for gradients of gradients."""
+        key = wanted, given, started
+        if key not in self._graphs:
+            linear = self.halves(*key)[0]
+            self._graphs[key] = linear, Graph(linear.whole())
+        return self._graphs[key]
+
+    def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """Runs on tensors (Python numbers as 0-D ones)."""
+        arrays = [t.array for t in inputs]
+        wanted = tuple([not t.stop_gradient for t in inputs]) if recording() and self.learnt is None else ()
+        if self.acts and not host.is_running():
+            with host.running():
+                return self(inputs)
+        if self.acts:
+            host.current().wanting = self._wanting(wanted or (False,) * len(inputs))
+        if True not in wanted:
+            results = self._plain(arrays)
+            self._hasten(())
+            if self.learnt:
+                return [_used_up(a) if n in self.learnt else Tensor(a) for n, a in enumerate(results)]
+            if not self.hands_on:
+                return [Tensor(a) for a in results]
+            own = {id(a): t for a, t in zip(arrays, inputs, strict=True)}
+            return [own[id(a)] if id(a) in own else Tensor(a) for a in results]
+        way = self._way(wanted)
+        before = len(host.current().found) if self.acts else 0
+        results = way.forward(arrays)
+        self._hasten(wanted)
+        node = GraphNode(way, [tape.edge(t) if w else None for t, w in zip(inputs, wanted, strict=True)], arrays, results)
+        node.found = host.current().found[before:] if self.acts else []
+        own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
+        return [
+            own[id(a)] if id(a) in own else Tensor(a, not reached, tape.result(node, n) if reached else None)
+            for n, (a, reached) in enumerate(zip(results, way.reached, strict=False))
+        ]
+
+    @property
+    def ways(self) -> int:
+        """In how many ways it ran: without gradients, or with those of some inputs."""
+        return self._plain.has_run + len(self._ways)
+
+    def entry(self, inputs: Sequence[Any]) -> Entry | None:
+        """The way past Python for such inputs, Python floats as they are, however it ran so far; later ways join in."""
+        self._kinds = [type(x) for x in inputs]
+        for wanted in ([()] if self._plain.has_run else []) + list(self._ways):
+            self._hasten(wanted)
+        return self._first
+
+    def _hasten(self, wanted: Mask) -> None:
+        """From now on calls in which these inputs want gradients are native, if such a call can be and any are."""
+        if self._kinds is None or wanted in self._native or len(self._native) >= NATIVE_WAYS:
+            return
+        way = self._ways[wanted] if wanted else None
+        run, recorded = (way.forward, way.recorded()) if way else (self._plain, None)
+        entry = run.entry(handlers.base.classes, self._kinds, recorded)
+        self._native[wanted] = entry
+        if entry and self._first:
+            self._first.ask_behind(entry)
+        self._first = self._first or entry
+
+    def plans(self, inputs: Sequence[Tensor]) -> list[Plan]:
+        """What a call on such tensors runs: one plan, or where a gradient is wanted those of both halves."""
+        wanted = tuple(not t.stop_gradient for t in inputs)
+        if not recording() or True not in wanted or self.learnt is not None:
+            return [self._plain.plan]
+        return [half.plan for half in self.halves(wanted, self.given(), (False,) * len(wanted))[1:]]
+
+    def given(self) -> Mask:
+        """Which outputs a call assumes to get cotangents."""
+        return tuple(n < self.returned and v.type.is_float for n, v in enumerate(self.program.outputs))
+
+    def _way(self, wanted: Mask) -> "Way":
+        if wanted not in self._ways:
+            self._ways[wanted] = Way(self, wanted)
+        return self._ways[wanted]
+
+    def _wanting(self, wanted: Mask) -> Set[Value]:
+        """The values that depend on a wanted input."""
+        if wanted not in self._active:
+            self._active[wanted] = depending(self.program, wanted)
+        return self._active[wanted]
+
+
+class Way:
+    """How calls run in which some inputs want gradients: by which forward half, with which halves a sweep may go back."""
+
+    def __init__(self, graph: Graph, wanted: Mask) -> None:
+        self.graph, self.wanted, self.given = graph, wanted, graph.given()
+        self.linear, self.forward, _ = graph.halves(wanted, self.given, (False,) * len(wanted))
+        self.reached = [n in self.linear.reached for n in range(len(self.given))]
+        self._sweeps: dict[tuple[Mask, Mask], Sweep] = {}
+
+    def sweep(self, given: Mask, started: Mask) -> "Sweep":
+        """The halves for these cotangents and totals."""
+        if (given, started) not in self._sweeps:
+            self._sweeps[given, started] = Sweep(*self.graph.halves(self.wanted, given, started))
+        return self._sweeps[given, started]
+
+    def recorded(self) -> Recorded:
+        """What native calls put on the tape."""
+        node = GraphNode(self, (), (), ())
+        node.executor = KNOBS["EXECUTOR"][0]  # where another one is set, no call is native
+        return Recorded(node, tape.Result(node, 1), self.wanted, self.reached)
+
+
+class Sweep:
+    """A backward half, and the forward half that it goes with; called natively from the third time on, where that can be."""
+
+    def __init__(self, linear: Linear, forward: Call, backward: Call) -> None:
+        self.linear, self.forward, self._backward = linear, forward, backward
+        self._entry: Entry | None = None
+        self._times = 0
+
+    def __call__(self, inputs: Sequence[Any]) -> Sequence[Tensor]:
+        """The backward half on saved arrays - Python floats as they are - and tensors."""
+        if self._entry and not unusual:
+            found = self._entry.call(tuple(inputs))
+            if found is not None:
+                return (found,) if isinstance(found, Tensor) else found  # type: ignore[no-any-return]
+            self._entry.declined()
+        results = self._backward([x.array if isinstance(x, Tensor) else _array(x) for x in inputs])
+        self._times += 1
+        if self._times == 2:
+            self._entry = self._backward.entry(handlers.base.classes, [type(x) for x in inputs])
+        return [Tensor(a) for a in results]
+
+
+class GraphNode(tape.TapeNode):
+    """A call of a Graph on the tape: inputs as they were, and what its forward half kept for the backward one.
+
+    Native calls make such nodes, too (`runtime/native_call.py`).
+    """
+
+    __slots__ = ("arrays", "executor", "found", "results", "sweeping", "swept", "way")
+
+    def __init__(self, way: Way, edges: Sequence[tape.Edge], arrays: Sequence[Any], results: Sequence[Any]) -> None:
+        super().__init__(edges)
+        self.way, self.arrays, self.results = way, arrays, results  # arrays: of a Python float it may be itself
+        self.swept: Set[int] = frozenset()
+        self.executor = knob("EXECUTOR")
+        self.found: Sequence[Any] = ()  # what Python's steps found in the forward half
+
+    @property
+    def _name(self) -> str:
+        return f"'{self.way.graph.program.name}'"
+
+    def blamed(self) -> tuple[str, str]:
+        return self._name, ""
+
+    def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
+        if not self.swept.isdisjoint(cotangents):
+            message = "backward() a second time through a result of a static call whose buffers were freed by the first"
+            raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
+        self.sweeping = set(cotangents)
+        given = tuple([n in cotangents for n in range(len(self.way.given))])
+        so_far = [None if edge is None else totals.get(edge) for edge in self.edges]
+        started = tuple([t is not None for t in so_far])
+        behind = [t for t in so_far if t is not None]
+        if totals.connected:
+            self._pull_connected(given, started, cotangents, behind, totals)
+            return
+        sweep = self.way.sweep(given, started)
+        linear = sweep.linear
+        # stacks of one executor are nothing to another, and for other cotangents other values are kept
+        assumed = linear is self.way.linear and self.executor == knob("EXECUTOR")
+        kept = self.results if assumed else self._again(lambda: sweep.forward(self._arrays()))
+        saved = [self.arrays[n] if is_input else kept[n] for is_input, n in linear.saved]
+        if writes.after(self.order):
+            self._check(linear.backward, saved)
+            if not assumed:
+                self._check(linear.forward, self.arrays)
+        gs = [cotangents[n] for n in sorted(cotangents) if n in linear.reached]
+        self._put(linear, sweep([*saved, *gs, *behind]), totals)
+
+    def _pull_connected(
+        self, given: Mask, started: Mask, cotangents: dict[int, Any], behind: list[Any], totals: tape.Totals
+    ) -> None:
+        """The same on the tape: both halves run as a graph of its own, whose gradient is that of the gradient."""
+        linear, whole = self.way.graph.connected(self.way.wanted, given, started)
+        if writes.after(self.order):
+            self._check(linear.forward, self.arrays)
+        inputs = [again(edge, a) for edge, a in zip(self.edges, self._arrays(), strict=True)]
+        gs = [cotangents[n] for n in sorted(cotangents) if n in linear.reached]
+        self._put(linear, self._again(lambda: whole([*inputs, *gs, *behind])), totals)
+
+    def _put(self, linear: Linear, results: Sequence[Tensor], totals: tape.Totals) -> None:
+        for n, total, flag in linear.totals:
+            if flag < 0 or results[flag].item():
+                totals.put(self.edges[n], results[total])
+
+    def _arrays(self) -> list[Any]:
+        return [_array(a) for a in self.arrays]
+
+    def _again(self, run: Callable[[], Any]) -> Any:
+        """A forward half once more, for a sweep that was not foreseen: what Python did before it does not do again."""
+        with host.replaying(self.found):
+            return run()
+
+    def _check(self, program: Program, arrays: Sequence[Any]) -> None:
+        """Refuses to run a half that reads values changed since the call."""
+        read = reads.of_program(program)
+        for value, array in zip(program.inputs, arrays, strict=False):
+            if value in read and isinstance(array, np.ndarray):
+                line = next((node.where for node in program.nodes if value in node.inputs and node.where), self.line)
+                refuse_changed(array, self.order, self._name, line)
+
+    def release(self) -> None:
+        """Frees the buffers once every result has been swept: each has a gradient of its own, as eagerly."""
+        self.swept |= self.sweeping
+        if not self.way.linear.reached <= self.swept:
+            return
+        super().release()
+        self.results, self.arrays = (), ()
+
+
+def _array(value: Any) -> Any:
+    """A Python float as an array."""
+    return np.array(value) if type(value) is float else value
+
+
+def _used_up(array: Any) -> Tensor:
+    """A result whose gradient was taken where it was computed."""
+    node = tape.TapeNode(())
+    node.release()
+    return Tensor(array, False, node)
