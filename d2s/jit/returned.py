@@ -10,11 +10,12 @@ In: the recipe of a capture. Out: JSON, and the leaves that are outputs of the f
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s.capture.guards import MISSING
 from d2s.capture.result import Choice, Filled, Leaf, Made, Recipe
+from d2s.capture.symbolic import capturing, refuse
 from d2s.errors import FormatError
 
 CONSTANTS = (type(None), bool, int, float, str)
@@ -61,23 +62,28 @@ def count(plain: Any, depth: int = 0) -> int:
         raise FormatError("D2S3001", _DAMAGED) from None
 
 
-def result(plain: Any, outputs: Iterator[Any]) -> Any:
-    """What the function returned, of its outputs."""
+def _chosen(tag: Any, alternatives: Sequence[Any]) -> Any:
+    return alternatives[int(tag)]
+
+
+def result(plain: Any, outputs: Iterator[Any], choose: Callable[[Any, Sequence[Any]], Any] = _chosen) -> Any:
+    """What the function returned, of its outputs; `choose` says what one of several is, by its number."""
     if plain is None:
         return next(outputs)
     kind, keys, children = plain
     if kind == "constant":
         return keys[0]
-    parts = [result(child, outputs) for child in children]
+    parts = [result(child, outputs, choose) for child in children]
     if keys is None:
         return _filled(kind, parts[0])
     if kind == "choice":
-        tag, *alternatives = parts
-        return alternatives[int(tag)]
+        return choose(parts[0], parts[1:])
     return dict(zip(keys, parts, strict=True)) if kind == "dict" else parts if kind == "list" else tuple(parts)
 
 
 def _filled(kind: str, content: Any) -> Any:
+    if capturing():
+        refuse("D2S1003", f"a loaded layer returns a {kind} whose content depends on the path", "call it outside")
     if not isinstance(content, dict if kind == "dict" else tuple):
         raise FormatError("D2S3001", _DAMAGED)
     return dict(content) if kind == "dict" else list(content)

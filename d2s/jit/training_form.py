@@ -16,15 +16,18 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from d2s.capture.symbolic import capturing
+from d2s.convert.calls import call
 from d2s.eager.tensor import Tensor
 from d2s.errors import FormatError
 from d2s.export import Model
 from d2s.ir.program import Node, Program, Value
 from d2s.jit.graph import Graph
+from d2s.jit.inlining import inlined
 from d2s.nn.dropout import MODES, dropout
 from d2s.nn.norm import batch_norm
 
-Env = dict[Value, Tensor]
+Env = dict[Value, Any]  # tensors, or symbols of a captured function
 
 
 class TrainingForm:
@@ -64,7 +67,9 @@ class _Piece:
         self.graph = Graph(Program(program.name, tuple(inside.values()), tuple(inner), tuple(self.given)))
 
     def run(self, env: Env) -> None:
-        env.update(zip(self.given, self.graph([env[v] for v in self.taken]), strict=True))
+        tracer, inputs = capturing(), [env[v] for v in self.taken]
+        found = inlined(tracer, self.graph.program, inputs) if tracer else self.graph(inputs)
+        env.update(zip(self.given, found, strict=True))
 
 
 def _defined(program: Program) -> list[Value]:
@@ -87,12 +92,12 @@ def _normed(node: Node, inputs: Sequence[Tensor], momentum: float) -> Tensor:
     weight = affine.pop(0) if node.attrs["weighted"] else None
     bias = affine.pop(0) if node.attrs["shifted"] else None
     layout = "NCHW" if node.attrs["channel"] == 1 else "NHWC"
-    found: Tensor = batch_norm(x, means, variances, weight, bias, True, momentum, node.attrs["epsilon"], layout)
+    found: Tensor = call(batch_norm)(x, means, variances, weight, bias, True, momentum, node.attrs["epsilon"], layout)
     return found
 
 
 def _dropped(node: Node, inputs: Sequence[Tensor], p: float, axis: list[int] | None, mode: str) -> Tensor:
-    found: Tensor = dropout(inputs[0], p, axis, True, mode)
+    found: Tensor = call(dropout)(inputs[0], p, axis, True, mode)
     return found
 
 

@@ -12,14 +12,16 @@ TranslatedLayer('net': forward(x: f32[n0,2]) -> f32[n0,1]; 2 parameters of 3 num
 import dataclasses
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from d2s import export
 from d2s.arguments import expect
-from d2s.capture.symbolic import capturing, refuse
+from d2s.capture.forms import OneOf
+from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.convert.calls import RECORDED
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, FormatError
 from d2s.export.model import BUFFER, PARAMETER
@@ -27,10 +29,13 @@ from d2s.export.paddle_format import FORWARD
 from d2s.ir.program import Program, Value
 from d2s.jit import returned
 from d2s.jit.graph import Graph
+from d2s.jit.inlining import inlined
+from d2s.jit.to_static import StaticFunction
 from d2s.jit.training_form import TrainingForm, marks_of
 from d2s.nn.layer import Layer, Parameter
 from d2s.runtime import launch
-from d2s.types import NUMBERS, Type
+from d2s.static.program import current_recording
+from d2s.types import NUMBERS, Dim, Type
 
 
 def load(path: str, model_filename: str | None = None, params_filename: str | None = None) -> "TranslatedLayer":
@@ -60,9 +65,9 @@ class _Method:
             raise FormatError("D2S3001", "the note on what the function returns does not fit its outputs")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if capturing():
-            refuse("D2S1003", "a loaded layer inside a captured function is not part of graphs yet", "call it outside")
-        extents: dict[str, tuple[int, str]] = {}
+        if current_recording() is not None:
+            return StaticFunction(_Method.__call__, None, self)(*args, **kwargs)
+        extents: dict[str, tuple[Dim, str]] = {}
         tensors = [_fed(value, x, extents) for value, x in zip(self.taken, self._bound(args, kwargs), strict=True)]
         run = self.form if self.training and self.marks else self.graph
         return returned.result(self.returns, iter(run([*tensors, *self.held])))
@@ -98,27 +103,45 @@ class _Method:
         return f"{self.name}({takes}) -> {types[0] if len(types) == 1 else '(' + ', '.join(types) + ')'}"
 
 
-def _fed(wanted: Value, given: Any, extents: dict[str, tuple[int, str]]) -> Tensor:
-    """An argument, if it is what the graph was captured for."""
+def _inlined(tracer: Tracer, method: _Method, *args: Any, **kwargs: Any) -> Any:
+    """A call in a captured function: the graph becomes a part of that one."""
+    read = functools.partial(getattr, method, "training")
+    tracer.guard((id(method), "attribute", "training"), "loaded.training", read, source=("attribute", method, "training"))
+    extents: dict[str, tuple[Dim, str]] = {}
+    given = [_fed(value, x, extents) for value, x in zip(method.taken, method._bound(args, kwargs), strict=True)]
+    found: Sequence[Any]
+    if method.training and method.marks:
+        found = method.form([*given, *method.held])
+    else:
+        marks = {mark[0]: mark[1:] for mark in method.marks}
+        found = inlined(tracer, method.model.program, [*given, *method.held], marks)
+    return returned.result(method.returns, iter(found), OneOf)
+
+
+RECORDED[_Method.__call__] = _inlined
+
+
+def _fed(wanted: Value, given: Any, extents: dict[str, tuple[Dim, str]]) -> Any:
+    """An argument, or the symbol of one, if it is what the graph was captured for."""
     tensor = given
     if wanted.type.python and isinstance(given, NUMBERS):
         tensor = Tensor(np.array(given, wanted.type.dtype.numpy))
     elif isinstance(given, np.ndarray):
         tensor = to_tensor(given)
     got = launch.type_of(tensor.array) if isinstance(tensor, Tensor) else None
+    got = tensor.value.type if isinstance(tensor, SymbolicTensor) else got
     why = _difference(wanted.name, wanted.type, got, extents) if got else ""
     if why is None:
-        return tensor  # type: ignore[no-any-return]
+        return tensor
     hint = f"{wanted.name}.astype('{wanted.type.dtype.name}')" if got and got.dtype is not wanted.type.dtype else ""
     raise ArgumentError("D2S0002", f"'{wanted.name}' expects {wanted.type}, got {got or type(given).__name__}{why}", hint=hint)
 
 
-def _difference(name: str, wanted: Type, got: Type, extents: dict[str, tuple[int, str]]) -> str | None:
+def _difference(name: str, wanted: Type, got: Type, extents: dict[str, tuple[Dim, str]]) -> str | None:
     """None where a type is the wanted one; else what there is to say besides the two types."""
     if wanted.dtype is not got.dtype or len(wanted.shape) != len(got.shape):
         return ""
     for dim, size in zip(wanted.shape, got.shape, strict=True):
-        assert isinstance(size, int)
         known, by = extents.setdefault(dim, (size, name)) if isinstance(dim, str) else (dim, "")
         if known != size:
             return f": {dim} is {known} in '{by}'" if by else ""

@@ -35,15 +35,18 @@ from d2s.static.program import Program, default_main_program
 from d2s.static.recording import Fed, Held, Variable
 from d2s.static.replay import Replay
 from d2s.static.scope import global_scope
+from d2s.static.testing import as_tested
 
 
 def model_of(program: Program, feeds: Sequence[Variable], fetches: Sequence[Any]) -> export.Model:
     """What computes the fetches from the feeds, as a file holds it: no gradients, no updates."""
     tested = program.clone(for_test=True)
     recording = tested.recording
+    computed = [_declared(program, one).value for one in fetches]
+    recording.builder.nodes = _needed(as_tested(recording), computed)
     fed = {role.name: declared.type.shape for declared, role in recording.roles.items() if isinstance(role, Fed)}
     replay = Replay(recording, {name: [d if isinstance(d, int) else str(d) for d in shape] for name, shape in fed.items()})
-    outputs = [replay.value(_declared(program, one).value) for one in fetches]
+    outputs = [replay.value(value) for value in computed]
     inputs, parameters = [], {}
     for variable in feeds:
         value = replay.value(variable.value)

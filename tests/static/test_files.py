@@ -93,3 +93,17 @@ def test_checkpoints_go_on_where_they_were_taken(trained, tmp_path):
     static.load(main, str(tmp_path / "c"), exe)
     assert all(np.array_equal(a, exe.run(main, feed=feed, fetch_list=[out])[0]) for a in first)
     assert "fc_0.w_0_moment1_0" in static.load_program_state(str(tmp_path / "c"))
+
+
+def test_a_program_that_drops_is_saved_as_it_is_in_inference(declared, tmp_path):
+    main, startup = declared
+    x = static.data("x", [None, 4])
+    h = d2s.nn.functional.dropout(static.nn.fc(x, 3), 0.5)
+    d2s.optimizer.SGD(0.1).minimize(h.mean())
+    exe = static.Executor()
+    exe.run(startup)
+    exe.run(main, feed={"x": X})
+    static.save_inference_model(str(tmp_path / "net"), [x], [h], exe, program=main)
+    program, feeds, fetches = static.load_inference_model(str(tmp_path / "net"), exe)
+    wanted = exe.run(main.clone(for_test=True), feed={"x": X}, fetch_list=[h])[0]
+    assert np.array_equal(exe.run(program, feed={feeds[0]: X}, fetch_list=fetches)[0], wanted)

@@ -1,0 +1,80 @@
+"""A loaded graph inside of one that is being captured: its nodes become nodes of that.
+
+In: a recorder, a Program, and a symbol or tensor for each of its inputs. Out: a symbol for each of its outputs. Types are
+inferred anew, from what the graph is given; the user's line is that of the call.
+
+>>> from d2s.capture.symbolic import Tracer
+>>> from d2s.ir.text import parse
+>>> from d2s.types import float32
+>>> loaded = parse("program f(x: f32[n0,2]) -> (f32[n0,2]) { %0: f32[n0,2] = tanh(x) return %0 }")
+>>> tracer = Tracer("g")
+>>> (found,) = inlined(tracer, loaded, [tracer.input(Type(float32, (3, 2)), "x")])
+>>> found.value.type, [node.op for node in tracer.builder.nodes]
+(f32[3,2], ['tanh'])
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from d2s.capture.symbolic import SymbolicTensor, Tracer, user_line
+from d2s.ir.program import Builder, Node, Program, Value
+from d2s.ops import OPS
+from d2s.ops.training_marks import note
+from d2s.types import Dim, Type
+
+
+def inlined(
+    tracer: Tracer, program: Program, given: Sequence[Any], marks: Mapping[int, Sequence[Any]] | None = None
+) -> list[SymbolicTensor]:
+    """The outputs; `marks` are notes on what training does at some nodes, by number, which go along."""
+    tracer.where = user_line()
+    symbols: dict[Value, Any] = dict(zip(program.inputs, map(tracer.symbol_of, given), strict=True))
+    values = {value: tracer.resolve(symbol) for value, symbol in symbols.items()}
+    names = _names(program.inputs, list(values.values()))
+    for n, node in enumerate(program.nodes):
+        inputs, attrs, types = _retyped(tracer, node, values, names)
+        made = tracer.add(node.op, inputs, types, attrs)
+        for output, symbol in zip(node.outputs, made, strict=True):
+            symbols[output] = symbol if tracer.root.taping else tracer._detached(symbol)
+            values[output] = symbols[output].value
+        if marks and n in marks:
+            note(symbols[node.outputs[0]], *marks[n])
+    return [symbols[value] for value in program.outputs]
+
+
+def _names(inputs: Sequence[Value], given: Sequence[Value]) -> dict[str, Dim]:
+    """What open extents are called where a Program becomes a part of another."""
+    found: dict[str, Dim] = {}
+    for value, there in zip(inputs, given, strict=True):
+        for name, dim in zip(value.type.shape, there.type.shape, strict=True):
+            if isinstance(name, str):
+                found.setdefault(name, dim)
+    return found
+
+
+def _retyped(
+    tracer: Tracer, node: Node, values: Mapping[Value, Value], names: dict[str, Dim]
+) -> tuple[list[Value], dict[str, Any], Sequence[Type]]:
+    """What a node is here: inputs, attributes, types of its outputs."""
+    inputs = [values[v] for v in node.inputs]
+    fed = inputs[1:] if node.op == "cond" else inputs
+    finds = node.attrs.get("finds", ())
+    for name, number in zip(finds, inputs[len(inputs) - len(finds) :], strict=True):
+        names[name] = tracer.extent_called(SymbolicTensor(tracer, number))
+    attrs = {k: _region(tracer, a, fed, names) if isinstance(a, Program) else _attr(a, names) for k, a in node.attrs.items()}
+    return inputs, attrs, OPS[node.op].infer([v.type for v in inputs], attrs)
+
+
+def _attr(value: Any, names: Mapping[str, Dim]) -> Any:
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple(_attr(part, names) for part in value)
+    return names.get(value, value) if isinstance(value, str) else value
+
+
+def _region(tracer: Tracer, region: Program, fed: Sequence[Value], names: dict[str, Dim]) -> Program:
+    values = {own: Value(outer.type, own.name) for own, outer in zip(region.inputs, fed, strict=True)}
+    builder = Builder(region.name, list(values.values()))
+    for node in region.nodes:
+        inputs, attrs, types = _retyped(tracer, node, values, names)
+        values.update(zip(node.outputs, builder.add(node.op, inputs, types, attrs, node.where), strict=True))
+    return builder.finish([values[v] for v in region.outputs])

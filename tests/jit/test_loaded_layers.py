@@ -1,0 +1,136 @@
+"""A loaded layer is a part of functions that are captured and of programs that are declared, as a layer with a source is."""
+
+import numpy as np
+import pytest
+
+import d2s
+from d2s import nn, static
+from d2s.errors import ArgumentError
+from d2s.static import InputSpec
+
+
+class Net(nn.Layer):
+    """A loop, an `if`, a result that depends on the path, and what training does otherwise."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc, self.norm, self.drop = nn.Linear(3, 3), nn.BatchNorm1D(3), nn.Dropout(0.3)
+
+    def forward(self, x):
+        h, k = self.drop(self.norm(self.fc(x))), 0
+        while h.sum() > 0 and k < 3:
+            h, k = h - 1, k + 1
+        if h.sum() < -9:
+            return h, None
+        return h * 2, x
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    d2s.seed(1)
+    path = str(tmp_path_factory.mktemp("loaded") / "net")
+    d2s.jit.save(Net(), path, [InputSpec([None, 3], name="x")])
+    return path
+
+
+def around(layer):
+    def outer(x):
+        y, z = layer(x * 2)
+        if z is None:
+            return y
+        return y + 1 if y.sum() > 0 else y - z
+
+    return outer
+
+
+def step(layer, function, rows):
+    """A result, all gradients and the buffers behind it."""
+    d2s.seed(3)
+    x = d2s.to_tensor(np.random.RandomState(rows).rand(rows, 3).astype("float32") * rows, stop_gradient=False)
+    y = function(x)
+    y.sum().backward()
+    found = [y, x.grad, *(p.grad for p in layer.parameters()), *layer.buffers()]
+    found = [t.numpy() for t in found]
+    layer.clear_gradients()
+    return found
+
+
+@pytest.mark.parametrize("mode", ["eval", "train"])
+def test_the_bits_are_those_of_a_call_outside(path, mode):
+    alone, inside = d2s.jit.load(path), d2s.jit.load(path)
+    captured = d2s.to_static(around(inside))
+    for layer in (alone, inside):
+        getattr(layer, mode)()
+    for rows in (4, 7):
+        for a, b in zip(step(alone, around(alone), rows), step(inside, captured, rows), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_a_change_of_mode_captures_anew(path):
+    layer, x = d2s.jit.load(path), d2s.ones([4, 3]) * 3
+    captured = d2s.to_static(around(layer))
+    calm = captured(x).tolist()
+    layer.train()
+    assert captured(x).tolist() != calm
+    layer.eval()
+    captured(x)
+    assert len(captured.variants) == 2
+
+
+def test_a_train_step_with_a_loaded_layer_is_one_graph(path):
+    losses = []
+    for static_too in (False, True):
+        layer = d2s.jit.load(path)
+        sgd = d2s.optimizer.SGD(0.1, parameters=layer.parameters())
+
+        def train(x, layer=layer, sgd=sgd):
+            loss = layer(x)[0].square().mean()
+            loss.backward()
+            sgd.step()
+            sgd.clear_grad()
+            return loss
+
+        run = d2s.to_static(train) if static_too else train
+        losses.append([run(d2s.ones([2, 3])).item() for _ in range(3)])
+    assert losses[0] == losses[1]
+    assert losses[0][0] > losses[0][2]
+
+
+def test_it_is_saved_again_with_what_is_around_it(path, tmp_path):
+    layer = d2s.jit.load(path)
+    d2s.jit.save(around(layer), str(tmp_path / "outer"), [InputSpec([None, 3])])
+    again, x = d2s.jit.load(str(tmp_path / "outer")), d2s.ones([2, 3])
+    assert again(x).tolist() == around(layer)(x).tolist()
+    again.train()
+    x = d2s.ones([50, 3])
+    assert again(x).tolist() != around(layer)(x).tolist()  # what training does went along
+
+
+def test_arguments_that_do_not_fit_are_named(path):
+    layer = d2s.jit.load(path)
+    with pytest.raises(ArgumentError, match=r"'x' expects f32\[n0,3\], got f32\[2,4\]"):
+        d2s.to_static(lambda x: layer(x)[0])(d2s.ones([2, 4]))
+
+
+def test_it_is_trained_and_saved_in_a_declared_program(tmp_path):
+    parts = [nn.Linear(3, 3), nn.ReLU(), nn.Dropout(0.5), nn.Linear(3, 1)]
+    d2s.jit.save(nn.Sequential(*parts), str(tmp_path / "net"), [InputSpec([None, 3])])
+    layer, main = d2s.jit.load(str(tmp_path / "net")), static.Program()
+    before = layer.state_dict()["3.weight"].numpy()
+    layer.train()
+    d2s.enable_static()
+    try:
+        with static.program_guard(main, static.Program()):
+            x = static.data("x", [None, 3])
+            y = layer(x)
+            d2s.optimizer.SGD(0.1).minimize(y.mean())
+            exe = static.Executor()
+            for rows in (2, 5):
+                exe.run(main, feed={"x": np.ones((rows, 3), "float32")})
+            static.save_inference_model(str(tmp_path / "more"), [x], [y], exe)
+    finally:
+        d2s.disable_static()
+    layer.eval()
+    x = d2s.ones([2, 3])
+    assert not np.array_equal(layer.state_dict()["3.weight"].numpy(), before)
+    assert d2s.jit.load(str(tmp_path / "more"))(x).tolist() == layer(x).tolist()
