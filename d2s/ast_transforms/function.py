@@ -42,6 +42,7 @@ class Function:
     tree: gast.FunctionDef
     filename: str
     class_name: str | None = None
+    imported: tuple[str, ...] = ()  # names the module imports: methods of these Python calls in another way
     loop: str = ""  # a generator that is run by a loop: "leaving" if that may be left early, else "staying"
     unbound: set[str] = dataclasses.field(default_factory=set)  # variables that may have no value
 

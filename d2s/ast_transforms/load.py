@@ -24,6 +24,7 @@ _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.a
 _KEPT = ("__kwdefaults__", "__qualname__", "__annotations__", "__module__", "__doc__")
 _rewritten: "weakref.WeakValueDictionary[int, types.CodeType]" = weakref.WeakValueDictionary()
 _TEMPLATE = """
+IMPORTS
 def factory(free):
     global outside
     class scope:
@@ -60,12 +61,14 @@ def _note_rewritten(code: types.CodeType) -> None:
 def _compile(function: Function, names: tuple[str, ...], flags: int) -> types.CodeType:
     """The code of `function` alone, made inside its class (for `__k` and `super`) inside a function (for closures).
 
-    The class must not hide a global of the same name; underscores only as the name of a class make nothing private.
+    The class must not hide a global of the same name; underscores only as the name of a class make nothing private. Python
+    compiles `module.name()` in a way of its own where it sees the import, and what is nested here must be known by its code.
     """
     scope, free = function.class_name or function.fresh("_"), tuple(name for name in names if name != "__class__")
     parts = {"factory": "_d2s_factory", "free": free, "scope": scope, "definition": [function.tree]}
     parts["outside"] = () if scope in free else (scope,)
-    module = gast.Module(quote(_TEMPLATE, function.tree, **parts), [])
+    imports = f"import {', '.join(function.imported)}" if function.imported else ""
+    module = gast.Module(quote(_TEMPLATE.replace("IMPORTS", imports), function.tree, **parts), [])
     tree = ast.fix_missing_locations(gast.gast_to_ast(module))
     code = compile(tree, function.filename, "exec", flags, dont_inherit=True)
     for _ in ("the factory", "the class", "the function"):

@@ -17,6 +17,14 @@ def f(x, y):
     return (lambda left, middle: _d2s.and_(lambda : left < middle, lambda :
         middle < y))(x, g(y))
 
+`==` of what may be objects is asked, too.
+
+>>> shown('''
+... def f(x, y):
+...     return x == y, x == 1''', transform)
+def f(x, y):
+    return _d2s.equal(x, y), x == 1
+
 Where only the truth of a result is asked - by `if`, `while`, `not` or a ternary - `and` and `or` are `both` and `either`.
 
 >>> shown('''
@@ -52,6 +60,7 @@ def _lazy(name: str, at: gast.expr, operands: list[gast.expr]) -> gast.expr:
 
 
 _NAMED = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "not_in"}
+_EQUALITY = {gast.Eq: "equal", gast.NotEq: "not_equal"}
 
 
 class _Logical(Rewriter):
@@ -89,19 +98,21 @@ class _Logical(Rewriter):
 
     def visit_Compare(self, node: gast.Compare) -> gast.expr:
         self.generic_visit(node)
-        if type(node.ops[0]) in _NAMED:
-            return self._identity(node)
-        return node if len(node.ops) == 1 or _binds(node) else self._chain(node, node.left, node.ops, node.comparators)
+        if len(node.ops) == 1:
+            return self._one(node)
+        return node if type(node.ops[0]) in _NAMED or _binds(node) else self._chain(node, node.left, node.ops, node.comparators)
 
-    def _identity(self, node: gast.Compare) -> gast.expr:
-        """Whether two names are one object, and what a container holds, may differ from path to path."""
-        if len(node.ops) > 1:
-            return node
-        return quote_expression(f"_d2s.{_NAMED[type(node.ops[0])]}(x, y)", node, x=node.left, y=node.comparators[0])
+    def _one(self, node: gast.Compare) -> gast.expr:
+        """Whether two names are one object, and what a container holds, may differ from path to path; what objects are
+        equal by may change."""
+        name, operands = _NAMED.get(type(node.ops[0])), (node.left, node.comparators[0])
+        if name is None and not any(isinstance(operand, gast.Constant) for operand in operands):
+            name = _EQUALITY.get(type(node.ops[0]))
+        return quote_expression(f"_d2s.{name}(x, y)", node, x=operands[0], y=operands[1]) if name else node
 
     def _chain(self, at: gast.Compare, left: gast.expr, ops: list[gast.cmpop], rights: list[gast.expr]) -> gast.expr:
         if len(ops) == 1 or isinstance(rights[0], (gast.Name, gast.Constant)):
-            first = gast.copy_location(gast.Compare(left, ops[:1], rights[:1]), at)
+            first = self._one(gast.copy_location(gast.Compare(left, ops[:1], rights[:1]), at))
             rest = [self._chain(at, rights[0], ops[1:], rights[1:])] if ops[1:] else []
             return _lazy("both" if at in self.asked else "and_", at, [first, *rest]) if rest else first
         names = {name: self.function.fresh(name) for name in ("left", "middle")}

@@ -32,13 +32,15 @@ _ASSERTIONS = "@pytest_ar"  # the name by which a test runner, which compiles as
 
 def read(fn: types.FunctionType) -> Function:
     """The tree of `fn`."""
-    found = None
+    text, found = "", None
     for text in texts(fn):
-        found = found or _found(fn, text)
+        found = _found(fn, text)
+        if found:
+            break
     if not found:
         raise _unavailable(fn)
     node, class_name = found
-    return Function(_bare(gast.ast_to_gast(node)), fn.__code__.co_filename, class_name)
+    return Function(_bare(gast.ast_to_gast(node)), fn.__code__.co_filename, class_name, _imported(text))
 
 
 def _found(fn: types.FunctionType, text: str) -> Found | None:
@@ -64,6 +66,21 @@ def _parse(text: str) -> ast.Module:
         return ast.parse(text)
     except SyntaxError:
         return ast.Module([], [])
+
+
+@functools.lru_cache(maxsize=8)
+def _imported(text: str) -> tuple[str, ...]:
+    """The names that the module's own statements import."""
+    names = [alias.asname or alias.name.partition(".")[0] for node in _own(_parse(text)) for alias in node.names]
+    return tuple(sorted({name for name in names if name != "*"}))
+
+
+def _own(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif not isinstance(child, Definition | ast.ClassDef | ast.expr):
+            yield from _own(child)
 
 
 def _definitions(node: ast.AST, class_name: str | None = None) -> Iterator[Found]:

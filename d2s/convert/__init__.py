@@ -11,7 +11,7 @@ from d2s.convert.for_loop import for_loop
 from d2s.convert.generators import emit
 from d2s.convert.if_else import if_else
 from d2s.convert.loads import defined, is_, item, iterate, load, operand
-from d2s.convert.logical import and_, both, either, if_exp, in_, is_not, not_, not_in, or_
+from d2s.convert.logical import and_, both, either, equal, if_exp, in_, is_not, not_, not_equal, not_in, or_
 from d2s.convert.match import taken_apart
 from d2s.convert.names import assign, own
 from d2s.convert.protect import catches, protected, within
@@ -29,6 +29,7 @@ __all__ = [
     "converted",
     "either",
     "emit",
+    "equal",
     "if_else",
     "if_exp",
     "item",
@@ -49,6 +50,7 @@ __all__ += [
     "is_",
     "is_not",
     "made",
+    "not_equal",
     "not_in",
     "of_items",
     "operand",

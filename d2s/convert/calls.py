@@ -28,7 +28,7 @@ from d2s.capture.tree import flatten, rebuild
 from d2s.capture.undefined import Undefined, load
 from d2s.convert.conversion import converted
 from d2s.convert.generators import Entering, Suspended, manager_of
-from d2s.convert.loads import attribute, guard_attribute, guard_content, items_of, iterate, refuse_consumption
+from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_fields, items_of, iterate, refuse_consumption
 from d2s.convert.logical import both, either
 from d2s.convert.names import guard_names
 from d2s.convert.objects import initial, is_users
@@ -222,6 +222,8 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     if found is not MISSING:
         return found
     guard_content(tracer, getattr(function, "__self__", None))
+    if getattr(function, "__name__", "") in ("index", "count"):
+        guard_fields(tracer, (function.__self__, args))
     args = tuple(items_of(tracer, value) for value in args)
     for value in (*args, *kwargs.values()):
         guard_content(tracer, value)
@@ -254,6 +256,8 @@ def _change(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
             refuse("D2S1003", f"'{function.__name__}' of a {type(function.__self__).__name__} with a tensor", "use append")
     if function.__name__ not in ("append", "extend", "update", "add"):
         guard_content(tracer, function.__self__)
+    if function.__name__ == "remove":
+        guard_fields(tracer, (function.__self__, args))
     changing(tracer, function.__self__)
     return function(*args, **kwargs)
 

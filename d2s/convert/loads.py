@@ -5,6 +5,7 @@
 True
 """
 
+import dataclasses
 import itertools
 import operator
 import types
@@ -248,6 +249,23 @@ def iterate(iterable: Any) -> Iterable[Any]:
         refuse_consumption(tracer, iterable)
     result: Iterable[Any] = iterable
     return result
+
+
+def guard_fields(tracer: Tracer | None, value: Any, seen: frozenset[int] = frozenset()) -> None:
+    """What the objects in a value are equal by, whose class leaves it to `dataclass` to compare them."""
+    if tracer is None or id(value) in seen or by_path(value):
+        return
+    within = seen | {id(value)}
+    if isinstance(value, list | tuple | set | frozenset | dict):
+        for part in (*value, *value.values()) if isinstance(value, dict) else value:
+            guard_fields(tracer, part, within)
+    elif hasattr(type(value), "__dataclass_fields__"):
+        for field in dataclasses.fields(value):
+            if ("attribute", id(value), field.name) in tracer.root.heap.places:
+                refuse("D2S1003", f"a {type(value).__name__} is compared that was changed", "compare its attributes")
+            if field.compare:
+                guard_attribute(tracer, value, field.name)
+                guard_fields(tracer, getattr(value, field.name, None), within)
 
 
 def refuse_operators(value: Any, where: str = "") -> None:

@@ -16,7 +16,7 @@ from d2s.capture.forms import Later, OneOf
 from d2s.capture.steps import ask
 from d2s.capture.symbolic import SymbolicTensor, capturing
 from d2s.convert.if_else import refuse_truth, truth, truth_of
-from d2s.convert.loads import guard_content, is_
+from d2s.convert.loads import guard_content, guard_fields, is_
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
 
@@ -67,6 +67,17 @@ def not_(value: Any) -> Any:
     return negated
 
 
+def equal(x: Any, y: Any) -> Any:
+    """`x == y`, of objects that are equal by their fields too."""
+    guard_fields(capturing(), (x, y))
+    return x == y
+
+
+def not_equal(x: Any, y: Any) -> Any:
+    guard_fields(capturing(), (x, y))
+    return x != y
+
+
 def is_not(x: Any, y: Any) -> Any:
     return not_(is_(x, y))
 
@@ -81,6 +92,7 @@ def in_(value: Any, container: Any) -> Any:
         assert tracer is not None
         return ask(tracer, "in", operator.contains, (container, value), {}, True, number=True)
     guard_content(tracer, container)
+    guard_fields(tracer, (value, container))
     symbols = (value, *container) if plain_kind(container) in (list, tuple) else ()
     if not (tracer and any(isinstance(v, SymbolicTensor | Tensor | OneOf) for v in symbols)):
         return value in container

@@ -14,7 +14,7 @@ from typing import Any
 from d2s.capture.symbolic import Tracer
 from d2s.capture.training import training
 from d2s.convert.calls import RECORDED
-from d2s.convert.loads import guard_content
+from d2s.convert.loads import guard_attribute
 from d2s.nn.layer import Layer
 
 _KINDS = ("_parameters", "_sub_layers", "_buffers")
@@ -24,7 +24,7 @@ def _walk(walk: Callable[..., Any]) -> Callable[..., Any]:
     def walked(tracer: Tracer, layer: Layer, *args: Any, **kwargs: Any) -> Any:
         for inside in layer.sublayers(include_self=True):
             for kind in _KINDS:
-                guard_content(tracer, inside.__dict__[kind])
+                guard_attribute(tracer, inside, kind)
         return list(walk(layer, *args, **kwargs))
 
     return walked

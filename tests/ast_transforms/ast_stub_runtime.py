@@ -98,6 +98,14 @@ def is_not(x, y):
     return x is not y
 
 
+def equal(x, y):
+    return x == y
+
+
+def not_equal(x, y):
+    return x != y
+
+
 def made(container):
     return container
 

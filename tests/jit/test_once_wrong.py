@@ -308,3 +308,25 @@ def test_a_builtin_without_a_signature():
         assert d2s.to_static(max)(a, b).item() == 2.0
     except CaptureError as refused:
         assert refused.code.startswith("D2S1")
+
+
+def test_functions_nested_in_a_script_call_what_its_module_imported(tmp_path):
+    """Python compiles `module.name()` in a way of its own where it sees the import; under pytest that is not seen."""
+    script = tmp_path / "script.py"
+    script.write_text("""
+import d2s
+
+
+@d2s.to_static
+def chosen(x):
+    def both(x):
+        return d2s.tanh(x) + d2s.exp(x)
+
+    y = d2s.static.nn.cond(x.sum() > 0, lambda: d2s.tanh(x), lambda: d2s.exp(x))
+    return y + both(x)
+
+
+print(chosen(d2s.zeros([1])).tolist())
+""")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.stdout == "[2.0]\n", done.stderr
