@@ -20,6 +20,7 @@ from d2s.ops.compare import where
 from d2s.ops.join import concat
 from d2s.ops.matmul import matmul
 from d2s.ops.shape import flatten, reshape, squeeze
+from d2s.ops.slicing import split
 
 
 class Embedding(Layer):
@@ -184,11 +185,12 @@ class GRUUnit(Layer):
     def forward(self, input: Any, hidden: Any) -> tuple[Any, Any, Any]:
         """The next state, what of the old one was let through, and the three gates."""
         n, (activation, gate) = self._size, self._acts
+        of_gates, of_candidate = split(reshape(self.weight, [-1]), [2 * n * n, n * n])  # one behind the other, in one memory
         given = input if self.bias is None else input + self.bias
-        of_hidden = given[:, : 2 * n] + matmul(hidden, self.weight[:, : 2 * n])
+        of_hidden = given[:, : 2 * n] + matmul(hidden, reshape(of_gates, [n, 2 * n]))
         update, reset = activated(of_hidden[:, :n], gate), activated(of_hidden[:, n:], gate)
         passed = reset * hidden
-        candidate = activated(given[:, 2 * n :] + matmul(passed, self.weight[:, 2 * n :]), activation)
+        candidate = activated(given[:, 2 * n :] + matmul(passed, reshape(of_candidate, [n, n])), activation)
         old, new = (update, 1.0 - update) if self._origin else (1.0 - update, update)
         return old * hidden + new * candidate, passed, concat([update, reset, candidate], 1)
 

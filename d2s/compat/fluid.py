@@ -7,13 +7,14 @@ True
 import sys
 from typing import Any
 
-from d2s import flags, jit, nn, static, unique_name
+from d2s import flags, jit, nn, static, unique_name, utils
 from d2s.autodiff.mode import no_grad
 from d2s.compat import (
     decays,
     dygraph_convolutions,
     dygraph_layers,
     evaluation,
+    fluid_around,
     fluid_creation,
     fluid_images,
     fluid_learning,
@@ -22,7 +23,9 @@ from d2s.compat import (
     fluid_programs,
     fluid_shapes,
     layers,
+    old_datasets,
     old_names,
+    old_readers,
     traced,
     training,
 )
@@ -30,7 +33,9 @@ from d2s.compat import fluid_attributes as attributes
 from d2s.compat.evaluation import AnyVariable
 from d2s.compat.generation import Generation
 from d2s.compat.old_py_layer import PyLayer
-from d2s.compat.old_values import old
+from d2s.compat.old_values import old, old_layer
+from d2s.dataset import reader
+from d2s.dataset.batch import batch
 from d2s.eager.autograd import grad
 from d2s.eager.tensor import Tensor
 from d2s.nn import functional
@@ -80,7 +85,6 @@ _NETS = {
     "glu": fluid_shapes.glu,
     "scaled_dot_product_attention": fluid_shapes.attention,
 }
-_PROGRAMS = ("save_params", "load_params", "save_persistables", "load_persistables")
 _LAYERS = {
     layers: "Layer Conv2D Pool2D FC BatchNorm",
     dygraph_layers: "Embedding Dropout LayerNorm GroupNorm InstanceNorm PRelu GRUUnit BilinearTensorProduct Flatten",
@@ -90,60 +94,79 @@ _LAYERS = {
 }
 
 
-def _names() -> dict[str, Any]:
-    found: dict[str, Any] = {"in_dygraph_mode": in_dynamic_mode, "is_compiled_with_cuda": is_compiled_with_cuda}
-    found |= {
-        "core.is_compiled_with_cuda": is_compiled_with_cuda,
-        "core.VarBase": Tensor,
-        "Variable": AnyVariable,
-        "framework.Variable": AnyVariable,
-    }
-    found |= {"CPUPlace": CPUPlace, "CUDAPlace": old_names.CUDAPlace, "Layer": layers.Layer, "PyLayer": PyLayer}
-    found |= {"core.CPUPlace": CPUPlace, "core.CUDAPlace": old_names.CUDAPlace, "data": static.data, "Program": static.Program}
-    found |= {
-        f"dygraph.{place}{name}": getattr(home, name)
-        for home, named in _LAYERS.items()
-        for name in named.split()
-        for place in ("", "nn.", "layers.", "container.")
-    }
+def _everywhere(places: str, found: dict[str, Any]) -> dict[str, Any]:
+    """The same names at several places; "." is `fluid` itself."""
+    return {f"{'' if place == '.' else f'{place}.'}{name}": value for place in places.split() for name, value in found.items()}
+
+
+def _held(home: Any, names: str) -> dict[str, Any]:
+    return {name: getattr(home, name) for name in names.split()}
+
+
+def _of_layers() -> dict[str, Any]:
     functions = {name: getattr(place, name) for place, names in _FUNCTIONS.items() for name in names.split()}
-    functions |= {name: getattr(sys.modules["d2s"], name) for name in _AS_TODAY.split()}
-    found |= {f"layers.{name}": old(function) for name, function in (functions | _OTHERWISE).items()}
+    functions |= _held(sys.modules["d2s"], _AS_TODAY) | _OTHERWISE
+    found = {f"layers.{name}": old(function) for name, function in functions.items()}
     found |= {f"layers.{f.__name__}": f for f in decays.FUNCTIONS}
-    found |= {f"nets.{name}": function for name, function in _NETS.items()}
-    found |= {"one_hot": fluid_shapes.one_hot_behind, "embedding": static.nn.embedding, "DataFeeder": fluid_programs.DataFeeder}
-    found |= {f"io.{name}": getattr(fluid_programs, name) for name in _PROGRAMS}
-    found |= {f"{place}ParamAttr": attributes.ParamAttr for place in ("", "param_attr.")}
-    found |= {"dygraph.ProgramTranslator": traced.ProgramTranslator, "dygraph.jit.declarative": traced.declarative}
-    found |= {"dygraph.jit.TracedLayer": traced.TracedLayer, "dygraph.jit.save": jit.save, "dygraph.jit.load": jit.load}
-    found |= {"set_flags": flags.set_flags, "get_flags": flags.get_flags, "save_dygraph": training.save_dygraph}
-    found |= {
-        "load_dygraph": training.load_dygraph,
-        "enable_dygraph": old_names.enable_imperative,
-        "disable_dygraph": enable_static,
-    }
-    found |= {"metrics.Accuracy": fluid_programs.Accuracy, "dygraph.grad": grad, "dygraph.declarative": traced.declarative}
-    found |= {"dygraph.guard": old_names.guard, "dygraph.no_grad": no_grad, "dygraph.enabled": in_dynamic_mode}
-    found |= {f"dygraph.{place}to_variable": old_names.to_variable_of_1x for place in ("", "base.")}
-    found |= {f"dygraph.{f.__name__}": f for f in (training.save_persistables, training.load_persistables)}
-    found |= {f"dygraph.{f.__name__}": f for f in (training.save_dygraph, training.load_dygraph)}
-    found |= {
-        f"dygraph.{place}{f.__name__}": f
-        for f in (*decays.DECAYS, *decays.BY_EPOCHS)
-        for place in ("", "learning_rate_scheduler.")
-    }
-    found |= {"dygraph.TracedLayer": traced.TracedLayer, "dygraph.PyLayer": PyLayer}
-    found |= {f"optimizer.{name}": kind for name, kind in training.BY_NAME.items()}
-    found |= {
-        "io.save_inference_model": old_names.save_inference_model,
-        "io.load_inference_model": old_names.load_inference_model,
-    }
+    return found | {f"nets.{name}": function for name, function in _NETS.items()}
+
+
+def _of_dygraph() -> dict[str, Any]:
+    kinds: dict[str, Any] = {name: getattr(home, name) for home, named in _LAYERS.items() for name in named.split()}
+    kinds |= {name: old_layer(getattr(nn, name)) for name in ("MSELoss", "L1Loss", "NLLLoss", "BCELoss")}
+    modes: dict[str, Any] = {"guard": old_names.guard, "no_grad": no_grad, "enabled": in_dynamic_mode, "grad": grad}
+    modes |= {"enable_dygraph": old_names.enable_imperative, "disable_dygraph": enable_static}
+    modes |= {"to_variable": old_names.to_variable_of_1x}
+    graphs: dict[str, Any] = {"ProgramTranslator": traced.ProgramTranslator, "TracedLayer": traced.TracedLayer}
+    graphs |= {"declarative": traced.declarative, "dygraph_to_static_func": traced.declarative}
+    files = _held(training, "save_dygraph load_dygraph")
+    found: dict[str, Any] = _everywhere(". nn layers container", kinds) | _everywhere(". base", modes)
+    found |= _everywhere(". jit", graphs) | {"jit.save": jit.save, "jit.load": jit.load} | _everywhere(". checkpoint", files)
+    found |= _held(training, "save_persistables load_persistables") | {"PyLayer": PyLayer}
+    schedules = {f.__name__: f for f in (*decays.DECAYS, *decays.BY_EPOCHS)}
+    found |= _everywhere(". learning_rate_scheduler", schedules) | {"BackwardStrategy": fluid_around.BackwardStrategy}
+    return {f"dygraph.{name}": value for name, value in found.items()}
+
+
+def _of_training() -> dict[str, Any]:
+    found: dict[str, Any] = {f"optimizer.{name}": kind for name, kind in training.BY_NAME.items()}
     found |= {f"initializer.{n}{end}": k for n, k in attributes.INITIALIZERS.items() for end in ("", "Initializer")}
     found |= {f"regularizer.{name}": kind for name, kind in attributes.DECAYS.items()}
     found |= {f"clip.{name}": kind for name, kind in attributes.CLIPS.items()}
-    found |= {"clip.set_gradient_clip": attributes.set_gradient_clip, "unique_name.guard": unique_name.guard}
-    found["unique_name.generate"] = unique_name.generate
-    return {f"paddle.fluid.{name}": value for name, value in found.items()}
+    found |= {"clip.set_gradient_clip": attributes.set_gradient_clip, "metrics.Accuracy": fluid_programs.Accuracy}
+    return found | _everywhere(". param_attr", {"ParamAttr": attributes.ParamAttr})
+
+
+def _of_files() -> dict[str, Any]:
+    found = _held(fluid_programs, "save_params load_params save_persistables load_persistables")
+    found |= _held(old_names, "save_inference_model load_inference_model")
+    found |= _held(reader, "shuffle buffered cache map_readers xmap_readers chain compose firstn") | {"batch": batch}
+    found = {f"io.{name}": value for name, value in found.items()}
+    found |= _everywhere("io reader", _held(old_readers, "DataLoader PyReader"))
+    return found | _everywhere(". data_feeder", {"DataFeeder": fluid_programs.DataFeeder})
+
+
+def _of_fluid() -> dict[str, Any]:
+    devices: dict[str, Any] = {
+        "CPUPlace": CPUPlace,
+        "CUDAPlace": old_names.CUDAPlace,
+        "is_compiled_with_cuda": is_compiled_with_cuda,
+    }
+    found = _everywhere(". core", devices | {"LoDTensor": Tensor}) | {"core.VarBase": Tensor, "Tensor": Tensor}
+    settings = _held(flags, "set_flags get_flags") | {"in_dygraph_mode": in_dynamic_mode}
+    found |= _everywhere(". framework", settings | {"Variable": AnyVariable, "is_compiled_with_cuda": is_compiled_with_cuda})
+    found |= {"framework.Parameter": nn.parameter.Parameter, "install_check.run_check": utils.run_check}
+    found |= {"Layer": layers.Layer, "PyLayer": PyLayer, "Program": static.Program, "data": static.data}
+    found |= {"one_hot": fluid_shapes.one_hot_behind, "embedding": static.nn.embedding}
+    found |= _held(training, "save_dygraph load_dygraph") | {"enable_dygraph": old_names.enable_imperative}
+    found |= {"disable_dygraph": enable_static, "unique_name.guard": unique_name.guard}
+    return found | {"unique_name.generate": unique_name.generate} | fluid_around.NAMES
+
+
+def _names() -> dict[str, Any]:
+    found = _of_layers() | _of_dygraph() | _of_training() | _of_files() | _of_fluid()
+    datasets = {f"paddle.dataset.{name}": value for name, value in old_datasets.NAMES.items()}
+    return {f"paddle.fluid.{name}": value for name, value in found.items()} | datasets
 
 
 _INSTEAD: dict[str, tuple[str, ...]] = {
@@ -152,9 +175,11 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
     "paddle.fluid.framework": ("static",),
     "paddle.fluid.backward": ("static",),
     "paddle.fluid.executor": ("static",),
+    "paddle.fluid.compiler": ("static",),
     "paddle.fluid.initializer": ("nn.initializer",),
     "paddle.fluid.optimizer": ("optimizer",),
     "paddle.fluid.metrics": ("metric",),
 }
 _FLAGS = {"old_values": True, "learns_all": True, "declarative": True, "keeps_gradients": True}
+_FLAGS["divides_as_c"] = True
 GENERATION = Generation("1.5.1", _names(), _INSTEAD, **_FLAGS)

@@ -12,6 +12,7 @@ In: shapes, dtypes, tensors; `out` or `cond`, a tensor to write into. Out: tenso
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from d2s.autodiff.mode import no_grad
 from d2s.capture.symbolic import refuse
 from d2s.compat.fluid_math import gaussian_random, uniform_random
 from d2s.eager import assign as assigned
@@ -38,7 +39,8 @@ def assign(input: Any, output: Any = None) -> Any:
 def increment(x: Any, value: float = 1.0, in_place: bool = True) -> Any:
     """A number more, in the tensor itself."""
     if in_place and isinstance(x, Tensor):
-        return assigned.increment(x, value)
+        with no_grad():
+            return assigned.increment(x, value)
     return put(x + (int(value) if x.dtype.kind == "i" else value), x if in_place else None)
 
 

@@ -6,15 +6,23 @@ In: the arguments of then, with the names and defaults of then. Out: what d2s's 
 ([-0.019999999552965164], True)
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from d2s.compat import old_operators
 from d2s.compat.old_names import elementwise_of, reduction_of
 from d2s.nn import functional
 from d2s.ops import compare, extremes, math, near, random, rearrange, reduce, rounding, statistics
 
+
+def _of_integers(of_integers: Any, of_floats: Any) -> Callable[[Any, Any], Any]:
+    return lambda x, y: (of_floats if x.dtype.kind == "f" else of_integers)(x, y)
+
+
 elementwise_max, elementwise_min = map(elementwise_of, (extremes.maximum, extremes.minimum))
-elementwise_pow, elementwise_mod, elementwise_floordiv = map(elementwise_of, (math.pow, math.remainder, math.floor_divide))
+elementwise_pow, elementwise_mod, elementwise_floordiv = map(
+    elementwise_of, (math.pow, _of_integers(old_operators.rest, math.remainder), _of_integers(math.divide, math.floor_divide))
+)
 reduce_all, reduce_any = map(reduction_of, (statistics.all, statistics.any))
 
 

@@ -29,6 +29,7 @@ class Generation:
     declarative: bool = False  # code declares programs until it is told to compute at once
     keeps_gradients: bool = False  # values on the way keep their gradients
     zeros_for_stopped: bool = False  # a value no gradient passes has one of 0
+    divides_as_c: bool = False  # integers, towards 0, to integers
     learns_all: bool = False  # an optimizer without parameters trains what the loss reached
 
 

@@ -285,17 +285,14 @@ class BatchNorm(Layer):
 # --- 2.0 alpha: their evaluation records a graph -----------------------------------------------------------------------------
 
 
-class AlphaConv2D(Conv2D):
-    """A convolution of 2.0 alpha.
+def of_alpha(kind: type[Layer]) -> type[Layer]:
+    """The layer as 2.0 alpha had it.
 
-    >>> AlphaConv2D(1, 2, 3)(d2s.ones([1, 1, 5, 5])).shape
+    >>> of_alpha(Conv2D)(1, 2, 3)(d2s.ones([1, 1, 5, 5])).shape
     [1, 2, 3, 3]
     """
+    own = {"eval": layer.Layer.eval, "train": layer.Layer.train, "__doc__": kind.__doc__, "__module__": kind.__module__}
+    return type(kind.__name__, (kind,), own)
 
-    eval, train = layer.Layer.eval, layer.Layer.train  # type: ignore[assignment]
 
-
-class AlphaPool2D(Pool2D):
-    """A pool of 2.0 alpha."""
-
-    eval, train = layer.Layer.eval, layer.Layer.train  # type: ignore[assignment]
+AlphaConv2D, AlphaPool2D = map(of_alpha, (Conv2D, Pool2D))

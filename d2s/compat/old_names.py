@@ -109,8 +109,9 @@ def softmax(input: Any, use_cudnn: bool = False, name: str | None = None, axis: 
 def scale(
     x: Any, scale: float = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: Any = None
 ) -> Any:
-    """`x * scale + bias`."""
-    return activated(x * scale + bias if bias_after_scale else (x + bias) * scale, act)
+    """`x * scale + bias`, of the dtype of `x`."""
+    found = x * scale + bias if bias_after_scale else (x + bias) * scale
+    return activated(found if x.dtype.kind == "f" else compare.cast(found, x.dtype), act)
 
 
 def dropout(

@@ -1,4 +1,4 @@
-"""Optimizers that Paddle gave up later: Ftrl, and Adagrad that forgets.
+"""Optimizers that Paddle gave up later, or changed: Ftrl, Adagrad that forgets, Adadelta.
 
 >>> p = d2s.nn.Parameter(np.ones(1, "float32"), stop_gradient=False)
 >>> (p * 2.0).sum().backward()
@@ -11,9 +11,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import ArgumentError
+from d2s.optimizer import adaptive
 from d2s.optimizer.lr import LRScheduler
 from d2s.optimizer.optimizer import Group, Optimizer, Slot
 from d2s.optimizer.update import Rule
+
+
+class Adadelta(adaptive.Adadelta):
+    """The steps as they come out, whatever the learning rate is."""
+
+    rule = adaptive.Adadelta.rule._replace(
+        name="adadelta_of_1x", element=adaptive.Adadelta.rule.element.replace("p - lr * change", "p - change")
+    )
 
 
 class DecayedAdagrad(Optimizer):

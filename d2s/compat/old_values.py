@@ -11,7 +11,6 @@ of tensors give such values, too - to users; d2s's own code sees them as they ar
 """
 
 import functools
-import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -20,17 +19,18 @@ from typing import Any
 import numpy as np
 
 from d2s.autodiff import tape
-from d2s.capture.symbolic import SymbolicTensor, in_package
+from d2s.capture.symbolic import SymbolicTensor
+from d2s.compat import old_operators
 from d2s.compat.generation import Generation
-from d2s.convert import calls
+from d2s.compat.users import inside
 from d2s.eager.tensor import Tensor
 from d2s.nn.layer import Layer
 from d2s.nn.parameter import Parameter
 from d2s.ops.create import zeros_like
+from d2s.ops.operators import Operators
 from d2s.ops.shape import reshape
 from d2s.static.recording import Variable
 
-_STAND_IN = os.path.dirname(calls.__file__) + os.sep
 METHODS = [
     "sum",
     "mean",
@@ -139,6 +139,9 @@ class Methods:
             self._set(Tensor, "clear_gradient", _clearing_on_the_way(Tensor.clear_gradient))
         if generation.learns_all:
             self._set(Layer, "create_parameter", _noted(Layer.create_parameter))
+        if generation.divides_as_c:
+            for kind, name in ((o, n) for o in (Operators, SymbolicTensor) for n in old_operators.NAMES if n in vars(o)):
+                self._set(kind, name, old_operators.of_1x(name, getattr(kind, name)))
         if generation.zeros_for_stopped:
             self._set(Tensor, "gradient", _gradient_where_stopped(Tensor.gradient))
 
@@ -160,21 +163,14 @@ def _for_users(method: Any) -> Any:
     @functools.wraps(method)
     def for_users(self: Any, *args: Any, **kwargs: Any) -> Any:
         found = method(self, *args, **kwargs)
-        return found if found is NotImplemented or _inside(sys._getframe(1)) else reshaped(found)
+        return found if found is NotImplemented or inside(sys._getframe(1)) else reshaped(found)
 
     return for_users
 
 
-def _inside(frame: Any) -> bool:
-    """Whether d2s's own code calls; what stands in for a call while a function is captured does not count."""
-    while frame is not None and frame.f_code.co_filename.startswith(_STAND_IN):
-        frame = frame.f_back
-    return frame is not None and in_package(frame.f_code.co_filename)
-
-
 def _rows(method: Any) -> Any:
     def rows(self: Tensor) -> Iterator[Any]:
-        return method(self) if _inside(sys._getframe(1)) else map(reshaped, method(self))
+        return method(self) if inside(sys._getframe(1)) else map(reshaped, method(self))
 
     return rows
 

@@ -6,12 +6,13 @@
 
 from typing import Any
 
-from d2s.compat import fluid
+from d2s.compat import fluid, old_datasets, old_readers
 from d2s.compat.generation import Generation
 from d2s.compat.old_names import CUDAPlace
 from d2s.static.program import disable_static, enable_static, in_dynamic_mode
 
-NAMES: dict[str, Any] = {
+NAMES: dict[str, Any] = {f"paddle.dataset.{name}": found for name, found in old_datasets.NAMES.items()}
+NAMES |= {
     "paddle.CUDAPlace": CUDAPlace,
     "paddle.enable_static": enable_static,
     "paddle.disable_static": disable_static,
@@ -24,4 +25,5 @@ INSTEAD: dict[str, tuple[str, ...]] = {
     "paddle.linalg": ("",),
 }
 GENERATION = Generation("2.6.2", NAMES, INSTEAD)
-GENERATION_2_2 = Generation("2.2.0-rc0", fluid.GENERATION.names | NAMES, fluid.GENERATION.instead | INSTEAD, old_values=True)
+_OF_2_2 = fluid.GENERATION.names | NAMES | {"paddle.io.DataLoader": old_readers.DataLoader}
+GENERATION_2_2 = Generation("2.2.0-rc0", _OF_2_2, fluid.GENERATION.instead | INSTEAD, old_values=True)

@@ -109,7 +109,7 @@ _ORDERS: dict[type[Optimizer], str] = {
     optimizer.Adamax: "learning_rate beta1 beta2 epsilon" + _REST,
     optimizer.Momentum: "learning_rate momentum parameter_list use_nesterov regularization grad_clip name",
     optimizer.Adagrad: "learning_rate epsilon" + _REST,
-    optimizer.Adadelta: "learning_rate epsilon rho" + _REST,
+    rules.Adadelta: "learning_rate epsilon rho" + _REST,
     optimizer.RMSProp: "learning_rate rho epsilon momentum centered" + _REST,
     optimizer.Lamb: "learning_rate lamb_weight_decay beta1 beta2 epsilon" + _REST,
     rules.DecayedAdagrad: "learning_rate decay epsilon" + _REST,

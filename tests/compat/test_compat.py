@@ -206,6 +206,43 @@ def test_all_values_on_the_way_keep_their_gradients(api):
     assert y.gradient() is None
 
 
+INTEGERS = {  # as Paddle 1.8.5 computed them from [7, -7] and [2, 2]
+    "/": (lambda a, b: a / b, [3, -3]),
+    "/ 2.0": (lambda a, b: a / 2.0, [3, -3]),
+    "7 /": (lambda a, b: 7 / b, [3, 3]),
+    "//": (lambda a, b: a // b, [3, -3]),
+    "%": (lambda a, b: a % 4, [3, -3]),
+}
+
+
+@pytest.mark.parametrize("name", list(INTEGERS))
+def test_integers_are_divided_as_c_does_in_1x_at_once_and_declared(name):
+    function, wanted = INTEGERS[name]
+    given = {"a": np.array([7, -7]), "b": np.array([2, 2])}
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        a, b = fluid.data("a", [2], "int64"), fluid.data("b", [2], "int64")
+        found = fluid.Executor().run(feed=given, fetch_list=[function(a, b)])[0]
+        assert found.dtype == np.int64 and found.tolist() == wanted
+        with fluid.dygraph.guard():
+            found = function(*map(fluid.dygraph.to_variable, given.values()))
+            assert found.numpy().dtype == np.int64 and found.numpy().tolist() == wanted
+            with pytest.raises(d2s.errors.ArgumentError, match="no integer"):
+                fluid.dygraph.to_variable(given["a"]) / 1.5
+    assert (d2s.to_tensor([7]) / 2).tolist() == [3.5]
+
+
+def test_what_is_declared_takes_the_dtype_of_the_left_side_in_1x():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        x, a = fluid.data("x", [1]), fluid.data("a", [1], "int64")
+        feed = {"x": np.array([1.5], "float32"), "a": np.array([2])}
+        found = fluid.Executor().run(feed=feed, fetch_list=[x + a, a * x])
+        assert [(one.dtype.name, one.item()) for one in found] == [("float32", 3.5), ("int64", 2)]
+
+
 def test_evaluation_records_no_graph_in_1x():
     with compat.installed("1.x"):
         import paddle.fluid as fluid

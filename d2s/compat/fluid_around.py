@@ -1,0 +1,124 @@
+"""What scripts of `fluid` have around their training: executors for many devices, profilers, averages, dtypes by old names.
+
+In: what there was to set, most of which changes nothing here. Out: what the rest of a script asks of these objects.
+
+>>> mean = WeightedAverage()
+>>> mean.add(1.0, 1)
+>>> mean.add(4.0, 3)
+>>> mean.eval(), VarDesc.VarType.FP32
+(3.25, 'float32')
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from d2s import types
+from d2s.errors import ArgumentError
+from d2s.static.executor import Executor
+from d2s.static.program import default_main_program
+from d2s.static.scope import Scope
+
+
+class ParallelExecutor:
+    """An executor of one program for many devices: here there is one."""
+
+    def __init__(
+        self,
+        use_cuda: bool,
+        loss_name: str | None = None,
+        main_program: Any = None,
+        share_vars_from: Any = None,
+        exec_strategy: Any = None,
+        build_strategy: Any = None,
+        num_trainers: int = 1,
+        trainer_id: int = 0,
+        scope: Scope | None = None,
+    ) -> None:
+        self._program, self._scope, self.device_count = main_program or default_main_program(), scope, 1
+
+    def run(self, fetch_list: Any, feed: Any = None, feed_dict: Any = None, return_numpy: bool = True) -> list[Any]:
+        """A run of the program; what is one number has the shape [1]."""
+        given = feed if feed is not None else feed_dict
+        return Executor().run(self._program, given, fetch_list, scope=self._scope, return_numpy=return_numpy)
+
+
+class BackwardStrategy:
+    """How gradients are added up: d2s has one order."""
+
+    sort_sum_gradient = False
+
+
+class EOFException(Exception):
+    """The end of a reader that is part of a program."""
+
+
+class VarDesc:
+    """Types of variables."""
+
+    class VarType:
+        """Dtypes by their old names."""
+
+        FP16, FP32, FP64, BOOL = "float16", "float32", "float64", "bool"
+        UINT8, INT8, INT16, INT32, INT64 = "uint8", "int8", "int16", "int32", "int64"
+        LOD_TENSOR = "lod_tensor"
+
+
+def convert_np_dtype_to_dtype_(np_dtype: Any) -> Any:
+    """A dtype of NumPy's as one of d2s's."""
+    return types.dtype(np.dtype(np_dtype))
+
+
+class WeightedAverage:
+    """A mean of numbers, each with a weight."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Nothing counts any more."""
+        self.numerator, self.denominator = 0.0, 0.0
+
+    def add(self, value: Any, weight: Any) -> None:
+        """Counts one number, or the mean of an array."""
+        self.numerator += float(np.mean(np.asarray(value))) * float(weight)
+        self.denominator += float(weight)
+
+    def eval(self) -> float:
+        """The mean so far."""
+        if self.denominator == 0:
+            raise ArgumentError("D2S0004", "eval(): nothing was added", hint="call add() first")
+        return self.numerator / self.denominator
+
+
+@contextlib.contextmanager
+def profiler(
+    state: str = "All", sorted_key: str | None = None, profile_path: str = "", tracer_option: str = "Default"
+) -> Iterator[None]:
+    """Runs what is inside; `python -m d2s explain` and D2S_DUMP show what d2s does."""
+    yield
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    """What was done to save memory, or to see if a version is the right one: not needed."""
+
+
+NAMES: dict[str, Any] = {
+    "ParallelExecutor": ParallelExecutor,
+    "average.WeightedAverage": WeightedAverage,
+    "core.BackwardStrategy": BackwardStrategy,
+    "core.EOFException": EOFException,
+    "core.VarDesc": VarDesc,
+    "core.Scope": Scope,
+    "framework.convert_np_dtype_to_dtype_": convert_np_dtype_to_dtype_,
+    "profiler.profiler": profiler,
+    "profiler.cuda_profiler": profiler,
+    "profiler.start_profiler": nothing,
+    "profiler.stop_profiler": nothing,
+    "profiler.reset_profiler": nothing,
+    "memory_optimize": nothing,
+    "release_memory": nothing,
+    "require_version": nothing,
+}
