@@ -93,6 +93,20 @@ d2s.to_tensor([1.0, 2.0])[2]
         "An axis of n values has the places 0 to n - 1, and -1 to -n counted from its end. Print the shape before the line\n"
         "named, and the smallest and largest of the indices.",
     ),
+    "D2S0008": Page(
+        "a function of a graph that calls itself does not come to an end",
+        """
+import d2s
+
+@d2s.to_static
+def halved(x):
+    return x if x.sum() < 0 else halved(x / 2)
+
+halved(d2s.to_tensor([1.0]))
+""",
+        "Calls may stand in one another as deep as Python's own: sys.getrecursionlimit(). Look at the condition that should\n"
+        "end them; where they are meant to be deeper, sys.setrecursionlimit(10000) before the call, or write a loop.",
+    ),
     "D2S1001": Page(
         "Python needs to know a value that only a run will tell",
         """
@@ -405,6 +419,10 @@ class PythonIntOverflow(D2SError, OverflowError):
 
 class IndexRangeError(D2SError, IndexError):
     """An index, or the form of one, that a tensor does not have."""
+
+
+class TooDeep(D2SError, RecursionError):
+    """Calls of a captured function stand too deep in one another."""
 
 
 class GradientError(D2SError, RuntimeError):

@@ -50,6 +50,12 @@ def logic(x, y):
     return x if x.sum() > 0 and not y.sum() > 0 else y * 2
 
 
+def recursion(x, w, n):
+    if n > 0:
+        return recursion(d2s.tanh(x @ w), w, n - 1) * x.sum()
+    return x.sum()
+
+
 GOLDEN = {
     straight: (_x(2, 3),),
     branch: (_x(2, 3), _x(3, 4)),
@@ -57,4 +63,5 @@ GOLDEN = {
     loop: (_x(4), d2s.to_tensor(3)),
     branch_in_loop: (_x(2, 4), _x(4, 4), d2s.to_tensor(3)),
     logic: (_x(2), _x(2)),
+    recursion: (_x(2, 4), _x(4, 4), d2s.to_tensor(3)),
 }

@@ -13,7 +13,7 @@ from tests.samples import SAMPLES
 
 STRUCTURAL = {"cond", "while_loop", "fused", "constant", "hole", "fail", "host", "stack", "push", "pop", "update"}
 LISTS = {"list_append", "list_full", "list_get", "list_length", "list_new", "list_pop", "list_set"}
-STRUCTURAL |= LISTS
+STRUCTURAL |= LISTS | {"call", "again"}
 INTERNAL = STRUCTURAL | {
     "spread",
     "row",
@@ -50,6 +50,8 @@ NO_GRADIENT = {
     "cond": "swept region by region (autodiff.program)",
     "while_loop": "swept as a loop of its own (autodiff.loop)",
     "fused": "made behind gradients only",
+    "call": "swept as a call of its own (autodiff.recursion)",
+    "again": "swept with the function around it",
     "constant": "has no inputs",
     "fail": "has no inputs",
     "stack": "has no inputs",
@@ -66,6 +68,8 @@ NO_PADDLE = {
     "share_of_seen",
     "longest_run",
     "fused",
+    "call",
+    "again",
     "host",
     "update",
 } | LISTS  # refused by name
@@ -89,6 +93,8 @@ NO_ONNX = (
         "randperm": "ONNX draws no orders",
         "poisson": "ONNX draws none of these",
         "fail": "ONNX raises nothing",
+        "call": "ONNX has no function that calls itself",
+        "again": "ONNX has no function that calls itself",
         "host": "is a call of Python",
         "update": "is a step of training",
         "in_row": "stands in gradients only, and a file holds none",

@@ -26,10 +26,11 @@ from typing import Any
 
 from d2s.autodiff.linear import Linear, returned, uniquely_named
 from d2s.autodiff.loop import TRIPS, LoopSweep
+from d2s.autodiff.recursion import CallSweep, saving_again, saving_call, unswept
 from d2s.autodiff.stacks import Slots
 from d2s.autodiff.sweep import pull
 from d2s.autodiff.totals import FLAG, Total, Totals, add, nothing, presence
-from d2s.ir.program import Node, Program, Value
+from d2s.ir.program import Node, Program, Value, calls_of
 from d2s.ops import OPS
 from d2s.ops.dispatch import current, handling
 from d2s.ops.recording import Recorder, Symbolic
@@ -86,14 +87,25 @@ def active_values(program: Program, active: set[Value], stopped: Collection[Valu
                 if node.op == "while_loop" and region is node.attrs["body"]:
                     carried = zip(region.inputs, region.outputs, strict=False)
                     active |= {inside for inside, v in carried if v in active}
+                if node.op == "call":
+                    active |= _passed_on(node, active)
                 results = region.outputs if region is not node.attrs.get("test") else ()
                 active |= {out for out, v in zip(node.outputs, results, strict=False) if v in active}
             if node.op == "while_loop":
                 active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
-        if not bound and node.op not in ("detached", "host", "update") and any(v in active for v in node.inputs):
+        if not bound and node.op not in ("detached", "host", "update", "again") and any(v in active for v in node.inputs):
             active |= {v for v in node.outputs[: 2 if node.op == "pop" else 1] if v.type.is_float or v.type is STACK}
         active -= {v for v in node.outputs if v in stopped}
     return active
+
+
+def _passed_on(call: Node, active: set[Value]) -> set[Value]:
+    """Where a function calls itself: from what it hands over to its inputs, and from its outputs to what comes back."""
+    body, found = call.attrs["body"], set[Value]()
+    for again in calls_of(body, call.attrs["name"]):
+        found |= {p for p, v in zip(body.inputs, again.inputs, strict=True) if v in active}
+        found |= {v for v, result in zip(again.outputs, body.outputs, strict=True) if result in active}
+    return found
 
 
 class _Scope:
@@ -113,6 +125,9 @@ class _Scope:
         self.found: Totals = {}  # of what is watched
         self.arms: dict[Node, list[_Scope]] = {}  # of the conds swept
         self.loops: dict[Node, LoopSweep] = {}
+        self.calls: dict[Node, CallSweep] = {}
+        self.agains: set[Node] = set()  # the calls of functions around that are swept
+        self.functions: dict[str, CallSweep] = dict(parent.functions) if parent else {}  # the functions around
 
     def inside(self, region: Program, name: str, alias: dict[Value, Value]) -> "_Scope":
         return _Scope(region, self.active, self.recorder.region(name), self, alias)
@@ -237,6 +252,16 @@ class _Scope:
             pass
         sweep.record(totals)
 
+    def pull_call(self, node: Node, totals: Totals) -> None:
+        self.calls[node] = sweep = CallSweep(self, node, totals)
+        while not sweep.settled():
+            pass
+        sweep.record(totals)
+
+    def pull_again(self, node: Node, totals: Totals) -> None:
+        self.agains.add(node)
+        self.functions[node.attrs["name"]].again(self, node, totals)
+
     def join(
         self, condition: Any, arms: Sequence[tuple[Recorder, Totals, list[Any]]], keys: Sequence[Value], totals: Totals
     ) -> list[Any]:
@@ -306,8 +331,11 @@ class _Scope:
             elif node in self.loops:
                 nodes += _saving_loop(node, self.loops[node], stack)
                 stack = nodes[-1].outputs[-1]
+            elif node in self.calls or node in self.agains:
+                nodes.append(saving_call(node, self.calls[node], stack) if node in self.calls else saving_again(node, stack))
+                stack = nodes[-1].outputs[-1]
             else:
-                nodes.append(node)
+                nodes.append(unswept(node, {name: sweep.node for name, sweep in self.functions.items()}))
         return nodes, stack
 
     def saving_region(self, more: Sequence[Node], stack: Value) -> tuple[tuple[Node, ...], Value]:
@@ -324,7 +352,7 @@ class _Scope:
         program, builder = self.region, self.recorder.builder
         start = Node("stack", (), (Value(STACK),), {})
         nodes, stack = self.saving(start.outputs[0])
-        swept = bool(self.arms or self.loops)
+        swept = bool(self.arms or self.loops or self.calls)
         saved = self.used()
         kept = [v for v, _ in saved if v not in program.inputs and v not in program.outputs]
         outputs = [*program.outputs, *kept, *([stack] if swept else [])]

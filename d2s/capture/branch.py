@@ -107,6 +107,11 @@ def part(tracer: Tracer, value: Any) -> None:
     tracer.root.twins.update({id(c): user_line() for c in _containers_in(tracer, value)})
 
 
+def parted(tracer: Tracer, value: Any) -> bool:
+    """Whether a value holds a container that may be one with others."""
+    return any(id(c) in tracer.root.twins for c in _containers_in(tracer, value))
+
+
 def _containers_in(tracer: Tracer, value: Any) -> Iterator[Any]:
     for leaf in flatten(value)[0]:
         if isinstance(leaf, OneOf):

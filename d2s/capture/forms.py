@@ -192,6 +192,23 @@ def alike(a: Form, b: Form) -> bool:
     return len(inside[0]) == len(inside[1]) and all(map(alike, *inside))
 
 
+def anonymous(form: Form) -> Form:
+    """The same of containers that are nobody's."""
+    if isinstance(form, Tree):
+        return Tree(form.skeleton, tuple(map(anonymous, form.parts)))
+    if isinstance(form, Box):
+        return Box(form.kind, anonymous(form.content))
+    return Union(tuple(map(anonymous, form.alternatives))) if isinstance(form, Union) else form
+
+
+def only_numbers_differ(a: Form, b: Form) -> bool:
+    """Whether two forms are one but for Python numbers."""
+    if isinstance(a, Tree) and isinstance(b, Tree):
+        return a.skeleton == b.skeleton and all(map(only_numbers_differ, a.parts, b.parts))
+    held = [None if isinstance(form, Fixed) and isinstance(form.value, Tensor) else _held(form) for form in (a, b)]
+    return alike(a, b) or (held[0] is not None and held[0].python and held[0] == held[1])
+
+
 def join(a: Form, b: Form) -> Form:
     """The form that holds what either holds."""
     alternatives: list[Form] = []

@@ -17,6 +17,7 @@ In: containers as they are made, every change of one; `Place`s for all that is n
 """
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -59,6 +60,7 @@ class Heap:
 
     def __init__(self) -> None:
         self._made: dict[int, tuple[Any, Any]] = {}  # by id: a container, and the region it was made in
+        self._touched: list[int] = []  # the ids of containers, once for each change
         self._paths: list[tuple[Any, dict[int, tuple[Any, Any]]]] = []  # a region, and what was held before
         self.places: dict[Any, Place] = {}
         self.given: dict[int, tuple[Any, Any]] = {}  # containers from outside that were changed, and what they held
@@ -124,8 +126,19 @@ class Heap:
 
     def changing(self, owner: Any) -> None:
         """Notes what is held before a change, unless nothing outside of this path knows the owner."""
+        self._touched += () if isinstance(owner, Place) else (id(owner),)
         if self._paths and self.home(owner) is not (self.here() or self):
             self._paths[-1][1].setdefault(id(owner), (owner, contents(owner)))
+
+    def mark(self) -> tuple[int, int]:
+        """The moment, for `changed_since`."""
+        return len(self._made), len(self._touched)
+
+    def changed_since(self, mark: tuple[int, int]) -> bool:
+        """Whether a container was changed that was there at that moment."""
+        made, touched = mark
+        later = set(itertools.islice(self._made, made, None))
+        return any(key not in later for key in self._touched[touched:])
 
     def here(self) -> Any:
         """The path that is being recorded; None for the capture itself."""

@@ -228,6 +228,7 @@ class Tracer(Recorder):
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
         self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
         self.attempts: list[Attempt] = []  # runs of statements that may catch what is raised
+        self.active: dict[Any, list[Any]] = {}  # the calls of the user's functions that go on
         self.given: set[int] = set()  # lists and dicts that were there before the capture
         self.facts: list[Fact] = []  # what is known in this region and was not outside of it
         self._told: dict[tuple[int, bool], list[Fact]] = {}  # what follows from a condition
@@ -249,7 +250,7 @@ class Tracer(Recorder):
 
     def _added(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
         made = super().add(op, inputs, types, attrs)
-        if op not in ("cond", "while_loop", "hole", "fail", "host"):
+        if op not in ("cond", "while_loop", "call", "again", "hole", "fail", "host"):
             key = op, tuple(map(self.number, inputs)), repr(attrs)
             for n, symbol in enumerate(made):
                 self.root._numbers[symbol.value] = self.root._numbers.setdefault((n, key), len(self.root._numbers))

@@ -26,13 +26,13 @@ from d2s.capture.taping import switched
 from d2s.capture.training import backward_of, grad_of
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.undefined import Undefined, load
-from d2s.convert.conversion import converted
 from d2s.convert.generators import Entering, Suspended, manager_of
 from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_fields, items_of, iterate, refuse_consumption
 from d2s.convert.logical import both, either
 from d2s.convert.names import guard_names
 from d2s.convert.objects import initial, is_users
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
+from d2s.convert.recursion import entered
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
 from d2s.convert.stores import CHANGING
 from d2s.eager.gradients import backward, grad
@@ -164,7 +164,7 @@ def _call_user(tracer: Tracer, function: types.FunctionType) -> Callable[..., An
         guard_names(tracer, function)
     if function.__code__.co_flags & inspect.CO_GENERATOR:
         return lambda *args, **kwargs: tracer.begun(Suspended(function, args, kwargs))
-    return converted(function).function
+    return functools.partial(entered, function)
 
 
 def _managing(tracer: Tracer, function: types.FunctionType) -> Callable[..., Any]:

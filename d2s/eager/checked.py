@@ -32,6 +32,8 @@ from d2s.types import Type
 _STILL = {
     "cond",
     "while_loop",
+    "call",
+    "again",
     "constant",
     "hole",
     "stack",

@@ -57,6 +57,26 @@ class Program:
             for region in node.regions().values():
                 yield from region.every_node()
 
+    def copied(self) -> "Program":
+        """The same of values of its own."""
+        known = {v: Value(v.type, v.name) for v in self.inputs}
+        nodes = []
+        for node in self.nodes:
+            known.update((v, Value(v.type, v.name)) for v in node.outputs)
+            attrs = node.attrs | {name: region.copied() for name, region in node.regions().items()}
+            outputs = tuple(known[v] for v in node.outputs)
+            nodes.append(Node(node.op, tuple(known[v] for v in node.inputs), outputs, attrs, node.where))
+        return Program(self.name, tuple(known[v] for v in self.inputs), tuple(nodes), tuple(known[v] for v in self.outputs))
+
+
+def calls_of(body: Program, name: str) -> Iterator[Node]:
+    """Where a function calls itself."""
+    for node in body.nodes:
+        if node.op == "again" and node.attrs["name"] == name:
+            yield node
+        for region in node.regions().values() if node.attrs.get("name") != name else ():
+            yield from calls_of(region, name)
+
 
 class Builder:
     """Collects nodes for one Program."""

@@ -9,7 +9,7 @@ Traceback (most recent call last):
 d2s.errors.InternalError: [D2S9001] program 'f': extent 'm' of tanh is not defined by an input or a node before it
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from d2s.errors import InternalError
 from d2s.ir.program import Node, Program, Value
@@ -20,11 +20,11 @@ Infer = Callable[[Node], tuple[Type, ...]]
 
 def verify(program: Program, infer: Infer | None = None) -> None:
     """Checks a Program and its regions; with `infer`, the types of every node too."""
-    _verify(program, infer, set())
+    _verify(program, infer, set(), {})
 
 
-def _verify(program: Program, infer: Infer | None, owned: set[Value]) -> None:
-    """`owned` are the values the rest of the whole has defined."""
+def _verify(program: Program, infer: Infer | None, owned: set[Value], called: Mapping[str, Program]) -> None:
+    """`owned` are the values the rest of the whole has defined, `called` the bodies of the functions around."""
     defined: set[Value] = set()
     extents = {d for v in program.inputs if not v.type.listed for d in v.type.shape if isinstance(d, str)}
     growing: set[Value] = set()  # those that are used up
@@ -51,8 +51,11 @@ def _verify(program: Program, infer: Infer | None, owned: set[Value]) -> None:
                     f"extent '{dim}' of {node.op} is not defined by an input or a node before it",
                 )
         defined.update(node.outputs)
+        if node.op == "again":
+            _again(program, node, called.get(node.attrs["name"]))
+        within = {**called, node.attrs["name"]: node.attrs["body"]} if node.op == "call" else called
         for region in node.regions().values():
-            _verify(region, infer, owned)
+            _verify(region, infer, owned, within)
         if infer:
             have, want = tuple(v.type for v in node.outputs), infer(node)
             _rule(have == want, program, f"{node.op} at {node.where or '?'} is typed {have}, its rule says {want}")
@@ -60,6 +63,15 @@ def _verify(program: Program, infer: Infer | None, owned: set[Value]) -> None:
         _rule(value in defined, program, f"output {value!r} is not defined")
         _rule(value not in growing, program, f"output {value!r} has been used up")
         growing |= {value} if value.type.grows else set()
+
+
+def _again(program: Program, node: Node, body: Program | None) -> None:
+    name = node.attrs["name"]
+    _rule(body is not None, program, f"again calls '{name}', which is no function around it")
+    assert body is not None
+    for have, want, what in ((node.inputs, body.inputs, "gets"), (node.outputs, body.outputs, "gives")):
+        types = [v.type for v in have], [v.type for v in want]
+        _rule(types[0] == types[1], program, f"again of '{name}' {what} {types[0]}, the function {types[1]}")
 
 
 def _rule(holds: bool, program: Program, message: str) -> None:

@@ -2,7 +2,8 @@
 
 `cond(c, *captured) {then(captured) else(captured)}` and `while_loop(*carry, *fixed) {test(carry, fixed) body(carry, fixed)}`:
 regions are closed, what they read comes in as an input. `fused(*captured) {body}` is what passes make of elementwise nodes,
-behind gradients. Interpreter, plan and gradients know these by name.
+behind gradients. A function that calls itself is `call(*carry, *fixed) {body(carry, fixed)}`; inside of the body, `again` is
+another call of it. Interpreter, plan and gradients know these by name.
 
 >>> from d2s import types
 >>> push.infer([STACK, Type(types.float32)], {})
@@ -52,6 +53,32 @@ def _is_truth(condition: Type) -> None:
 def _same(have: list[Type], want: list[Type], what: str) -> None:
     if have != want:
         raise InternalError("D2S9001", f"{what} are {have}, expected {want}")
+
+
+@op(paddle=None)
+def call(carry, body: Any, carries: int, name: Any):
+    """A function that may call itself, by `again` of this name; of its inputs, only the first `carries` change then."""
+
+
+@call.rule("infer")
+def _(*carry, body, carries, name):
+    _same([v.type for v in body.inputs], list(carry), "the body's inputs")
+    return tuple(v.type for v in body.outputs)
+
+
+@op(paddle=None)
+def again(carry, name: Any, results: Any):
+    """The innermost `call` of this name around it, on other inputs; `results` are dtypes, shapes and kinds of its outputs."""
+
+
+@again.rule("infer")
+def _(*carry, name, results):
+    return tuple(STACK if one == "stack" else Type(*one) for one in results)
+
+
+def described(types: Any) -> tuple[Any, ...]:
+    """Types as an attribute says them."""
+    return tuple("stack" if t is STACK else (t.dtype, t.shape, t.python) for t in types)
 
 
 @op(paddle=None)

@@ -75,7 +75,7 @@ _NARROWED = {"cond": _narrowed_cond, "while_loop": _narrowed_loop}
 
 def may_raise(node: Node) -> bool:
     """A run checks extents, and Python integers for leaving 64 bits; a loop may never end."""
-    if node.op in ("fail", "host", "update"):
+    if node.op in ("fail", "host", "update", "again"):
         return True
     op = OPS[node.op]
     if node.regions():

@@ -12,6 +12,7 @@ output; an input that comes out as it went in is that very array.
 import ctypes
 import itertools
 import math
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -224,7 +225,8 @@ class Frames:
                 _next_chunk(registers, chunks, int(registers[plan.steps[pc, 2]]) + 128)
             elif pc & executor.STACK_FULL:
                 pc ^= executor.STACK_FULL
-                _grow(registers, int(plan.steps[pc, 1]), int(registers[plan.steps[pc, 3]]), keep)
+                stack, wanted = int(plan.steps[pc, 1]), int(registers[plan.steps[pc, 3]])
+                _grow(registers, stack, wanted, keep, _most(plan, registers, pc) if stack == plan.calls else math.inf)
             elif pc & executor.YIELD:
                 pc ^= executor.YIELD  # Python is here for a moment: a pending KeyboardInterrupt is raised
             elif plan.checks[pc].op == "host":
@@ -318,17 +320,26 @@ def _next_chunk(frame: np.ndarray, chunks: list[np.ndarray], wanted: int) -> Non
     _free_space(frame, behind[0] if behind else chunks[-1])
 
 
-def _grow(frame: np.ndarray, stack: int, wanted: int, keep: dict[int, Any]) -> None:
+def _grow(frame: np.ndarray, stack: int, wanted: int, keep: dict[int, Any], most: float) -> None:
     """A buffer twice as large for what grows; what it holds moves along, for it is read through its register only.
 
     `keep` holds the buffers by their addresses.
     """
     at, used = int(frame[stack]), int(frame[stack + 1])
-    larger = memory.space(wanted if wanted < 0 else max(4096, 2 * (used + wanted)))
+    larger = memory.space(wanted if wanted < 0 else int(min(most, max(4096, 2 * (used + wanted)))))
     ctypes.memmove(larger.ctypes.data, at, used)
     keep.pop(at, None)
     keep[larger.ctypes.data] = larger
     frame[stack], frame[stack + 2] = larger.ctypes.data, larger.size
+
+
+def _most(plan: plan.Plan, frame: np.ndarray, pc: int) -> int:
+    """How large the stack of calls may become: calls stand in one another as deep as Python's own may."""
+    window, node = int(frame[plan.steps[pc, 3]]), plan.checks[pc]
+    most = sys.getrecursionlimit() * window
+    if frame[plan.calls + 1] + window > most:
+        raise interpreter.too_deep(node.attrs["name"]).at(node.where)
+    return most
 
 
 def _python_step(plan: plan.Plan, frame: np.ndarray, dims: dict[str, int], pc: int) -> None:

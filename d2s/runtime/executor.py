@@ -37,10 +37,12 @@ CODES = (  # name, number of operands
     ("STORE", 2),
     ("ADD", 3),
     ("PAUSE", 0),
+    ("JUMP_TO", 1),
+    ("ADDRESS", 2),
     ("STOP", 0),
 )
 (RUN, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MOVE, COPY, ALLOC, MARK, RELEASE, PUSH, POP, MULTIPLY, DIFFER, CHECK) = range(14)
-LOAD, STORE, ADD, PAUSE, STOP = range(14, 19)
+LOAD, STORE, ADD, PAUSE, JUMP_TO, ADDRESS, STOP = range(14, 21)
 TOP, END, FIRST = 0, 1, 2  # registers: the arena's free space, then the plan's own
 FULL, STACK_FULL, YIELD = 1 << 40, 1 << 41, 1 << 42
 FUEL = 1 << 16  # between two looks at pending signals; a backward jump costs 1, and 1 more for each 4 kB it allocated
@@ -113,6 +115,10 @@ def _execute(steps, operands, frame, pc):
             r[x] = r[y] + r[z]
         elif code == PAUSE:  # behind what took its time: Python looks for Ctrl-C
             return pc | YIELD
+        elif code == JUMP_TO:  # behind a call
+            pc = r[x]
+        elif code == ADDRESS:  # of the register y
+            r[x] = frame + 8 * y
         else:
             return -1
 

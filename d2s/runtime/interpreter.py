@@ -9,25 +9,68 @@ In: a Program and an array per input. Out: an array per output (a stack of resid
 
 import contextlib
 import math
+import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from d2s import types
-from d2s.errors import D2SError, Raised
+from d2s.errors import D2SError, Raised, TooDeep
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.runtime import host, launch, lists
 
+Watch = Callable[[Node, list[Any]], None]
 
-def run(program: Program, arrays: Sequence[Any], watch: Callable[[Node, list[Any]], None] | None = None) -> list[Any]:
-    """Runs a Program; `watch` sees every node of its top level with its results."""
+
+class Around(NamedTuple):
+    """Where a region stands: the functions around it by name, each with those around it in turn; and in how many calls."""
+
+    functions: Mapping[str, Any] = {}
+    depth: int = 0
+
+
+Region = tuple[Program, Sequence[Any], Around]
+Steps = Generator[Region, list[Any], list[Any]]  # what a region does; it asks for others
+
+
+def run(program: Program, arrays: Sequence[Any], watch: Watch | None = None) -> list[Any]:
+    """Runs a Program; `watch` sees every node of its top level with its results.
+
+    Regions wait on a list for those they have asked for: a function that calls itself takes none of Python's own stack.
+    """
+    waiting = [_steps((program, arrays, Around()), watch)]
+    found: Any = None
+    error: BaseException | None = None
+    while waiting:
+        try:
+            asked = waiting[-1].throw(error) if error else waiting[-1].send(found)
+            waiting.append(_steps(asked))
+            found = error = None
+        except StopIteration as end:
+            waiting.pop()
+            found, error = end.value, None
+        except BaseException as raised:
+            waiting.pop()
+            error = raised
+    if error:
+        raise error
+    return found  # type: ignore[no-any-return]
+
+
+def _steps(region: Region, watch: Watch | None = None) -> Steps:
+    program, arrays, around = region
     env: dict[Value, Any] = dict(zip(program.inputs, arrays, strict=True))
     try:
         for node in program.nodes:
-            results = _node(node, [env[v] for v in node.inputs])
+            inputs = [env[v] for v in node.inputs]
+            _count()
+            asking = _ASKING.get(node.op)
+            results = (yield from asking(node, inputs, around)) if asking else _results(node, inputs)
+            for see in seen:
+                see(node, inputs, results)
             env.update(zip(node.outputs, results, strict=True))
             if watch:
                 watch(node, results)
@@ -84,14 +127,10 @@ def at_most(nodes: int) -> Iterator[None]:
         _allowed.nodes = before
 
 
-def _node(node: Node, inputs: list[Any]) -> list[Any]:
+def _count() -> None:
     _allowed.nodes -= 1
     if _allowed.nodes < 0:
         raise TooLong
-    results = _results(node, inputs)
-    for see in seen:
-        see(node, inputs, results)
-    return results
 
 
 def _results(node: Node, inputs: list[Any]) -> list[Any]:
@@ -109,19 +148,37 @@ def _results(node: Node, inputs: list[Any]) -> list[Any]:
     return [results] if len(node.outputs) == 1 else list(results)
 
 
-def _cond(node: Node, inputs: list[Any]) -> list[Any]:
-    return run(node.attrs["then" if inputs[0] else "otherwise"], inputs[1:])
+def _cond(node: Node, inputs: list[Any], around: Around) -> Steps:
+    return (yield node.attrs["then" if inputs[0] else "otherwise"], inputs[1:], around)
 
 
-def _while_loop(node: Node, inputs: list[Any]) -> list[Any]:
+def _while_loop(node: Node, inputs: list[Any], around: Around) -> Steps:
     carries = node.attrs["carries"]
-    while run(node.attrs["test"], inputs)[0]:
-        inputs = run(node.attrs["body"], inputs) + inputs[carries:]
+    while (yield node.attrs["test"], inputs, around)[0]:
+        inputs = (yield node.attrs["body"], inputs, around) + inputs[carries:]
     return inputs[:carries]
 
 
-def _fused(node: Node, inputs: list[Any]) -> list[Any]:
-    return run(node.attrs["body"], inputs)
+def _fused(node: Node, inputs: list[Any], around: Around) -> Steps:
+    return (yield node.attrs["body"], inputs, around)
+
+
+def _call(node: Node, inputs: list[Any], around: Around) -> Steps:
+    functions = {**around.functions, node.attrs["name"]: (node, around)}
+    return (yield node.attrs["body"], inputs, Around(functions, around.depth + 1))
+
+
+def _again(node: Node, inputs: list[Any], around: Around) -> Steps:
+    if around.depth >= sys.getrecursionlimit():
+        raise too_deep(node.attrs["name"]).at(node.where)
+    function, outside = around.functions[node.attrs["name"]]
+    return (yield from _call(function, inputs, outside._replace(depth=around.depth)))
+
+
+def too_deep(name: str) -> D2SError:
+    """What a run raises that makes as many calls in one another as Python would not make."""
+    limit = sys.getrecursionlimit()
+    return TooDeep("D2S0008", f"'{name}' calls itself more than {limit} times deep", hint="see sys.setrecursionlimit")
 
 
 class Hole(np.ndarray):
@@ -163,10 +220,14 @@ def constant(node: Node) -> np.ndarray:
     return types.array_of(node.attrs["value"], node.attrs["dtype"])
 
 
-_SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
+_ASKING: dict[str, Callable[[Node, list[Any], Around], Steps]] = {
     "cond": _cond,
     "while_loop": _while_loop,
     "fused": _fused,
+    "call": _call,
+    "again": _again,
+}
+_SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
     "update": _update,
     "constant": lambda node, inputs: [constant(node)],
     "hole": _hole,

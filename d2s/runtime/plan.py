@@ -40,6 +40,7 @@ from d2s.runtime.executor import (
     RUN,
     STOP,
 )  # fmt: skip
+from d2s.runtime.plan_calls import PlansCalls
 from d2s.runtime.plan_extents import PlansExtents, Registered
 from d2s.runtime.plan_growing import PLANNED, PlansGrowing
 from d2s.runtime.plan_update import PlansUpdates, updating
@@ -65,6 +66,7 @@ class Plan:
     constants: list[np.ndarray]
     runs: dict[int, Node]
     places: dict[int, list[int]]  # of steps that Python takes: where their inputs stand, and then their results
+    calls: int = -1  # the first register of the stack of calls
 
     def __str__(self) -> str:
         names = [f"{v.name}: r{r}" for v, r in zip(self.program.inputs, self.inputs, strict=True)]
@@ -114,7 +116,7 @@ def build(program: Program) -> Plan:
     return _Planner(program).plan()
 
 
-class _Planner(PlansUpdates, PlansExtents, PlansGrowing):
+class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansCalls):
     def __init__(self, program: Program) -> None:
         self.program = program
         self.frame = [0] * executor.FIRST
@@ -136,6 +138,7 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing):
 
     def plan(self) -> Plan:
         program = self.program
+        self.start_calls(program)
         for value in program.inputs:
             self.homes[value] = self.growing(value.type) if value.type.grows else self.register()
         extents = {d: 0 for v in program.inputs for d in v.type.shape if isinstance(d, str)}
@@ -150,6 +153,8 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing):
         self.step(STOP)
         computed = [self.homes[v] for v in program.outputs]
         ahead = len(self.head)
+        for register, step in self.ways_back.items():
+            self.frame[register] = step + ahead
         table = np.array([_placed(s, 0) for s in self.head] + [_placed(s, ahead) for s in self.steps], np.int64)
         checks, runs = ({step + ahead: node for step, node in found.items()} for found in (self.checks, self.runs))
         steps = {step + ahead: registers for step, registers in self.places.items()}
@@ -157,7 +162,7 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing):
         axes = [(d, (n, axis)) for n, v in enumerate(program.inputs) for axis, d in enumerate(v.type.shape)]
         defined = {d: place for d, place in reversed(axes) if isinstance(d, str)}
         places = inputs, extents, defined, self.extents.names, outputs, computed
-        return Plan(program, table, operands, frame, *places, self.stacks, checks, self.constants, runs, steps)
+        return Plan(program, table, operands, frame, *places, self.stacks, checks, self.constants, runs, steps, self.calls)
 
     def output(self, position: int, value: Value) -> int:
         """Where the caller finds an output: computed in place, or copied there at the end."""
@@ -385,7 +390,7 @@ def _true(flags: Sequence[bool]) -> list[int]:
 def _structural(node: Node) -> bool:
     if node.op == "fused":
         return bool(node.attrs["body"].nodes[0].regions())
-    return node.op in ("cond", "while_loop", "constant", "hole", "host", *PLANNED)
+    return node.op in ("cond", "while_loop", "call", "again", "constant", "hole", "host", *PLANNED)
 
 
 def _placed(step: tuple[int, ...], ahead: int) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ class PlansGrowing:
     if TYPE_CHECKING:
         homes: dict[Value, int]
         stacks: list[int]
+        functions: Any
 
         def register(self, start: int = 0) -> int: ...
         def step(self, code: int, *operands: int) -> int: ...
@@ -76,6 +77,9 @@ class PlansGrowing:
         none = self.register()  # a trip before this one may have left something in the buffer
         self.step(MOVE, home + 1, none)
         self.step(MOVE, home + COUNT, none)
+        if self.functions:  # the buffer is that of a call around this one
+            self.step(MOVE, home, none)
+            self.step(MOVE, home + 2, none)
 
     def plan_list_full(self, node: Node) -> None:
         self.plan_list_new(node)

@@ -38,6 +38,13 @@ def climb(s, k):
     return s * 1.0, k
 
 
+def fold(x, n):
+    if n <= 0:
+        return x * 0.5
+    y = fold(d2s.tanh(x) * 0.75, n - 1)
+    return y + x if y.sum() > 0.0 else fold(y * x, n - 2) - x * 0.25
+
+
 def count(n):
     k = 0
     while k < n:
@@ -103,6 +110,7 @@ class Generator:
         ]
         if kind in ("x", "v", "s"):
             forms += [lambda: f"halve({one()})", lambda: f"mix({one()}, {one()})"]
+            forms += [lambda: f"fold({one()}, {self.name('n')})"]
         if kind == "x":
             forms += [
                 lambda: f"{self.tensor('u', depth + 1)}.sum(axis=0)",

@@ -481,8 +481,21 @@ def no_grad_inside(x):
 
 
 @plain((t([1.0, 2.0]),), (t([100.0, -2.0]),))
-def recursion_on_a_tensor(x):
-    return x if x.sum() > 50 else recursion_on_a_tensor(x * 2 + 1)
+def recursion_that_makes_a_list_longer(x):
+    def run(y, found):
+        return found if y.sum() > 50 else run(y * 2 + 10, [*found, y])
+
+    return run(x, [])
+
+
+@plain((t([1.0, 2.0]),), (t([100.0, -2.0]),))
+def recursion_that_changes_a_list_it_is_given(x):
+    def run(y, found):
+        found[0] = y
+        return y if y.sum() > 50 else run(y * 2 + 10, found)
+
+    parts = [x]
+    return run(x, parts), parts
 
 
 @plain()

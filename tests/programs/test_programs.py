@@ -13,10 +13,26 @@ import loops
 import numbers_
 import objects
 import pytest
+import recursion
 import sizes
 from programs_compare import PROGRAMS, check
 
-MODULES = branches, by_path, calls, containers, exceptions, exits, iterators, kinds, layers, loops, numbers_, objects, sizes
+MODULES = (
+    branches,
+    by_path,
+    calls,
+    containers,
+    exceptions,
+    exits,
+    iterators,
+    kinds,
+    layers,
+    loops,
+    numbers_,
+    objects,
+    recursion,
+    sizes,
+)
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
     for module in (
@@ -32,6 +48,7 @@ CORPUS = [
         loops,
         numbers_,
         objects,
+        recursion,
         sizes,
     )
     for function, sets in PROGRAMS[module.__name__]

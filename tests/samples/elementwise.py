@@ -32,6 +32,20 @@ def drawn(node: str, types: str, outputs: Any, *inputs: Any) -> Structural:
     return Structural(text, [np.int64(0), np.int64(0), *inputs], [outputs])
 
 
+DOUBLED = """program f(x: f32[2]) -> (f32[2]) {
+  %0: f32[2] = call(x, carries=1, name='doubled') {
+    body(x: f32[2]) -> (f32[2]) {
+      %0: f32[] = constant(dtype=f32, python=False, value=8.0)
+      %1: f32[] = sum(x, axis=(0,), keepdim=False)
+      %2: b1[] = greater_than(%1, %0)
+      %3: f32[2] = cond(%2, x) {
+        then(x: f32[2]) -> (f32[2]) { return x }
+        otherwise(x: f32[2]) -> (f32[2]) {
+          %0: f32[2] = add(x, x)
+          %1: f32[2] = again(%0, name='doubled', results=((f32,(2,),False,),))
+          return %1 } }
+      return %3 } }
+  return %0 }"""
 FIRST_BLOCK = (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
 
 
@@ -143,6 +157,8 @@ SAMPLES: dict[str, Sample | Structural] = {
         [np.float32(1)],
         [16.0],
     ),
+    "call": Structural(DOUBLED, [np.float32([1, 2])], [np.float32([4, 8])]),
+    "again": Structural(DOUBLED, [np.float32([9, 2])], [np.float32([9, 2])]),
     "hole": Structural(
         """program f(c: b1[], x: f32[2]) -> (f32[2], int) {
              %0: f32[2], %1: int = cond(c, x) {

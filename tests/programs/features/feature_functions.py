@@ -56,12 +56,12 @@ def countdown(x, n):
     return x
 
 
-@row("recursion on a tensor condition", ((t([1.0, 2.0]), t(3)), (t([1.0, 2.0]), t(0))), refused="D2S1003")
+@row("recursion on a tensor condition", ((t([1.0, 2.0]), t(3)), (t([1.0, 2.0]), t(0))))
 def recursion(x, n):
     return countdown(x, n)
 
 
-@row("recursion on a tensor condition, depth 500", ((t([1.0, 2.0]), t(500)),), refused="D2S1003")
+@row("recursion on a tensor condition, depth 500", ((t([1.0, 2.0]), t(500)),))
 def deep_recursion(x, n):
     return countdown(x, n)
 
