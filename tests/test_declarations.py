@@ -119,12 +119,12 @@ INTERNAL |= {"celu", "hardshrink", "softshrink", "thresholded_relu"}  # of nn.fu
 NO_ONNX |= dict.fromkeys(IN_GRADIENTS_OF_LAYERS, NO_ONNX["place_class"])
 NO_GRADIENT |= dict.fromkeys({"recurrent_grad"}, NO_GRADIENT["attention_grad"])
 INTERNAL |= OF_LAYERS | IN_GRADIENTS_OF_LAYERS
-NO_PADDLE |= (OF_LAYERS - {"recurrent"}) | IN_GRADIENTS_OF_LAYERS | {"slopes"}
+NO_PADDLE |= {"unlearnt"} | IN_GRADIENTS_OF_LAYERS | {"slopes"}
 INTERNAL |= {"slopes", "shifted_left", "shifted_right"}  # polygamma, bitwise_left_shift and bitwise_right_shift call them
 FOUND = {"places_where", "counting", "cut", "uncut", "behind"}  # whose extents a run finds
 INTERNAL |= FOUND
-NO_PADDLE |= FOUND
-NO_ONNX |= dict.fromkeys(FOUND, "is not said yet")
+NO_PADDLE |= {"uncut"}
+NO_ONNX["uncut"] = NO_ONNX["place_class"]
 NO_GRADIENT |= dict.fromkeys({"places_where", "counting"}, "whole numbers")
 every_op = pytest.mark.parametrize("name", list(OPS))
 

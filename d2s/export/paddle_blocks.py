@@ -46,8 +46,10 @@ class Op:
         self.where = f"{found[1]}:{found[2]}" if found else ""
 
     def take(self, name: str, default: Any) -> Any:
+        """An attribute of the type of its default; lists are of ints, or of what the default holds."""
         value = self.attrs.get(name, default)
-        if type(value) is not type(default) or (isinstance(value, list) and not all(type(v) is int for v in value)):
+        of = type(default[0]) if isinstance(default, list) and default else int
+        if type(value) is not type(default) or (isinstance(value, list) and not all(type(v) is of for v in value)):
             fail(f"attribute '{name}' of {self.type} is {value!r}", self.where)
         return value
 

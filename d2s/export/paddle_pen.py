@@ -29,6 +29,10 @@ class Longs(list[int]):
     """An attribute that Paddle declares as a list of `long`."""
 
 
+class Floats(list[float]):
+    """An attribute that Paddle declares as a list of `float`, also where it is empty."""
+
+
 class Refused(Exception):
     """Why Paddle cannot say a node."""
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from d2s import types
-from d2s.export import read_layers, read_orders, read_sequences, read_shapes, read_values
+from d2s.export import read_extents, read_layers, read_orders, read_sequences, read_shapes, read_values
 from d2s.export.model import Model, Parameter, Role
 from d2s.export.paddle_blocks import Block, Op, blocks_of, fail, roles_of
 from d2s.export.paddle_words import READ, Reading
@@ -37,7 +37,7 @@ from d2s.types import Dim, Type
 
 _FUEL = 32  # how often each op may be looked at
 _MAX_SAME = 64  # how many extents may turn out to be equal
-_TOLD_BY = (read_layers, read_orders, read_sequences, read_shapes, read_values)  # who fills READ
+_TOLD_BY = (read_extents, read_layers, read_orders, read_sequences, read_shapes, read_values)  # who fills READ
 _CHANGED_ANYWAY = ("MeanOut", "VarianceOut")  # which an op for inference names, and leaves as they are
 
 _FREE = ("axis", "use_mkldnn")  # attributes that may be otherwise

@@ -82,12 +82,21 @@ class Reading:
 
     def number(self, symbol: Any) -> Any:
         """The number a symbol is, if the file says it."""
+        node = self._maker(symbol)
+        if node is None:
+            self.fail("with a number that only a run knows")
+        return node.attrs["value"]
+
+    def open(self, symbol: Any) -> bool:
+        """Whether only a run has the number a symbol is."""
+        return symbol.value not in self.frame.known and self._maker(symbol) is None
+
+    def _maker(self, symbol: Any) -> Node | None:
+        """The constant that a symbol is, in whatever shape."""
         node = self.frame.maker.get(symbol.value)
         while node and node.op in ("cast", "reshape", "squeeze", "unsqueeze", "expand"):
             node = self.frame.maker.get(node.inputs[0])
-        if not node or node.op != "constant":
-            self.fail("with a number that only a run knows")
-        return node.attrs["value"]
+        return node if node and node.op == "constant" else None
 
     def know(self, symbol: Any, dims: Sequence[Dim]) -> Any:
         """Notes the numbers of a vector that came of shapes."""

@@ -20,9 +20,9 @@ import numpy as np
 
 from d2s import types
 from d2s.errors import FormatError
-from d2s.export import spell_layers, spell_losses, spell_orders, spell_sequences, spell_shapes, spell_values
+from d2s.export import spell_extents, spell_layers, spell_losses, spell_orders, spell_sequences, spell_shapes, spell_values
 from d2s.export.model import PARAMETER, Model, Parameter
-from d2s.export.paddle_pen import SPELLED, Long, Longs, Pen, Refused, cast_attrs
+from d2s.export.paddle_pen import SPELLED, Floats, Long, Longs, Pen, Refused, cast_attrs
 from d2s.export.protobuf import Message
 from d2s.export.spellings import SPELLINGS, refusal, through_int32
 from d2s.export.tensors import NUMBERS
@@ -38,12 +38,20 @@ MAX_DEPTH = 32  # of blocks in blocks; the reader holds to it too
 # a Python type, or an attribute's name where the type does not tell: number of the attribute's kind, its field
 _KINDS: dict[Any, tuple[int, str]] = {
     int: (0, "i"), float: (1, "f"), str: (2, "s"), list: (3, "ints"), bool: (6, "b"), Long: (9, "l"), Longs: (11, "longs"),
+    Floats: (4, "floats"),
     "op_callstack": (5, "strings"), "sub_block": (8, "block_idx"),
 }  # fmt: skip
 _BOOL = Type(types.bool_)
-_SAID_BY = (spell_layers, spell_losses, spell_orders, spell_sequences, spell_shapes, spell_values)  # who fills SPELLED
-# Paddle 2.6 wants at least one parameter
-_FILLER = Parameter(np.zeros(1, "float32"), "filler", trainable=False)
+_SAID_BY = (
+    spell_extents,
+    spell_layers,
+    spell_losses,
+    spell_orders,
+    spell_sequences,
+    spell_shapes,
+    spell_values,
+)  # who fills SPELLED
+_FILLER = Parameter(np.zeros(1, "float32"), "filler", trainable=False)  # Paddle 2.6 wants at least one
 
 
 def describe(model: Model, limit: int = 1 << 40) -> tuple[Message, dict[str, Parameter]]:

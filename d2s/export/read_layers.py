@@ -14,6 +14,7 @@ from d2s.export.paddle_words import Reading, reads
 from d2s.ops import OPS, windows
 from d2s.ops.arrange import moveaxis
 from d2s.ops.conv import conv_, conv_transpose_
+from d2s.ops.ctc import ctc
 from d2s.ops.label import class_entropy
 from d2s.ops.norm import batch_norm_, batch_norm_fixed, group_norm_, layer_norm_
 from d2s.ops.pad import pad as padded
@@ -207,3 +208,15 @@ def _(r: Reading) -> Any:
     value = r.take("value", 0.0) if r.op.type == "pad3d" else r.take("pad_value", 0.0)
     rank = "NCDHW" if r.op.type == "pad3d" else "NCHW"
     return padded(x, widths, {"edge": "replicate"}.get(mode, mode), value, r.take("data_format", rank))
+
+
+# --- losses -------------------------------------------------------------------------------------------------------------------
+
+
+@reads("warpctc")
+def _(r: Reading) -> Any:
+    r.only("Logits", "Label", "LogitsLength", "LabelLength")
+    if r.take("norm_by_times", False) or not (r.has("LogitsLength") and r.has("LabelLength")):
+        r.fail("without lengths, or by steps")
+    loss, _ = ctc(r.x("Logits"), r.x("Label"), r.x("LogitsLength"), r.x("LabelLength"), r.take("blank", 0))
+    return {"Loss": OPS["unsqueeze"](loss, [1])}

@@ -15,6 +15,7 @@ from typing import Any
 from d2s import types
 from d2s.errors import Raised
 from d2s.export.paddle_words import MAX_WRITTEN_OUT, Reading, reads
+from d2s.export.read_extents import found_by
 from d2s.export.tensors import dtype_of
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
@@ -193,6 +194,8 @@ def _(r: Reading) -> Any:
 @reads("range")
 def _(r: Reading) -> Any:
     start, end, step = (r.x(slot) for slot in ("Start", "End", "Step"))
+    if r.open(end) and (r.number(start), r.number(step)) == (0, 1):
+        return OPS["counting"](OPS["cast"](end, types.int64), found_by(r))
     dtype, known = (
         r.type(start).dtype,
         [r.dims([s])[0] if s.value in r.frame.known else r.number(s) for s in (start, end, step)],

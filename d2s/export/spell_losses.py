@@ -85,3 +85,19 @@ def _(pen: Pen) -> None:
     seen = pen.reduced("reduce_sum", held, of_held, list(range(len(label.shape))), Type(x.dtype), keep=False)
     some = pen.two("elementwise_max", seen, pen.number(1, x.dtype), Type(x.dtype))
     pen.two("elementwise_div", total, some, None)
+
+
+@spells("ctc", _FLOATS)
+def _(pen: Pen) -> None:
+    if pen.used(1):
+        refuse("what the gradient of ctc reads")
+    scores, batch = pen.types[0], pen.types[0].shape[1]
+    wanted = ("Logits", None), ("Label", types.int32), ("LogitsLength", types.int64), ("LabelLength", types.int64)
+    slots = {
+        slot: name if dtype in (None, have.dtype) else pen.cast(name, have, dtype)
+        for (slot, dtype), name, have in zip(wanted, pen.names, pen.types, strict=True)
+    }
+    line = Type(scores.dtype, (batch, 1))
+    attrs = {"blank": pen.attrs["blank"], "norm_by_times": False}
+    loss = pen.write("warpctc", slots, attrs, line, "Loss", {"WarpCTCGrad": scores})
+    pen.squeezed(loss, line, 1)

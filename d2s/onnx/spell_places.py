@@ -145,3 +145,29 @@ def _(pen: Pen) -> None:
     front = pen.write("LessOrEqual" if pen.attrs["right"] else "Less", line, value)
     counted = pen.write("ReduceSum", pen.cast(front, types.int64), pen.const([-1]), keepdims=0)
     pen.cast(counted, pen.outputs[0].dtype, to=0)
+
+
+# --- extents that a run finds ------------------------------------------------------------------------------------------------
+
+
+@says("places_where")
+def _(pen: Pen) -> None:
+    found = pen.write("NonZero", pen.write("Reshape", pen.names[0], pen.const([-1])))
+    pen.write("Squeeze", found, pen.const([0]), to=0)
+
+
+@says("counting")
+def _(pen: Pen) -> None:
+    pen.write("Range", pen.const(0), pen.names[0], pen.const(1), to=0)
+
+
+@says("cut")
+def _(pen: Pen) -> None:
+    x, start, count = pen.names
+    steps = pen.write("Mul", pen.write("Range", pen.const(0), count, pen.const(1)), pen.const(pen.attrs["step"]))
+    pen.write("Gather", x, pen.write("Add", steps, start), to=0, axis=pen.attrs["axis"])
+
+
+@says("behind")
+def _(pen: Pen) -> None:
+    pen.write("Concat", *pen.names[: len(pen.names) // 2], to=0, axis=pen.attrs["axis"])

@@ -17,6 +17,7 @@ from d2s.jit.saving import model_of
 from d2s.onnx.schema import encode
 from d2s.onnx.writer import SAID as SPELLED
 from d2s.onnx.writer import model_proto
+from d2s.ops.ctc import ctc
 from d2s.runtime import interpreter
 from d2s.static import InputSpec
 from tests.export.corpus import CASES
@@ -36,6 +37,7 @@ ANGLES = np.array([[0.0, -0.0, 0.0, 1, -1, np.inf, -np.inf, np.nan, 3], [0.0, 0,
 REALS = np.concatenate([np.linspace(-7.3, 12, 30), [0, -0.0, 1, 2, -1, np.inf, -np.inf, np.nan, 1e-7, 1e30, 1.000001, -0.5]])
 SHARES = np.concatenate([np.linspace(-0.999, 0.999, 15), [0, -0.0, 1, -1, 2, 1e-6, 0.9999999, np.nan]])
 BITS = np.array([[1, 3, -5, 7, -1, 2**40, -(2**63), 2**63 - 1, 0, 5], [4, 62, 1, 63, 64, -1, 3, 70, 2, 0]])
+TEXTS = np.array([[1, 1, 2], [2, 1, 0], [2, 2, 0], [1, 1, 1]]), np.array([5, 4, 3, 0]), np.array([3, 2, 1, 0])
 FUNCTIONS = {  # which ONNX has not, and where their values are hard
     "atan2": (d2s.atan2, *ANGLES),
     "digamma": (d2s.digamma, REALS),
@@ -45,6 +47,7 @@ FUNCTIONS = {  # which ONNX has not, and where their values are hard
     "slope_4": (lambda x: d2s.polygamma(x, 4), REALS),
     "left": (d2s.bitwise_left_shift, *BITS),
     "right": (d2s.bitwise_right_shift, *BITS),
+    "texts": (lambda x, *texts: ctc(x, *texts, 0)[0], np.sin(np.arange(60.0)).reshape(5, 4, 3), *TEXTS),
 }
 
 
@@ -138,7 +141,7 @@ def answers(tmp_path_factory):
         case = CASES[name]
         add(name, case.model(), [(run, run_program(case.program(), run + case.parameters)) for run in case.runs])
     for name, (function, *arrays) in FUNCTIONS.items():
-        spec = [InputSpec([None], a.dtype.name) for a in arrays]
+        spec = [InputSpec(a.shape if a.ndim > 1 else [None], a.dtype.name) for a in arrays]
         add(name, model_of(function, spec), [(arrays, [function(*map(d2s.to_tensor, arrays)).numpy()])])
     cells = Sequences()
     cells.eval()

@@ -1,0 +1,105 @@
+"""Paddle's words for results whose extents are other ones: axes resized, and what a run finds.
+
+In: a pen at a node. Out: Paddle's ops.
+
+>>> from d2s.export.paddle_pen import SPELLED
+>>> SPELLED["resized"].dtypes
+'i32 i64 f32 f64'
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from d2s import types
+from d2s.export.paddle_pen import Floats, Pen, refuse, spells
+from d2s.types import Type
+
+_MOVED, _NUMBERS = "b1 i32 i64 f32 f64", "i32 i64 f32 f64"
+
+# --- an axis resized --------------------------------------------------------------------------------------------------------
+
+
+_BETWEEN = {"nearest": "nearest", "linear": "bilinear", "cubic": "bicubic"}
+
+
+@spells("resized", _NUMBERS, narrow=True)
+def _(pen: Pen) -> None:
+    """One axis at a time, the other axis of a plane as it is."""
+    axis, x = pen.attrs["axis"], pen.types[0]
+    name, plane, at = _plane(pen, axis)
+    other = plane.shape[5 - at]
+    sizes = [pen.attrs["size"], other] if at == 2 else [other, pen.attrs["size"]]
+    known = [d if isinstance(d, int) else -1 for d in sizes]
+    kind, scale = _BETWEEN[pen.attrs["mode"]], pen.attrs["scale"]
+    attrs = {"data_layout": "NCHW", "interp_method": kind, "align_corners": pen.attrs["places"] == "corners"}
+    attrs |= {"align_mode": int(pen.attrs["places"] == "whole"), "out_d": -1, "out_h": known[0], "out_w": known[1]}
+    slots: dict[str, Any] = {"X": name}
+    have = x.shape[axis]
+    if scale > 0 and not (isinstance(have, int) and int(have * scale) == pen.attrs["size"]):
+        refuse(f"resized by {scale} to {pen.attrs['size']} of {have}")
+    attrs["scale"] = Floats([] if scale <= 0 else [scale, 1.0] if at == 2 else [1.0, scale])
+    if scale <= 0 and -1 in known:
+        slots["SizeTensor"] = [pen.dim(name, plane, d) for d in sizes]
+    same = len(x.shape) == 4 and plane.shape == x.shape
+    whole = Type(plane.dtype, (*plane.shape[:2], *sizes))
+    found = pen.write(f"{kind}_interp_v2", slots, attrs, None if same else whole)
+    if not same:
+        pen.reshaped(found, whole, pen.outputs[0].shape, of=None)
+
+
+def _plane(pen: Pen, axis: int) -> tuple[str, Type, int]:
+    """x as images, of which an axis is that one."""
+    x = pen.types[0]
+    if len(x.shape) == 4 and axis > 1:
+        return pen.names[0], x, axis
+    rows, inside = (_extent(dims) for dims in (x.shape[:axis], x.shape[axis + 1 :]))
+    want = (rows, 1, x.shape[axis], inside)
+    if sum(isinstance(d, str) for d in want) > 1:
+        refuse("resized of several axes of any extent")
+    plane = Type(x.dtype, want)
+    shape = [d if isinstance(d, int) else -1 for d in want]
+    made = pen.write("reshape2", {"X": pen.names[0]}, {"shape": shape}, plane, also={"XShape": Type(x.dtype, (0, *x.shape))})
+    return made, plane, 2
+
+
+def _extent(dims: Sequence[Any]) -> Any:
+    """The product of extents; of those that only a run knows a name that says so."""
+    return math.prod(dims) if all(isinstance(d, int) for d in dims) else "rows"
+
+
+# --- extents that a run finds ------------------------------------------------------------------------------------------------
+
+
+@spells("places_where")
+def _(pen: Pen) -> None:
+    (extent,) = pen.outputs[0].shape
+    flat = Type(types.bool_, ("all",))
+    also = {"XShape": Type(types.bool_, (0, *pen.types[0].shape))}
+    mask = pen.write("reshape2", {"X": pen.names[0]}, {"shape": [-1]}, flat, also=also)
+    column = Type(types.int64, (extent, 1))
+    pen.squeezed(pen.write("where_index", {"Condition": mask}, {}, column), column, 1)
+
+
+def _counted(pen: Pen, count: str, of: Type | None) -> str:
+    start, step = (pen.number(n, types.int64) for n in (0, 1))
+    return pen.write("range", {"Start": start, "End": count, "Step": step}, {}, of)
+
+
+@spells("counting")
+def _(pen: Pen) -> None:
+    _counted(pen, pen.names[0], None)
+
+
+@spells("cut", _MOVED, narrow=True)
+def _(pen: Pen) -> None:
+    x, start, count = pen.names
+    line = Type(types.int64, (pen.outputs[0].shape[pen.attrs["axis"]],))
+    steps = pen.scaled(_counted(pen, count, line), line, float(pen.attrs["step"]))
+    places = pen.two("elementwise_add", steps, start, line)
+    pen.write("gather", {"X": x, "Index": places}, {"axis": pen.attrs["axis"]})
+
+
+@spells("behind", _MOVED, narrow=True)
+def _(pen: Pen) -> None:
+    pen.write("concat", {"X": pen.names[: len(pen.names) // 2]}, {"axis": pen.attrs["axis"]})
