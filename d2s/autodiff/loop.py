@@ -10,7 +10,8 @@ changes and of what it only reads. Which of them may be absent at a trip's end i
 from typing import Any
 
 from d2s import types
-from d2s.autodiff.totals import FLAG, Total, Totals, add, nothing, presence
+from d2s.autodiff.lists import flag_of
+from d2s.autodiff.totals import Total, Totals, add, nothing, presence, told
 from d2s.ir.program import Node, Value
 from d2s.ops import OPS
 from d2s.ops.dispatch import handling
@@ -53,8 +54,8 @@ class LoopSweep:
         with handling(self.recorder):
             self.found |= {p: self._at_first_trip(total) for p, total in self.later.items()}
             for p, result in self.carried.items():
-                if p in self.inputs and (result in self.scope.active or result.type is STACK):
-                    add(self.found, result, self.inputs[p])
+                if p in self.inputs and (result in self.scope.active or result.type.grows):
+                    add(self.found, result, Total(self.inputs[p].value, self.inputs[p].present))
             self.scope.sweep(self.found)
         keys = [p for p in self.body.inputs if p in self.flagged or (p in self.found and p in self.scope.active)]
         sure = {p for p in keys if self.flagged.get(p) is False and p in self.found and self.found[p].present is None}
@@ -63,7 +64,7 @@ class LoopSweep:
 
     def _input(self, p: Value, flagged: bool) -> Total:
         value = self.recorder.input(p.type, f"total_{p.name}")
-        return Total(value, self.recorder.input(FLAG, f"has_{p.name}") if flagged else None)
+        return Total(value, self.recorder.input(flag_of(p.type), f"has_{p.name}") if flagged else None)
 
     def _at_first_trip(self, total: Total) -> Total:
         first = OPS["equal"](self.left, 1)
@@ -73,10 +74,15 @@ class LoopSweep:
     def record(self, totals: Totals) -> None:
         """Writes the loop and takes over the totals it leaves."""
         outer = self.outer.recorder
+        with handling(self.recorder):
+            for p in self.flagged:
+                if p.type.listed and p not in self.found:
+                    self.found[p] = self.scope.absent(p)
         left_over = self.scope.popped(self.stack)
         with handling(self.recorder):
             outputs = [self.left - 1, left_over]
             for p, flagged in self.flagged.items():
+                told([self.found[p]] if flagged and p in self.found else [])
                 outputs.append(self.found[p].value if p in self.found else nothing(self.inputs[p].value))
                 outputs += [presence(self.found.get(p))] if flagged else []
         test = self.outer.recorder.region("test")
@@ -99,6 +105,7 @@ class LoopSweep:
     def _firsts(self) -> list[Any]:
         firsts = [self.outer.need(self.trips), self.outer.stack]
         for p, flagged in self.flagged.items():
+            told([self.start[p]] if flagged and p in self.start else [])
             firsts.append(self.start[p].value if p in self.start else nothing(self.outer.need(self.outside[p])))
             firsts += [presence(self.start.get(p))] if flagged else []
         return firsts
@@ -114,7 +121,7 @@ class LoopSweep:
         for p in self.carried:
             if p in left and p in self.later:
                 self._without_trips(p, left[p], totals)
-            elif p in left and (self.outside[p] in self.outer.active or p.type is STACK):
+            elif p in left and (self.outside[p] in self.outer.active or p.type.grows):
                 add(totals, self.outside[p], left[p])
 
     def _without_trips(self, p: Value, left: Total, totals: Totals) -> None:

@@ -25,11 +25,14 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from d2s.autodiff.linear import Linear, returned, uniquely_named
-from d2s.autodiff.loop import TRIPS, LoopSweep
+from d2s.autodiff.lists import SweepsLists, having
+from d2s.autodiff.lists import given as given_total
+from d2s.autodiff.loop import LoopSweep
 from d2s.autodiff.recursion import CallSweep, saving_again, saving_call, unswept
+from d2s.autodiff.saving import saving_cond, saving_loop
 from d2s.autodiff.stacks import Slots
 from d2s.autodiff.sweep import pull
-from d2s.autodiff.totals import FLAG, Total, Totals, add, nothing, presence
+from d2s.autodiff.totals import FLAG, Total, Totals, add, nothing, presence, told
 from d2s.ir.program import Node, Program, Value, calls_of
 from d2s.ops import OPS
 from d2s.ops.dispatch import current, handling
@@ -39,13 +42,15 @@ from d2s.types import STACK, Type
 
 def linearize(
     program: Program,
-    wanted: Sequence[bool],
-    given: Sequence[bool],
-    started: Sequence[bool],
+    wanted: Sequence[int],
+    given: Sequence[int],
+    started: Sequence[int],
     stopped: Collection[Value] = (),
     watched: Collection[Value] = (),
 ) -> Linear:
     """The two halves; `given` and `started` say which outputs have a cotangent, and which inputs a total, so far.
+
+    Of a list, `given` may be 2: some of its items have one.
 
     No gradient passes values that are `stopped`. The gradients of `watched` values, computed at the top level, are results too.
     """
@@ -54,23 +59,24 @@ def linearize(
     scope = _Scope(program, active, recorder)
     scope.watched = watched
     totals: Totals = {}
-    gs = [(v, recorder.input(v.type, f"g_{n}")) for n, v in enumerate(program.outputs) if given[n] and v in active]
+    outputs = [(n, v) for n, v in enumerate(program.outputs) if given[n] and v in active]
+    gs = [(v, given_total(recorder, n, v.type, given[n] == 2)) for n, v in outputs]
     for value, has in zip(program.inputs, started, strict=True):
         if has:
             totals[value] = Total(recorder.input(value.type, f"total_{value.name}"))
     with handling(recorder):
         for value, g in gs:
-            add(totals, value, Total(g))
+            add(totals, value, g)
         scope.sweep(totals)
     return scope.halves(totals)
 
 
-def depending(program: Program, wanted: Sequence[bool], stopped: Collection[Value] = ()) -> set[Value]:
+def depending(program: Program, wanted: Sequence[int], stopped: Collection[Value] = ()) -> set[Value]:
     """The values that the gradient of wanted inputs passes through, those in regions included."""
     return active_values(program, _wanted_inputs(program, wanted), stopped)
 
 
-def _wanted_inputs(program: Program, wanted: Sequence[bool]) -> set[Value]:
+def _wanted_inputs(program: Program, wanted: Sequence[int]) -> set[Value]:
     return {v for v, w in zip(program.inputs, wanted, strict=True) if w and v.type.is_float}
 
 
@@ -94,7 +100,8 @@ def active_values(program: Program, active: set[Value], stopped: Collection[Valu
             if node.op == "while_loop":
                 active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
         if not bound and node.op not in ("detached", "host", "update", "again") and any(v in active for v in node.inputs):
-            active |= {v for v in node.outputs[: 2 if node.op == "pop" else 1] if v.type.is_float or v.type is STACK}
+            several = node.op == "pop" or node.op.startswith("list_")
+            active |= {v for v in node.outputs[: 2 if several else 1] if v.type.is_float or v.type is STACK}
         active -= {v for v in node.outputs if v in stopped}
     return active
 
@@ -108,7 +115,7 @@ def _passed_on(call: Node, active: set[Value]) -> set[Value]:
     return found
 
 
-class _Scope:
+class _Scope(SweepsLists):
     """One region being swept: `alias` maps its inputs that do not change to values of the surrounding scope."""
 
     def __init__(self, region: Program, active: set[Value], recorder: Recorder, parent: Any = None, alias: Any = None) -> None:
@@ -128,6 +135,8 @@ class _Scope:
         self.calls: dict[Node, CallSweep] = {}
         self.agains: set[Node] = set()  # the calls of functions around that are swept
         self.functions: dict[str, CallSweep] = dict(parent.functions) if parent else {}  # the functions around
+        self.lengths: dict[Value, Value] = {}
+        self.entered: dict[Value, Value] = {}
 
     def inside(self, region: Program, name: str, alias: dict[Value, Value]) -> "_Scope":
         return _Scope(region, self.active, self.recorder.region(name), self, alias)
@@ -150,6 +159,7 @@ class _Scope:
             if any(v in totals for v in node.outputs):
                 self.recorder.where = node.where
                 self.begin_stacks(node, totals)
+                self.begin_lists(node, totals)
                 self.found |= {v: totals[v] for v in node.outputs if v in self.watched and v in totals}
                 getattr(self, "pull_" + node.op, self.pull_op)(node, totals)
 
@@ -228,23 +238,31 @@ class _Scope:
             scope = self.inside(region, name, alias)
             scope.handed = {v: out for v, out in zip(region.outputs, node.outputs, strict=True) if v not in alias}
             firsts = {v: p for p, v in reversed(alias.items())}  # a value captured twice has one total
-            found: Totals = {
-                p: totals[v] for v, p in firsts.items() if v in totals and p in self.active and p.type is not STACK
-            }
+            found: Totals = {p: totals[v] for v, p in firsts.items() if v in totals and p in self.active and not p.type.grows}
             with handling(scope.recorder):
                 for inner, g in zip(region.outputs, gs, strict=True):
-                    if g and (inner in self.active or inner.type is STACK):
-                        add(found, inner, g)
+                    if g and (inner in self.active or inner.type.grows):
+                        add(found, inner, Total(g.value, g.present))
                 scope.sweep(found)
             outside: Totals = {}
             with handling(scope.recorder):
                 for p, total in found.items():
                     if p in alias:
                         add(outside, alias[p], total)
-            arms.append((scope.recorder, outside, [scope.popped(self.stack)]))
+            arms.append((scope.recorder, outside))
             self.arms[node].append(scope)
+        self.complete(arms, self.arms[node])
+        arms = [(*arm, [scope.popped(self.stack)]) for arm, scope in zip(arms, self.arms[node], strict=True)]
         captured = list(dict.fromkeys(node.inputs[1:]))
         (self.stack,) = self.join(self.need(node.inputs[0]), arms, captured, totals)
+
+    def complete(self, arms: Sequence[Any], scopes: "Sequence[_Scope]") -> None:
+        """A list that one arm has a total of has one in the other, too."""
+        found = {v for _, outside in arms for v in outside if v.type.listed}
+        for (recorder, outside), scope in zip(arms, scopes, strict=True):
+            inner = {v: p for p, v in scope.alias.items()}
+            with handling(recorder):
+                outside.update({v: scope.absent(inner[v]) for v in found if v not in outside})
 
     def pull_while_loop(self, node: Node, totals: Totals) -> None:
         self.loops[node] = sweep = LoopSweep(self, node, totals)
@@ -274,6 +292,7 @@ class _Scope:
         outputs = []
         for recorder, inside, further in arms:
             with handling(recorder):
+                told(inside[v] for v in flagged if v in inside)
                 values = [inside[v].value if v in inside else nothing(self.need(v)) for v in found]
                 outputs.append([*further, *values, *(presence(inside.get(v)) for v in flagged)])
         reads, (then, otherwise) = self.recorder.adopt([recorder for recorder, _, _ in arms], outputs)
@@ -315,27 +334,29 @@ class _Scope:
         inputs = self.recorder.builder.inputs
         popped = [*(v.type for v, _ in self.pushed), *self.unstacked]
         for name in dict.fromkeys(d for t in popped for d in t.shape if isinstance(d, str)):
-            if not any(name in v.type.shape for v in inputs):
+            if not any(name in v.type.shape and not v.type.listed for v in inputs):
                 top = self
                 while top.parent:
                     top = top.parent
-                self.recorder.resolve(top.need(next(v for v in top.region.inputs if name in v.type.shape)))
+                self.recorder.resolve(top.need(having(top.region, name)))
 
     def saving(self, stack: Value) -> tuple[list[Node], Value]:
         """The forward nodes of this region, those with regions pushing on the stack; and the stack after them."""
-        nodes: list[Node] = []
+        nodes = self.counting_inputs()
         for node in self.region.nodes:
             if node in self.arms:
-                nodes.append(_saving_cond(node, self.arms[node], stack))
-                stack = nodes[-1].outputs[-1]
+                saving = [saving_cond(node, self.arms[node], stack)]
+                stack = saving[-1].outputs[-1]
             elif node in self.loops:
-                nodes += _saving_loop(node, self.loops[node], stack)
-                stack = nodes[-1].outputs[-1]
+                saving = saving_loop(node, self.loops[node], stack)
+                stack = saving[-1].outputs[-1]
             elif node in self.calls or node in self.agains:
-                nodes.append(saving_call(node, self.calls[node], stack) if node in self.calls else saving_again(node, stack))
-                stack = nodes[-1].outputs[-1]
+                saving = [saving_call(node, self.calls[node], stack) if node in self.calls else saving_again(node, stack)]
+                stack = saving[-1].outputs[-1]
             else:
-                nodes.append(unswept(node, {name: sweep.node for name, sweep in self.functions.items()}))
+                saving = [unswept(node, {name: sweep.node for name, sweep in self.functions.items()})]
+            nodes += saving[:-1]
+            nodes += self.counting(saving[-1])
         return nodes, stack
 
     def saving_region(self, more: Sequence[Node], stack: Value) -> tuple[tuple[Node, ...], Value]:
@@ -356,7 +377,7 @@ class _Scope:
         saved = self.used()
         kept = [v for v, _ in saved if v not in program.inputs and v not in program.outputs]
         outputs = [*program.outputs, *kept, *([stack] if swept else [])]
-        forward = Program(program.name, program.inputs, tuple([start, *nodes] if swept else nodes), tuple(outputs))
+        forward = Program(program.name, self.inputs(), tuple([start, *nodes] if swept else nodes), tuple(outputs))
         places = [(v in program.inputs, (program.inputs if v in program.inputs else outputs).index(v)) for v, _ in saved]
         if swept:
             places.append((False, len(outputs) - 1))
@@ -368,27 +389,3 @@ class _Scope:
         found = {v: returned(total, results) for v, total in self.found.items()}
         reached = {n for n, v in enumerate(program.outputs) if v in self.active}
         return Linear(forward, builder.finish(results), places, reached, rows, found)
-
-
-def _saving_cond(node: Node, arms: "list[_Scope]", stack: Value) -> Node:
-    regions = {}
-    for (name, region), scope in zip(node.regions().items(), arms, strict=True):
-        inside = Value(STACK, "residuals")
-        nodes, top = scope.saving_region((), inside)
-        regions[name] = Program(region.name, (*region.inputs, inside), nodes, (*region.outputs, top))
-    return Node("cond", (*node.inputs, stack), (*node.outputs, Value(STACK)), regions, node.where)
-
-
-def _saving_loop(node: Node, loop: LoopSweep, stack: Value) -> list[Node]:
-    """The loop, also counting its trips and pushing what each trip's gradient reads."""
-    count, test, body = node.attrs["carries"], node.attrs["test"], node.attrs["body"]
-    zero, one = (Node("constant", (), (Value(TRIPS),), {"value": n, "dtype": TRIPS.dtype, "python": False}) for n in (0, 1))
-    counter, inside = Value(TRIPS, "trips"), Value(STACK, "residuals")
-    count_up = Node("add", (counter, one.outputs[0]), (Value(TRIPS),), {})
-    nodes, top = loop.scope.saving_region((one, count_up), inside)
-    inputs = (*body.inputs[:count], counter, inside, *body.inputs[count:])
-    saving = Program(body.name, inputs, nodes, (*body.outputs, count_up.outputs[0], top))
-    inputs = (*test.inputs[:count], Value(TRIPS, "trips"), Value(STACK, "residuals"), *test.inputs[count:])
-    attrs = {"test": Program(test.name, inputs, test.nodes, test.outputs), "body": saving, "carries": count + 2}
-    fed = (*node.inputs[:count], zero.outputs[0], stack, *node.inputs[count:])
-    return [zero, Node("while_loop", fed, (*node.outputs, loop.trips, Value(STACK)), attrs, node.where)]

@@ -8,6 +8,7 @@ True
 """
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 from d2s import types
@@ -51,3 +52,11 @@ def presence(total: Total | None) -> Any:
     if total is not None and total.present is not None:
         return total.present
     return current().constant(total is not None, FLAG)
+
+
+def told(totals: Iterable[Total]) -> None:
+    """Has the totals of lists say of each item whether it is there; to count the items makes another value of a list."""
+    for total in totals:
+        if total.value.value.type.listed and total.present is None:
+            total.value, count = OPS["list_length"](total.value)
+            total.present = OPS["list_full"](count, current().constant(True, FLAG))

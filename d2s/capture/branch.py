@@ -18,8 +18,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from d2s.capture.containers import STAND_INS, by_path
+from d2s.capture.encode import Chosen, decode, encode, holes
 from d2s.capture.fork import Forked
-from d2s.capture.forms import Chosen, Form, OneOf, Union, among, decode, described, encode, form_of, holes, join, slots, stays
+from d2s.capture.forms import Form, Grown, OneOf, Union, among, described, form_of, join, slots, stays
 from d2s.capture.heap import Changes, Place, contents
 from d2s.capture.stores import pending
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, has_text, in_library, refuse, user_line
@@ -141,8 +142,9 @@ def tensors_in(tracer: Tracer, value: Any) -> Iterator[SymbolicTensor]:
 
 def put_back(tracer: Tracer, container: Any, held: Any) -> None:
     """Gives a container, or a place, what it holds after paths have joined."""
-    if isinstance(held, OneOf) and not isinstance(container, (Place, *STAND_INS)):
-        message = f"a {type(container).__name__} would hold {described(held)}, by the path a run takes"
+    if isinstance(held, OneOf | Grown) and not isinstance(container, (Place, *STAND_INS)):
+        what = described(held) if isinstance(held, OneOf) else "any number of items"
+        message = f"a {type(container).__name__} would hold {what}, by the path a run takes"
         refuse("D2S1002", message, "give it as many items, or the same keys, on every path")
     tracer.root.heap.set(container, held)
 

@@ -20,14 +20,20 @@ from d2s.capture.alternatives import each
 from d2s.capture.branch import switch
 from d2s.capture.containers import STAND_INS, Dict, List, by_path, contents, is_container, plain_kind, stand_in
 from d2s.capture.forms import OneOf
+from d2s.capture.growing import asked, is_grown
 from d2s.capture.symbolic import Tracer, capturing, refuse
 
 _TAKEN = "only a run will tell how many items it has"
 
 
+def truth_asked(value: Any) -> Any:
+    """What stands for a value where its truth is asked: of a list whose length only a run will tell, whether it has items."""
+    return value.held.length != 0 if is_grown(value) else opened(value)
+
+
 def opened(value: Any) -> Any:
     """Of a container whose content depends on the path, one of several containers; anything else as it is."""
-    if not by_path(value):
+    if not by_path(value) or is_grown(value):
         return value
     kind = type(value)
     return OneOf(value.held.tag, [kind(one) for one in value.held.alternatives])
@@ -50,9 +56,11 @@ def _tracer() -> Tracer:
 
 
 def _asked(plain: Callable[..., Any]) -> Any:
-    makes = plain.__name__ in _MAKING
+    makes, name = plain.__name__ in _MAKING, plain.__name__.replace("<lambda>", "__radd__")
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_grown(self) or (makes and any(map(is_grown, args))):
+            return asked(self, name, *args, **kwargs)
         if by_path(self):
             found = each(opened(self), lambda one: method(one, *args, **kwargs))
             return gathered(found) if makes or (args and isinstance(args[0], slice)) else found
@@ -97,6 +105,8 @@ def _changed(plain: Callable[..., Any]) -> Any:
             args = tuple(map(opened, args))  # what is in them is taken; anything else is kept as the object it is
         else:
             args = tuple(map(_Whole, args))
+        if is_grown(self) or any(map(is_grown, args)):
+            return asked(self, plain.__name__, *map(_itself, args), **kwargs)
         if not by_path(self) and not any(isinstance(value, OneOf) for value in args):
             return plain(self, *map(_itself, args), **kwargs)
         return _change_of_each(self, plain, args, kwargs)

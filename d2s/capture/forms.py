@@ -1,33 +1,27 @@
 """Forms: what the values are that meet where paths join, told apart as far as a graph can hold them together.
 
-In: values of the paths (symbols, tensors, constants, structures of them). Out: the form all of them fit into; a value as the
-symbols of a form, and back. What no single value of a graph can be becomes a `OneOf`: one of several, told by a tag.
+In: values of the paths (symbols, tensors, constants, structures of them). Out: the form all of them fit into. What no single
+value of a graph can be becomes a `OneOf`: one of several, told by a tag.
 
 >>> join(Fixed(None), Fixed(None)), join(Fixed(1), Fixed(2)), join(Fixed(None), Fixed("a"))
 (None, int, None | 'a')
 """
 
 import dataclasses
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 from d2s import types
 from d2s.capture.containers import (
-    Dict,
-    List,
     attributes,
     by_path,
-    contents,
     is_container,
-    new_object,
     plain_kind,
-    restore,
-    stand_in,
 )
 from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
-from d2s.capture.tree import flatten, rebuild
+from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined
 from d2s.eager.tensor import Tensor
 from d2s.runtime import launch
@@ -98,10 +92,20 @@ class Box:
     origin: Any = dataclasses.field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        return f"a {self.kind.__name__}"
+        return f"a {self.kind.__name__}" + (f" of {self.content!r}" if isinstance(self.content, Growing) else "")
 
 
-Form = Fixed | Slot | Tree | Union | Held | Box
+@dataclasses.dataclass(frozen=True, repr=False)
+class Growing:
+    """What a list holds whose length only a run will tell: any number of items of one form."""
+
+    item: "Form"
+
+    def __repr__(self) -> str:
+        return f"any number of {self.item!r}"
+
+
+Form = Fixed | Slot | Tree | Union | Held | Box | Growing
 
 
 class Later:
@@ -116,6 +120,16 @@ class OneOf:
 
     def __init__(self, tag: SymbolicTensor, alternatives: Sequence[Any]) -> None:
         self.tag, self.alternatives = tag, tuple(alternatives)
+
+
+class Grown:
+    """What a list holds that a run makes longer and shorter: `parts`, a list of the graph for each symbol of an item's form.
+
+    `length` is a number of run time.
+    """
+
+    def __init__(self, item: Form, parts: Sequence[Any], length: Any) -> None:
+        self.item, self.parts, self.length = item, tuple(parts), length
 
 
 def described(value: Any) -> str:
@@ -145,6 +159,8 @@ def form_of(value: Any, tracer: Tracer) -> Form:
         return Slot(value.value.type)
     if isinstance(value, Later):
         return Held(value.example)
+    if isinstance(value, Grown):
+        return Growing(value.item)
     if by_path(value) and not stays(value, tracer):
         return Box(plain_kind(value), form_of(value.held, tracer), value)
     parts = _parts(value, tracer)
@@ -184,6 +200,8 @@ def alike(a: Form, b: Form) -> bool:
         return same(a.value, b.value)  # type: ignore[union-attr]
     if isinstance(a, Slot | Held):
         return a == b
+    if isinstance(a, Growing):
+        return alike(a.item, b.item)  # type: ignore[union-attr]
     if isinstance(a, Box):
         return a.kind is b.kind and alike(a.content, b.content)  # type: ignore[union-attr]
     if isinstance(a, Tree) and a.skeleton != b.skeleton:  # type: ignore[union-attr]
@@ -219,7 +237,21 @@ def join(a: Form, b: Form) -> Form:
             alternatives.append(form)
         else:
             alternatives[place] = merged
-    return _united(alternatives)
+    return _united(_absorbed(alternatives))
+
+
+def _absorbed(alternatives: list[Form]) -> list[Form]:
+    """What any number of items holds, a number of items needs no alternative for."""
+    place = next((n for n, form in enumerate(alternatives) if _grows(form)), None)
+    if place is None:
+        return alternatives
+    others = [form for n, form in enumerate(alternatives) if n != place and _merged(alternatives[place], form) is None]
+    absorbed = (form for form in alternatives if form not in others)
+    return [functools.reduce(lambda a, b: _merged(a, b) or a, absorbed), *others]
+
+
+def _grows(form: Form) -> bool:
+    return isinstance(form.content if isinstance(form, Box) else form, Growing)
 
 
 def _alternatives(form: Form) -> tuple[Form, ...]:
@@ -243,6 +275,9 @@ def _merged(a: Form, b: Form) -> Form | None:
         return a
     if isinstance(a, Tree) and isinstance(b, Tree):
         return Tree(a.skeleton, tuple(map(join, a.parts, b.parts))) if a.skeleton == b.skeleton else None
+    if isinstance(a, Growing) or isinstance(b, Growing):
+        items = [_items(form) for form in (a, b)]
+        return None if None in items else growing([*items[0], *items[1]])  # type: ignore[misc]
     if isinstance(a, Held) and isinstance(b, Held):
         return Held(a.example if kind_of_example(a.example) == kind_of_example(b.example) else MISSING)
     content = [_content(form, a, b) for form in (a, b)]
@@ -250,6 +285,32 @@ def _merged(a: Form, b: Form) -> Form | None:
         return Box((a if isinstance(a, Box) else b).kind, join(*content))  # type: ignore[union-attr,arg-type]
     held = _held(a)
     return Slot(held) if held is not None and held == _held(b) else None
+
+
+def _items(form: Form) -> list[Form] | None:
+    """The forms of items, of the content of a list."""
+    if isinstance(form, Growing):
+        return [form.item]
+    return list(form.parts) if isinstance(form, Tree) and form.skeleton[0] is tuple else None
+
+
+def growing(items: Sequence[Form]) -> Growing:
+    """The form of any number of such items."""
+    return Growing(functools.reduce(join, map(loose, items)))
+
+
+def loose(form: Form) -> Form:
+    """The form of an item as a list of the graph holds it: apart from the object it was."""
+    if isinstance(form, Fixed) and type(form.value) in (bool, int, float):
+        return Slot(held) if (held := _held(form)) else form
+    if isinstance(form, Tree):
+        return Tree(form.skeleton, tuple(map(loose, form.parts)))
+    if isinstance(form, Union):
+        return functools.reduce(join, map(loose, form.alternatives))
+    if isinstance(form, Held | Box | Growing) or (isinstance(form, Fixed) and is_container(form.value)):
+        what = "a list or a dict that" if not isinstance(form, Held) else "an object of Python's that"
+        refuse("D2S1003", f"a list that a loop makes longer is given {what} is more than its items", "give it tensors")
+    return form
 
 
 def kind_of_example(example: Any) -> Any:
@@ -298,63 +359,9 @@ def slots(form: Form) -> list[Type]:
         return [t for part in form.parts for t in slots(part)]
     if isinstance(form, Box):
         return slots(form.content)
+    if isinstance(form, Growing):
+        return [*(t.list for t in slots(form.item)), TAG]
     return [TAG, *(t for part in form.alternatives for t in slots(part))]
-
-
-def decode(form: Form, symbols: Iterator[SymbolicTensor], made: Callable[[Any], Any]) -> Any:
-    """The value that these symbols are; `made` is told of each container that is made for it."""
-    if isinstance(form, Fixed):
-        return form.value
-    if isinstance(form, Slot):
-        return next(symbols)
-    if isinstance(form, Held):
-        return Later(next(symbols), form.example)
-    if isinstance(form, Tree):
-        return _decoded(form.skeleton, [decode(part, symbols, made) for part in form.parts], made)
-    if isinstance(form, Box):
-        found = made(List() if form.kind is list else Dict())
-        restore(found, decode(form.content, symbols, made))
-        return found
-    tag = next(symbols)
-    return OneOf(tag, [decode(part, symbols, made) for part in form.alternatives])
-
-
-def _decoded(skeleton: Any, parts: list[Any], made: Callable[[Any], Any]) -> Any:
-    kind, keys, _ = skeleton
-    if issubclass(kind, tuple):
-        return rebuild(skeleton, parts)
-    if kind in (list, dict):
-        return made(stand_in(rebuild(skeleton, parts)))
-    return made(new_object(kind, dict(zip((name for _, name in keys), parts, strict=True))))
-
-
-Chosen = Callable[[Tracer, Any], list[Any]]  # what is recorded for one alternative
-Switch = Callable[[Tracer, OneOf, Chosen], list[SymbolicTensor]]
-
-
-def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[SymbolicTensor]:
-    """A value that fits a form, as its symbols; what a value that is one of several is made of, `switch` chooses."""
-    if isinstance(form, Fixed):
-        return []
-    if isinstance(value, OneOf):
-        return switch(tracer, value, lambda region, one: encode(region, one, form, switch))
-    if isinstance(form, Held):
-        return [value.handle]
-    if isinstance(form, Slot):
-        symbol = tracer.symbol_of(value)
-        assert symbol is not None
-        return [symbol]
-    if isinstance(form, Tree):
-        parts = value if isinstance(value, tuple | list) else contents(value).values()
-        encoded = [encode(tracer, v, f, switch) for v, f in zip(parts, form.parts, strict=True)]
-        return list(itertools.chain(*encoded))
-    if isinstance(form, Box):
-        return encode(tracer, contents(value), form.content, switch)
-    (chosen,) = among(form, form_of(value, tracer)) or among(form, form_of(value, tracer.root))  # made on a path around
-    found: list[SymbolicTensor] = [tracer.constant(chosen, TAG)]
-    for n, f in enumerate(form.alternatives):
-        found += encode(tracer, value, f, switch) if n == chosen else holes(tracer, f)
-    return found
 
 
 def among(form: Union, own: Form) -> frozenset[int]:
@@ -371,17 +378,3 @@ def _holding(form: Union, part: Form) -> list[int]:
 
 def _is_object(a: Form, b: Form) -> bool:
     return _object(a) is not None and _object(a) is _object(b)
-
-
-def holes(tracer: Tracer, form: Form) -> list[SymbolicTensor]:
-    """Symbols for a value that is not there; nothing reads them."""
-    return [hole(tracer, t) for t in slots(form)]
-
-
-def hole(tracer: Tracer, of: Type) -> SymbolicTensor:
-    names = [d for d in of.shape if isinstance(d, str)]
-    given = [next(v for v in tracer.root.builder.inputs if name in v.type.shape) for name in dict.fromkeys(names)]
-    defining = [tracer.resolve(SymbolicTensor(tracer.root, v)) for v in dict.fromkeys(given)]
-    attrs = {"dtype": of.dtype, "shape": of.shape, "python": of.python}
-    (made,) = tracer.add("hole", defining, [of], attrs)
-    return made  # type: ignore[no-any-return]

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from d2s.capture.containers import by_path, contents, new_object, plain_kind, restore
-from d2s.capture.forms import OneOf
+from d2s.capture.encode import decode
+from d2s.capture.forms import Grown, OneOf
+from d2s.capture.symbolic import SymbolicTensor
 
 Leaf = tuple[str, Any]
 
@@ -26,7 +28,7 @@ class Made:
 
     kind: type
     keys: tuple[Any, ...]
-    parts: "list[Made | Choice | Filled | Leaf]"
+    parts: "list[Recipe]"
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -34,7 +36,7 @@ class Choice:
     """One of several, by a number that a run computes."""
 
     tag: Leaf
-    parts: "list[Made | Choice | Filled | Leaf]"
+    parts: "list[Recipe]"
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -42,10 +44,18 @@ class Filled:
     """A container made at each call, of what another recipe makes: its content depends on the path."""
 
     kind: type
-    parts: "list[Made | Choice | Filled | Leaf]"
+    parts: "list[Recipe]"
 
 
-Recipe = Made | Choice | Filled | Leaf
+@dataclasses.dataclass(eq=False, slots=True)
+class Rows:
+    """What a list holds whose length a run computes: its leaves of kind "row" are lists with a part for each item."""
+
+    length: Leaf
+    item: "Recipe"
+
+
+Recipe = Made | Choice | Filled | Rows | Leaf
 
 
 def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], seen: dict[int, Any]) -> Recipe:
@@ -53,6 +63,9 @@ def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], 
     objects that were made, `seen` of those described already."""
     if isinstance(value, OneOf):
         return Choice(leaf(value.tag), [describe(part, leaf, outside, seen) for part in value.alternatives])
+    if isinstance(value, Grown):
+        item = decode(value.item, iter(value.parts), lambda container: container)
+        return Rows(leaf(value.length), describe(item, lambda part: _of_rows(part, leaf), outside, {}))
     kind, record = plain_kind(value), outside.get(id(value), ("",))[0] == "record"
     if not record and kind not in (list, dict, tuple, set) and not (isinstance(value, tuple) and hasattr(value, "_fields")):
         return leaf(value)
@@ -69,8 +82,17 @@ def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], 
     return seen[id(value)]
 
 
+def _of_rows(part: Any, leaf: Callable[[Any], Leaf]) -> Leaf:
+    listed = isinstance(part, SymbolicTensor) and part.value.type.listed
+    return ("row", leaf(part)[1]) if listed else leaf(part)
+
+
 def leaves(recipe: Recipe) -> Iterator[Leaf]:
     """The leaves, in order."""
+    if isinstance(recipe, Rows):
+        yield recipe.length
+        yield from leaves(recipe.item)
+        return
     if isinstance(recipe, Choice):
         yield recipe.tag
     if isinstance(recipe, Made | Choice | Filled):
@@ -85,10 +107,17 @@ def build(recipe: Recipe, leaf: Callable[[str, Any], Any]) -> Any:
     return _build(recipe, leaf, {})
 
 
+def _row(leaf: Callable[[str, Any], Any], k: int) -> Callable[[str, Any], Any]:
+    """The leaves of item number k."""
+    return lambda kind, at: leaf(kind, at)[k] if kind == "row" else leaf(kind, at)
+
+
 def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]) -> Any:
     made: Any
     if isinstance(recipe, Choice):
         return _build(recipe.parts[leaf(*recipe.tag)], leaf, done)
+    if isinstance(recipe, Rows):
+        return tuple(_build(recipe.item, _row(leaf, k), {}) for k in range(leaf(*recipe.length)))
     if isinstance(recipe, tuple):
         return leaf(*recipe)
     if id(recipe) in done:

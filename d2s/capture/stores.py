@@ -93,6 +93,8 @@ class Pending:
         def leaf(kind: str, at: Any) -> Any:
             if kind == "output":
                 return arrays[at].item() if self.python[at] else Tensor(arrays[at].copy())
+            if kind == "row":
+                return [a.item() if self.python[at] else Tensor(a.copy()) for a in arrays[at]]
             return run.objects[int(arrays[at])] if kind == "object" else run.leaf(kind, at)  # type: ignore[misc]
 
         for target, value in zip(self.targets, build(self.recipe, leaf), strict=True):

@@ -9,6 +9,7 @@ from d2s.convert.calls import call
 from d2s.convert.conversion import converted
 from d2s.convert.for_loop import for_loop
 from d2s.convert.generators import emit
+from d2s.convert.growing import METHODS as METHODS  # of lists that loops make longer
 from d2s.convert.if_else import if_else
 from d2s.convert.loads import defined, is_, item, iterate, load, operand
 from d2s.convert.logical import and_, both, either, equal, if_exp, in_, is_not, not_, not_equal, not_in, or_

@@ -19,6 +19,7 @@ from d2s.capture.branch import possible
 from d2s.capture.by_path import opened
 from d2s.capture.containers import STAND_INS, by_path, new_object, plain_kind, stand_in
 from d2s.capture.forms import Later, OneOf
+from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
@@ -27,8 +28,8 @@ from d2s.capture.training import backward_of, grad_of
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.undefined import Undefined, load
 from d2s.convert.generators import Entering, Suspended, manager_of
-from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_fields, items_of, iterate, refuse_consumption
-from d2s.convert.logical import both, either
+from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_fields, items_of, refuse_consumption
+from d2s.convert.logical import all_, any_
 from d2s.convert.names import guard_names
 from d2s.convert.objects import initial, is_users
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
@@ -62,6 +63,7 @@ _LOOKING = {
     itertools.chain,
     itertools.accumulate,
 }  # into arguments
+_OF_GROWN = {len: "__len__", bool: "__bool__", sum: "sum", list: "copy"}
 _HIGHER = (map, filter, sorted, min, max)
 _READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
 _FOLLOWED: tuple[type, ...] = (
@@ -213,6 +215,8 @@ def _is_pure(function: Any) -> bool:
 
 
 def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    if args and is_grown(args[0]) and function in _OF_GROWN:
+        return asked(args[0], _OF_GROWN[function], *args[1:], **kwargs)
     if function in (list, dict) and len(args) == 1 and by_path(args[0]) and plain_kind(args[0]) is function:
         return args[0].copy()
     args = tuple(map(opened, args)) if function in _LOOKING else args
@@ -341,29 +345,6 @@ def _next(tracer: Tracer, iterator: Any, *default: Any) -> Any:
     return next(iterator, *default)
 
 
-def _any(tracer: Tracer, values: Any) -> Any:
-    """Whether one holds; the others are not asked."""
-    values = opened(values)
-    return (
-        each(values, lambda one: _any(tracer, one))
-        if isinstance(values, OneOf)
-        else _some(iter(iterate(values)), either, False)
-    )
-
-
-def _all(tracer: Tracer, values: Any) -> Any:
-    values = opened(values)
-    return (
-        each(values, lambda one: _all(tracer, one)) if isinstance(values, OneOf) else _some(iter(iterate(values)), both, True)
-    )
-
-
-def _some(values: Any, joined: Callable[..., Any], at_end: bool) -> Any:
-    for value in values:
-        return joined(lambda value=value: value, lambda: _some(values, joined, at_end))
-    return at_end
-
-
 def _partial(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     return functools.partial(function, *args, **kwargs)
 
@@ -399,8 +380,8 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (backward, backward_of),
     (super, lambda tracer, *args: super(*args)),
     (next, _next),
-    (any, _any),
-    (all, _all),
+    (any, any_),
+    (all, all_),
     (functools.partial, _partial),
     (contextlib.nullcontext, lambda tracer, *result: contextlib.nullcontext(*result)),
     (itertools.count, count_),

@@ -113,7 +113,8 @@ def _graph(tracer: Tracer, recipe: Recipe, body: Body, stop: Stop, get: Get, set
     index: Any = tracer.symbol_of(0)
 
     def test() -> Any:
-        more = recipe.length is math.inf or index < recipe.length
+        length = recipe.now()
+        more = length is math.inf or index < length
         return both(lambda: more, lambda: not_(stop())) if stop else more
 
     def trip() -> None:

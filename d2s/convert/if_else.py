@@ -13,7 +13,7 @@ from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.branch import branch
-from d2s.capture.by_path import opened
+from d2s.capture.by_path import truth_asked
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.steps import truth as truth_of_object
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
@@ -27,7 +27,7 @@ Set = Callable[[tuple[Any, ...]], None]
 
 
 def if_else(test: Any, then: Arm, otherwise: Arm, get: Get, set: Set, names: Sequence[str]) -> None:
-    tracer, test = capturing(), opened(test)
+    tracer, test = capturing(), truth_asked(test)
     if isinstance(test, OneOf | Later):
         test = truth_of(test)
     if tracer and isinstance(test, SymbolicTensor | Tensor):
@@ -54,7 +54,7 @@ def _ending(arm: Arm, before: tuple[Any, ...], get: Get, set: Set) -> Callable[[
 
 def truth_of(value: Any) -> Any:
     """`bool(value)`: Python's, or of a tensor as a Python bool of run time."""
-    tracer, value = capturing(), opened(value)
+    tracer, value = capturing(), truth_asked(value)
     if isinstance(value, OneOf):
         return each(value, truth_of)
     if isinstance(value, Later):

@@ -18,6 +18,7 @@ from d2s.capture.branch import branch, possible, switch
 from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import attributes, by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
+from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.reads import changing
@@ -172,11 +173,13 @@ def item(owner: Any, key: Any) -> Any:
     tracer = capturing()
     if isinstance(owner, OneOf):
         return each(owner, lambda one: item(one, key))
-    if by_path(owner):
+    if by_path(owner) and not is_grown(owner):
         found = each(opened(owner), lambda one: item(one, key))
         return gathered(found) if isinstance(key, slice) else found
     if isinstance(key, OneOf):
         return each(key, lambda one: item(owner, one))
+    if is_grown(owner):
+        return asked(owner, "__getitem__", key)
     if isinstance(owner, Later) or isinstance(key, Later):
         return later("item", operator.getitem, owner, key)
     if tracer and isinstance(owner, Tensor | SymbolicTensor):

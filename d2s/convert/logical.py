@@ -1,4 +1,4 @@
-"""`and`, `or`, `not` and `a if c else b`, lazily, for Python values and tensors alike.
+"""`and`, `or`, `not`, `any`, `all` and `a if c else b`, lazily, for Python values and tensors alike.
 
 >>> and_(lambda: 1, lambda: 2), or_(lambda: 0, lambda: 3), both(lambda: 1, lambda: 2), not_(0)
 (2, 3, True, True)
@@ -10,13 +10,14 @@ from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.branch import branch
-from d2s.capture.by_path import opened
+from d2s.capture.by_path import opened, truth_asked
 from d2s.capture.containers import plain_kind
 from d2s.capture.forms import Later, OneOf
+from d2s.capture.growing import asked, is_grown
 from d2s.capture.steps import ask
-from d2s.capture.symbolic import SymbolicTensor, capturing
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.convert.if_else import refuse_truth, truth, truth_of
-from d2s.convert.loads import guard_content, guard_fields, is_
+from d2s.convert.loads import guard_content, guard_fields, is_, iterate
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
 
@@ -24,7 +25,7 @@ Lazy = Callable[[], Any]
 
 
 def if_exp(test: Any, then: Lazy, otherwise: Lazy) -> Any:
-    tracer, test = capturing(), opened(test)
+    tracer, test = capturing(), truth_asked(test)
     if isinstance(test, OneOf | Later):
         test = truth_of(test)
     if tracer and isinstance(test, SymbolicTensor | Tensor):
@@ -84,6 +85,8 @@ def is_not(x: Any, y: Any) -> Any:
 
 def in_(value: Any, container: Any) -> Any:
     tracer, container = capturing(), opened(container)
+    if is_grown(container):
+        return asked(container, "__contains__", value)
     if isinstance(container, OneOf):
         return each(container, lambda one: in_(value, one))
     if isinstance(value, OneOf):
@@ -110,3 +113,26 @@ def _implying(part: Any, whole: Any, when: bool) -> Any:
     if tracer and isinstance(whole, SymbolicTensor) and isinstance(part, SymbolicTensor):
         tracer.imply_all(whole.value, when, part.value, when)
     return whole
+
+
+def any_(tracer: Tracer, values: Any) -> Any:
+    """Whether one holds; the others are not asked."""
+    values = opened(values)
+    return (
+        each(values, lambda one: any_(tracer, one))
+        if isinstance(values, OneOf)
+        else _some(iter(iterate(values)), either, False)
+    )
+
+
+def all_(tracer: Tracer, values: Any) -> Any:
+    values = opened(values)
+    return (
+        each(values, lambda one: all_(tracer, one)) if isinstance(values, OneOf) else _some(iter(iterate(values)), both, True)
+    )
+
+
+def _some(values: Any, joined: Callable[..., Any], at_end: bool) -> Any:
+    for value in values:
+        return joined(lambda value=value: value, lambda: _some(values, joined, at_end))
+    return at_end

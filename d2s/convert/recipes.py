@@ -1,16 +1,18 @@
 """What a `for` can run over whose length or items only a run knows: how many, and which is the one at a place.
 
-In: tensors, `range` of numbers of run time, and `enumerate`, `zip` and `reversed` of these. Out: recipes, which
-`convert.for_loop` turns into loops of the graph.
+In: tensors, `range` of numbers of run time, lists whose length only a run will tell, and `enumerate`, `zip` and `reversed` of
+these. Out: recipes, which `convert.for_loop` turns into loops of the graph.
 """
 
 import dataclasses
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.by_path import opened
 from d2s.capture.forms import OneOf
+from d2s.capture.growing import asked, get, is_grown, length
 from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
@@ -19,17 +21,23 @@ from d2s.ops.rows import extent, row
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """`length` is read once, before the first trip."""
+    """`length` is read once, before the first trip; that of a list, a function, before each."""
 
     kind: str
     length: Any
     item: Callable[[Any], Any]
+
+    def now(self) -> Any:
+        """The length."""
+        return self.length() if callable(self.length) else self.length
 
 
 def recipe_of(tracer: Tracer, value: Any, counted: bool = False) -> Recipe | None:
     """How to iterate what only a run can; None for what Python can. `counted`: also a range that Python could."""
     if isinstance(value, Recipe):
         return value
+    if is_grown(value):
+        return Recipe("list", lambda: length(value), lambda k: get(value, k))
     if isinstance(value, Tensor | SymbolicTensor):
         symbol = tracer.symbol_of(value)
         assert symbol is not None
@@ -100,6 +108,9 @@ def reversed_(tracer: Tracer, iterable: Any) -> Any:
     recipe = recipe_of(tracer, iterable)
     if recipe is None:
         return reversed(iterable)
+    if is_grown(iterable):
+        first = recipe.now() - 1
+        return Recipe("reversed", recipe.now(), lambda k: asked(iterable, "__getitem__", first - k))
     if recipe.kind not in ("range", "tensor"):
         raise TypeError(f"'{recipe.kind}' object is not reversible")
     return Recipe("reversed", recipe.length, lambda k: recipe.item(recipe.length - 1 - k))
@@ -118,13 +129,15 @@ def zip_(tracer: Tracer, *iterables: Any, strict: bool = False) -> Any:
     if strict:
         refuse("D2S1003", "zip(strict=True) of what only a run can count", "leave strict out")
     known = [r or _listed(tracer, value) for r, value in zip(recipes, iterables, strict=True)]
-    shortest = known[0].length
-    for other in known[1:]:
-        shortest = _smaller(tracer, shortest, other.length)
-    return Recipe("zip", shortest, lambda k: tuple(r.item(k) for r in known))
+    living = any(callable(r.length) for r in known)
+    return Recipe("zip", (lambda: _shortest(known)) if living else _shortest(known), lambda k: tuple(r.item(k) for r in known))
 
 
-def _smaller(tracer: Tracer, a: Any, b: Any) -> Any:
+def _shortest(recipes: Sequence[Recipe]) -> Any:
+    return functools.reduce(_smaller, (r.now() for r in recipes))
+
+
+def _smaller(a: Any, b: Any) -> Any:
     if a is math.inf or b is math.inf:
         return b if a is math.inf else a
     if not isinstance(a, SymbolicTensor) and not isinstance(b, SymbolicTensor):

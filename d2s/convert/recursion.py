@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from d2s.capture.branch import Ended, encoded, encoded_at_end, note_aliases, part, parted, put_back, recorded
-from d2s.capture.forms import Form, alike, anonymous, decode, form_of, join, only_numbers_differ, slots
+from d2s.capture.encode import decode
+from d2s.capture.forms import Form, alike, anonymous, form_of, join, only_numbers_differ, slots
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import Changes, contents
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse, user_line

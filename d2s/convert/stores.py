@@ -15,9 +15,11 @@ from d2s.capture.branch import switch
 from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import by_path, stand_in
 from d2s.capture.forms import Later, OneOf
+from d2s.capture.growing import asked, is_grown
 from d2s.capture.reads import changing
 from d2s.capture.steps import tell
 from d2s.capture.symbolic import SymbolicTensor, capturing, refuse
+from d2s.convert.for_loop import for_loop
 from d2s.convert.loads import guard_content, iterate, operand, set_part
 from d2s.eager.tensor import Tensor
 
@@ -62,10 +64,26 @@ def put_together(*parts: tuple[bool, Any]) -> Any:
 
 def of_items(iterable: Any, over: Callable[[Any], Any]) -> Any:
     """A list, set or dict made of all items."""
+    if is_grown(iterable):
+        return _of_each_item(iterable, over)
     several = opened(iterable)
     if capturing() and isinstance(several, OneOf):
         return gathered(each(several, lambda one: made(over(iterate(one)))))
     return made(over(iterate(iterable)))
+
+
+def _of_each_item(owner: Any, over: Callable[[Any], Any]) -> Any:
+    """The same of a list whose length only a run will tell: a loop of the graph."""
+    tracer, found = capturing(), made(over([]))
+    if tracer is None or not isinstance(found, list):
+        refuse("D2S1003", f"a {type(found).__name__} of the items of a list that a loop makes longer", "make a list of them")
+
+    def take_in(item: Any) -> None:
+        changing(tracer, found)
+        found.extend(over([item]))
+
+    for_loop(owner, take_in, None, tuple, lambda values: None, ())
+    return found
 
 
 def changed(value: Any, by: Any, sign: str) -> Any:
@@ -81,6 +99,9 @@ def delete_item(owner: Any, key: Any) -> None:
     if isinstance(owner, Later):
         assert tracer is not None
         tell(tracer, "delitem", operator.delitem, (owner, key), {})
+        return
+    if is_grown(owner):
+        asked(owner, "__delitem__", key)
         return
     if tracer:
         if not isinstance(owner, list | dict) or isinstance(key, SymbolicTensor | OneOf):
@@ -104,6 +125,10 @@ def set_item(value: Any, owner: Any, key: Any) -> None:
             return
         if not isinstance(owner, list | dict | set):
             refuse("D2S1003", f"a store to an item of a {type(owner).__name__}", _OUTSIDE)
+        if is_grown(owner) and not isinstance(key, OneOf):
+            changing(tracer, owner)
+            asked(owner, "__setitem__", key, value)
+            return
         if isinstance(key, SymbolicTensor | OneOf):
             refuse("D2S1001", f"a {type(owner).__name__} stored into at an index that only a run will tell")
         if isinstance(owner, list):

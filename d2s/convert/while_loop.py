@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s.capture.branch import encoded, encoded_at_end, note_aliases, part, put_back, recorded, shared
-from d2s.capture.by_path import opened
-from d2s.capture.forms import Form, Later, OneOf, alike, decode, form_of, join, same, slots
+from d2s.capture.by_path import truth_asked
+from d2s.capture.containers import List, is_container
+from d2s.capture.encode import decode
+from d2s.capture.forms import Form, Grown, Later, OneOf, alike, form_of, same, slots
 from d2s.capture.heap import Changes, Place, contents, restore
+from d2s.capture.lengthening import carried_as
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.convert.if_else import Get, Set, refuse_truth, truth, truth_of
 from d2s.eager.tensor import Tensor
@@ -31,7 +34,7 @@ def while_loop(test: Test, body: Body, get: Get, set: Set, names: Sequence[str],
     """`leaves`: a `break` may end the loop, so a trip may make a tensor's test of one that was Python's."""
     tracer = capturing()
     if tracer:
-        _captured(tracer, lambda: opened(test()), body, get, set, names, leaves)
+        _captured(tracer, lambda: truth_asked(test()), body, get, set, names, leaves)
         return
     while test():
         body()
@@ -91,7 +94,7 @@ def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequ
         if state.takes_in(found):
             before = get()
             continue
-        changed = _changed(inside, before, entered, ends or entered, forms)
+        changed = _changed(inside, before, entered, ends or entered, forms, state.is_list)
         more = frozenset(shared(inside, ends or entered)) - parted
         if not changed and not more:
             break
@@ -139,6 +142,11 @@ class _State:
         count = len(self.names) - len(self.containers)
         return k >= count and isinstance(self.containers[k - count], Place)
 
+    def is_list(self, k: int) -> bool:
+        """Whether number k is what a list holds."""
+        count = len(self.names) - len(self.containers)
+        return k >= count and isinstance(self.containers[k - count], List)
+
     def takes_in(self, found: Changes) -> bool:
         """Whether a trip changed containers that are not known to be changed."""
         new = [c for c, _ in found.values() if not any(c is known for known in self.containers)]
@@ -160,12 +168,22 @@ def _asked(
     """The test, recorded in a region of its own."""
     asking: Any = tracer.region("test")
     _enter(asking, before, forms, parted, set, names)
-    with tracer.root.heap.path(asking):
+    with tracer.root.heap.path(asking) as found:
         answers = recorded(asking, lambda: [_answer(asking, test)])
-        with handling(asking):
-            answer = asking.now(answers[0] if answers else asking.symbol_of(False))
+    if any(is_container(c) and _changes(asking, held, contents(c)) for c, held in found.values()):
+        refuse("D2S1003", "the test of a `while` on a tensor changes a list", "change it before the loop and in its body")
+    with handling(asking):
+        answer = asking.now(answers[0] if answers else asking.symbol_of(False))
     set(tuple(before))
     return asking, answer
+
+
+def _changes(region: Any, held: Any, before: Any) -> bool:
+    """Whether a region leaves something else in a container than it found; reading a list of the graph makes it a new value."""
+    if not isinstance(held, Grown):
+        return not same(held, before)
+    every = (n for node in region.builder.nodes for n in (node, *(n for r in node.regions().values() for n in r.every_node())))
+    return any(node.op in ("list_append", "list_pop", "list_set") for node in every)
 
 
 def _answer(tracer: Any, test: Test) -> SymbolicTensor:
@@ -200,14 +218,19 @@ def _trip(
 
 
 def _changed(
-    inside: Any, before: Sequence[Any], entered: Sequence[Any], ends: Sequence[Any], forms: dict[int, Form]
+    inside: Any,
+    before: Sequence[Any],
+    entered: Sequence[Any],
+    ends: Sequence[Any],
+    forms: dict[int, Form],
+    is_list: Callable[[int], bool],
 ) -> dict[int, Form]:
     """The variables that have to be carried as more than they are."""
     found = {}
     for k, (first, start, end) in enumerate(zip(before, entered, ends, strict=True)):
         if k in forms or not same(start, end):
             now = forms[k] if k in forms else form_of(first, inside)
-            wanted = join(now, form_of(end, inside))
+            wanted = carried_as(now, form_of(end, inside), is_list(k))
             if k not in forms or not alike(now, wanted):
                 found[k] = wanted
     return found

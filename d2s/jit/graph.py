@@ -25,6 +25,7 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import GradientError
 from d2s.ir.program import Program, Value
 from d2s.ir.text import show
+from d2s.jit import listed
 from d2s.ops.dispatch import handlers
 from d2s.runtime import host
 from d2s.runtime.call import Call
@@ -32,7 +33,7 @@ from d2s.runtime.native_call import Entry, Recorded
 from d2s.runtime.plan import Plan
 from d2s.stages import stage
 
-Mask = tuple[bool, ...]
+Mask = tuple[int, ...]  # bools; of a list among the results, 2 stands for some of its items
 NATIVE_WAYS = 5  # choices of inputs that want gradients, none being one, for which the calls of a graph are native
 
 
@@ -49,6 +50,7 @@ class Graph:
         self._plain = Call(self.program, passes.lower)
         made = {v for node in self.program.nodes if not node.regions() for v in node.outputs}
         self.hands_on = not made.issuperset(self.program.outputs)  # an input that comes out is the tensor that went in
+        self.lists = any(v.type.listed for v in self.program.outputs)
         self._ways: dict[Mask, Way] = {}
         self.acts = host.acts(self.program)
         self._active: dict[Mask, Set[Value]] = {}
@@ -89,7 +91,9 @@ class Graph:
             results = self._plain(arrays)
             self._hasten(())
             if self.learnt:
-                return [_used_up(a) if n in self.learnt else Tensor(a) for n, a in enumerate(results)]
+                return [listed.each(_used_up if n in self.learnt else Tensor, a) for n, a in enumerate(results)]
+            if self.lists:
+                return [listed.each(Tensor, a) for a in results]
             if not self.hands_on:
                 return [Tensor(a) for a in results]
             own = {id(a): t for a, t in zip(arrays, inputs, strict=True)}
@@ -102,7 +106,7 @@ class Graph:
         node.found = host.current().found[before:] if self.acts else []
         own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
         return [
-            own[id(a)] if id(a) in own else Tensor(a, not reached, tape.result(node, n) if reached else None)
+            own[id(a)] if id(a) in own else node.taped(n, a, reached)
             for n, (a, reached) in enumerate(zip(results, way.reached, strict=False))
         ]
 
@@ -172,7 +176,7 @@ class Way:
         """What native calls put on the tape."""
         node = GraphNode(self, (), (), ())
         node.executor = KNOBS["EXECUTOR"][0]  # where another one is set, no call is native
-        return Recorded(node, tape.Result(node, 1), self.wanted, self.reached)
+        return Recorded(node, tape.Result(node, 1), [bool(w) for w in self.wanted], self.reached)
 
 
 class Sweep:
@@ -212,6 +216,12 @@ class GraphNode(tape.TapeNode):
         self.executor = knob("EXECUTOR")
         self.found: Sequence[Any] = ()  # what Python's steps found in the forward half
 
+    def taped(self, n: int, found: Any, reached: bool) -> Any:
+        """Result number n as a tensor; a list of results as tensors of their own."""
+        if isinstance(found, tuple):
+            return [self.taped(listed.number(n, k, len(self.way.given)), a, reached) for k, a in enumerate(found)]
+        return Tensor(found, not reached, tape.result(self, n) if reached else None)
+
     @property
     def _name(self) -> str:
         return f"'{self.way.graph.program.name}'"
@@ -224,12 +234,14 @@ class GraphNode(tape.TapeNode):
             message = "backward() a second time through a result of a static call whose buffers were freed by the first"
             raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
         self.sweeping = set(cotangents)
-        given = tuple([n in cotangents for n in range(len(self.way.given))])
+        results = len(self.way.given)
+        found = listed.of_results(cotangents, results) if self.way.graph.lists else cotangents
+        given = tuple([listed.how_far(found[n], self.results[n]) if n in found else False for n in range(results)])
         so_far = [None if edge is None else totals.get(edge) for edge in self.edges]
         started = tuple([t is not None for t in so_far])
         behind = [t for t in so_far if t is not None]
         if totals.connected:
-            self._pull_connected(given, started, cotangents, behind, totals)
+            self._pull_connected(given, started, found, behind, totals)
             return
         sweep = self.way.sweep(given, started)
         linear = sweep.linear
@@ -241,13 +253,16 @@ class GraphNode(tape.TapeNode):
             self._check(linear.backward, saved)
             if not assumed:
                 self._check(linear.forward, self.arrays)
-        gs = [cotangents[n] for n in sorted(cotangents) if n in linear.reached]
+        gs = [a for n in sorted(found) if n in linear.reached for a in listed.arrays(found[n], self.results[n])]
         self._put(linear, sweep([*saved, *gs, *behind]), totals)
 
     def _pull_connected(
         self, given: Mask, started: Mask, cotangents: dict[int, Any], behind: list[Any], totals: tape.Totals
     ) -> None:
         """The same on the tape: both halves run as a graph of its own, whose gradient is that of the gradient."""
+        if any(isinstance(g, dict) for g in cotangents.values()):
+            message = f"a gradient of a gradient of the list that {self._name} returns"
+            raise GradientError("D2S0006", message, hint="return a sum of it, or what d2s.stack makes of it")
         linear, whole = self.way.graph.connected(self.way.wanted, given, started)
         if writes.after(self.order):
             self._check(linear.forward, self.arrays)
@@ -279,7 +294,7 @@ class GraphNode(tape.TapeNode):
     def release(self) -> None:
         """Frees the buffers once every result has been swept: each has a gradient of its own, as eagerly."""
         self.swept |= self.sweeping
-        if not self.way.linear.reached <= self.swept:
+        if not listed.numbers(self.way.linear.reached, self.results, len(self.way.given)) <= self.swept:
             return
         super().release()
         self.results, self.arrays = (), ()

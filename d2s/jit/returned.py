@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s.capture.guards import MISSING
-from d2s.capture.result import Choice, Filled, Leaf, Made, Recipe
+from d2s.capture.result import Choice, Filled, Leaf, Made, Recipe, Rows
 from d2s.capture.symbolic import capturing, refuse
 from d2s.errors import FormatError
 
@@ -37,6 +37,9 @@ def _described(recipe: Recipe, outputs: list[Leaf]) -> Any:
     if isinstance(recipe, Made):
         kind = "list" if recipe.kind is list else "dict" if recipe.kind is dict else "tuple"
         return [kind, list(recipe.keys), [_described(part, outputs) for part in recipe.parts]]
+    if isinstance(recipe, Rows):
+        message = "a list is returned whose length only a run will tell"
+        raise FormatError("D2S3002", f"Paddle's files have no spelling for what is returned: {message}")
     kind, at = recipe
     if kind == "outside" and at is MISSING:  # a path that has no value to return never comes here
         return ["constant", [None], []]

@@ -123,6 +123,8 @@ class Variant:
         def leaf(kind: str, at: Any) -> Any:
             if kind == "output":
                 return outputs[at].item() if self.graph.program.outputs[at].type.python else outputs[at]
+            if kind == "row":
+                return [t.item() for t in outputs[at]] if self.graph.program.outputs[at].type.python else outputs[at]
             if kind == "object":
                 return objects[int(outputs[at].item())]
             if kind == "copy":

@@ -12,6 +12,7 @@ from typing import Any
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.ops.along_axis import collect_along, take_along
 from d2s.ops.compare import cast, where
+from d2s.ops.dispatch import current
 from d2s.ops.join import stack
 from d2s.ops.op import Share, flag, op
 from d2s.ops.reduce import kept_shape
@@ -107,7 +108,8 @@ def _(value, x, axis, descending):
 
 @sorted_.rule("vjp")
 def _(g, out, x, axis, descending):
-    return lambda: collect_along(g, out[1], x, axis) if x.shape else g
+    of: Type = current().type_of(x)  # type: ignore[assignment]
+    return lambda: collect_along(g, out[1], x, axis) if of.shape else g
 
 
 def sort(x: Any, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:

@@ -15,7 +15,8 @@ from d2s.types import STACK, Type
 DIMS = st.one_of(st.integers(0, 9), st.sampled_from(["n", "m", "n0", "batch_size"]))
 TENSOR_TYPES = st.builds(Type, st.sampled_from(types.TENSOR_DTYPES), st.lists(DIMS, max_size=4).map(tuple))
 PYTHON_TYPES = st.sampled_from([Type(d, python=True) for d in types.PYTHON_DTYPES])
-VALUE_TYPES = st.one_of(TENSOR_TYPES, TENSOR_TYPES, PYTHON_TYPES, st.just(STACK))
+LIST_TYPES = st.one_of(TENSOR_TYPES, PYTHON_TYPES).map(lambda item: item.list)
+VALUE_TYPES = st.one_of(TENSOR_TYPES, TENSOR_TYPES, PYTHON_TYPES, LIST_TYPES, st.just(STACK))
 NAMES = st.sampled_from(
     ["x", "y", "weight", "_h", "self_0", "inf", "nan", "f32", "int", "axis", "value", "dtype", "then", "stack"]
 )
@@ -31,23 +32,34 @@ def programs(draw, depth=2, name="f"):
     """Well-formed Programs whose ops mean nothing."""
     named = draw(st.lists(NAMES, unique=True, max_size=4))
     inputs = [Value(draw(VALUE_TYPES), n) for n in named]
-    known = {d for v in inputs for d in v.type.shape if isinstance(d, str)}
+    known = {d for v in inputs if not v.type.listed for d in v.type.shape if isinstance(d, str)}
     visible, nodes = list(inputs), []
+
+    def used(values):
+        """Of what grows, the first use only."""
+        found = []
+        for v in values:
+            if v in visible:
+                found.append(v)
+                if v.type.grows:
+                    visible.remove(v)
+        return found
+
     for _ in range(draw(st.integers(0, 3))):
-        read = draw(st.lists(st.sampled_from(visible), max_size=3)) if visible else []
+        read = used(draw(st.lists(st.sampled_from(visible), max_size=3))) if visible else []
         attrs = draw(st.dictionaries(KEYS, ATTRS, max_size=2))
         if depth and draw(st.booleans()):
             attrs |= {
                 key: draw(programs(depth - 1, key)) for key in draw(st.sampled_from([("then", "otherwise"), ("test", "body")]))
             }
         made = [
-            Type(t.dtype, tuple(d if d in known or isinstance(d, int) else 1 for d in t.shape), t.python)
+            Type(t.dtype, tuple(d if d in known or isinstance(d, int) else 1 for d in t.shape), t.python, t.listed)
             for t in draw(st.lists(VALUE_TYPES, min_size=1, max_size=3))
         ]
         op = draw(st.sampled_from(["add", "cond", "while_loop", "matmul", "some_op"]))
         nodes.append(Node(op, tuple(read), tuple(map(Value, made)), attrs, draw(WHERE)))
         visible += nodes[-1].outputs
-    outputs = draw(st.lists(st.sampled_from(visible), max_size=3)) if visible else []
+    outputs = used(draw(st.lists(st.sampled_from(visible), max_size=3))) if visible else []
     return Program(name, tuple(inputs), tuple(nodes), tuple(outputs))
 
 

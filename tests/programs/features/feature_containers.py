@@ -25,13 +25,34 @@ class Counter:
         return x * x + 1
 
 
-@row("list append in a tensor loop", refused="D2S1002")
+@row("list append in a tensor loop")
 def append_in_loop(x):
     parts = []
     while x.sum() < 10:
         x = x * x + 1
         parts.append(x)
     return parts
+
+
+@row("list popped in a tensor loop, tested by its truth")
+def stack_in_loop(x):
+    stack, total = [x * 1], x * 0
+    while stack:
+        top = stack.pop()
+        total = total + top
+        if total.sum() < 10:
+            stack += [top * 0.5, top * 1.5 + 2]
+    return total
+
+
+@row("what a tensor loop appended: indexed, looped over, summed, returned")
+def appended_and_read(x):
+    parts, total = [x * 1], x * 0
+    while len(parts) < x.sum():
+        parts.append(parts[-1] * 0.5 + x)
+    for part in parts:
+        total = total + part
+    return parts, total, sum(parts), len(parts), [part * 2 for part in parts[1:]]
 
 
 @row("list append in a tensor if")

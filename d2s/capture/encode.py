@@ -1,0 +1,135 @@
+"""Values as the symbols of a form that holds them: what a region hands on where paths join, or a loop from trip to trip.
+
+In: a value and its form. Out: symbols; and from symbols the value again.
+
+>>> from d2s import types
+>>> tracer = Tracer("f")
+>>> x = tracer.input(Type(types.float32, (2,)), "x")
+>>> encode(tracer, (x, None), form_of((x, None), tracer), lambda *_: []) == [x]
+True
+"""
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from d2s.capture.containers import Dict, List, contents, new_object, restore, stand_in
+from d2s.capture.forms import (
+    TAG,
+    Box,
+    Fixed,
+    Form,
+    Growing,
+    Grown,
+    Held,
+    Later,
+    OneOf,
+    Slot,
+    Tree,
+    alike,
+    among,
+    form_of,
+    slots,
+)
+from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
+from d2s.capture.tree import rebuild
+from d2s.types import Type
+
+Chosen = Callable[[Tracer, Any], list[Any]]  # what is recorded for one alternative
+Switch = Callable[[Tracer, OneOf, Chosen], list[SymbolicTensor]]
+
+
+def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[SymbolicTensor]:
+    """A value that fits a form, as its symbols; what a value that is one of several is made of, `switch` chooses."""
+    if isinstance(form, Fixed):
+        return []
+    if isinstance(value, OneOf):
+        return switch(tracer, value, lambda region, one: encode(region, one, form, switch))
+    if isinstance(form, Held):
+        return [value.handle]
+    if isinstance(form, Slot):
+        symbol = tracer.symbol_of(value)
+        assert symbol is not None
+        return [symbol]
+    if isinstance(form, Tree):
+        parts = value if isinstance(value, tuple | list) else contents(value).values()
+        encoded = [encode(tracer, v, f, switch) for v, f in zip(parts, form.parts, strict=True)]
+        return list(itertools.chain(*encoded))
+    if isinstance(form, Box):
+        return encode(tracer, contents(value), form.content, switch)
+    if isinstance(form, Growing):
+        return _items(tracer, value, form, switch)
+    (chosen,) = among(form, form_of(value, tracer)) or among(form, form_of(value, tracer.root))  # made on a path around
+    found: list[SymbolicTensor] = [tracer.constant(chosen, TAG)]
+    for n, f in enumerate(form.alternatives):
+        found += encode(tracer, value, f, switch) if n == chosen else holes(tracer, f)
+    return found
+
+
+def _items(tracer: Tracer, value: Any, form: Growing, switch: Switch) -> list[SymbolicTensor]:
+    """The lists of the graph, and how many items they have."""
+    if isinstance(value, Grown):
+        if not alike(value.item, form.item):
+            refuse("D2S1002", f"a list of {value.item!r} would hold {form.item!r}", "give it items of one kind")
+        return [*value.parts, value.length]
+    parts = [empty(tracer, of) for of in slots(form.item)]
+    for item in value:
+        symbols = encode(tracer, item, form.item, switch)
+        parts = [appended(tracer, part, symbol) for part, symbol in zip(parts, symbols, strict=True)]
+    return [*parts, tracer.constant(len(value), TAG)]
+
+
+def appended(tracer: Tracer, part: SymbolicTensor, symbol: SymbolicTensor) -> Any:
+    """A list of the graph with one value more."""
+    inputs = [tracer.resolve(part), tracer.resolve(symbol)]
+    return tracer.add("list_append", inputs, [inputs[0].type], {})[0]
+
+
+def empty(tracer: Tracer, item: Type) -> Any:
+    """An empty list of the graph."""
+    return tracer.add("list_new", [], [item.list], {"dtype": item.dtype, "shape": item.shape, "python": item.python})[0]
+
+
+def holes(tracer: Tracer, form: Form) -> list[SymbolicTensor]:
+    """Symbols for a value that is not there; nothing reads them."""
+    return [hole(tracer, t) for t in slots(form)]
+
+
+def hole(tracer: Tracer, of: Type) -> SymbolicTensor:
+    if of.listed:
+        return empty(tracer, of.item)  # type: ignore[no-any-return]
+    names = [d for d in of.shape if isinstance(d, str)]
+    given = [next(v for v in tracer.root.builder.inputs if name in v.type.shape) for name in dict.fromkeys(names)]
+    defining = [tracer.resolve(SymbolicTensor(tracer.root, v)) for v in dict.fromkeys(given)]
+    attrs = {"dtype": of.dtype, "shape": of.shape, "python": of.python}
+    (made,) = tracer.add("hole", defining, [of], attrs)
+    return made  # type: ignore[no-any-return]
+
+
+def decode(form: Form, symbols: Iterator[SymbolicTensor], made: Callable[[Any], Any]) -> Any:
+    """The value that these symbols are; `made` is told of each container that is made for it."""
+    if isinstance(form, Fixed):
+        return form.value
+    if isinstance(form, Slot):
+        return next(symbols)
+    if isinstance(form, Held):
+        return Later(next(symbols), form.example)
+    if isinstance(form, Tree):
+        return _decoded(form.skeleton, [decode(part, symbols, made) for part in form.parts], made)
+    if isinstance(form, Box):
+        found = made(List() if form.kind is list else Dict())
+        restore(found, decode(form.content, symbols, made))
+        return found
+    if isinstance(form, Growing):
+        return Grown(form.item, [next(symbols) for _ in slots(form.item)], next(symbols))
+    tag = next(symbols)
+    return OneOf(tag, [decode(part, symbols, made) for part in form.alternatives])
+
+
+def _decoded(skeleton: Any, parts: list[Any], made: Callable[[Any], Any]) -> Any:
+    kind, keys, _ = skeleton
+    if issubclass(kind, tuple):
+        return rebuild(skeleton, parts)
+    if kind in (list, dict):
+        return made(stand_in(rebuild(skeleton, parts)))
+    return made(new_object(kind, dict(zip((name for _, name in keys), parts, strict=True))))

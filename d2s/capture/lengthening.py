@@ -1,0 +1,47 @@
+"""As what a loop carries a list that its trips make longer or shorter.
+
+In: the form of a variable so far, and its form at the end of a trip. Out: a form that holds both: where lists of more and more
+lengths would be told apart, one of any number of items.
+
+>>> from d2s.capture.forms import Fixed
+>>> two, three = (Tree((list, (), (None,) * n), (Fixed("a"),) * n) for n in (2, 3))
+>>> carried_as(two, three, False)
+a list of any number of 'a'
+"""
+
+from d2s.capture.forms import Box, Form, Growing, Tree, Union, growing, join
+
+LENGTHS = 2  # so many are told apart, where a path decides
+
+
+def carried_as(before: Form, after: Form, is_content: bool) -> Form:
+    """The form that holds both; `is_content`: they are what a list holds."""
+    if isinstance(before, Tree) and isinstance(after, Tree):
+        if _kind(before, is_content) and _kind(before, is_content) is _kind(after, is_content):
+            if len(before.parts) != len(after.parts):
+                return _any_number([before, after], is_content)
+        elif before.skeleton == after.skeleton and (before.origin is None or before.origin is not after.origin):
+            return Tree(
+                before.skeleton, tuple(carried_as(*pair, False) for pair in zip(before.parts, after.parts, strict=True))
+            )
+    wanted = join(before, after)
+    if not isinstance(wanted, Union):
+        return wanted
+    lists = [form for form in wanted.alternatives if isinstance(form, Tree) and _kind(form, is_content)]
+    if len({len(form.parts) for form in lists}) <= LENGTHS:
+        return wanted
+    found: Form = _any_number(lists, is_content)
+    for form in wanted.alternatives:
+        found = found if form in lists else join(found, form)
+    return found
+
+
+def _kind(form: Tree, is_content: bool) -> type | None:
+    """What a tree is of: the items of a list, or a list."""
+    wanted = tuple if is_content else list
+    return wanted if form.skeleton[0] is wanted else None
+
+
+def _any_number(lists: list[Tree], is_content: bool) -> Form:
+    content: Growing = growing([part for form in lists for part in form.parts])
+    return content if is_content else Box(list, content)
