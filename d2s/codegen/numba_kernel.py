@@ -19,13 +19,15 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types as nb
-from numba.core import cgutils
+from numba.core import cgutils, sigutils
+from numba.core.ccallback import CFunc
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.datamodel.models import PointerModel
 from numba.cpython import numbers
 from numba.extending import intrinsic, lower_builtin, register_model
 
 from d2s import types
-from d2s.codegen import native_functions, numba_apart, numba_lanes, numba_native, numba_tiles
+from d2s.codegen import inlining, native_functions, numba_apart, numba_lanes, numba_native, numba_tiles
 from d2s.codegen.host import target_machine
 from d2s.codegen.sharing import SHARING
 from d2s.errors import InternalError
@@ -267,11 +269,22 @@ def object_of(text: str, T: str, name: str = "kernel") -> bytes:
     scope["local4096"] = local_array_of(_element(computed), 4096)
     rest, natives = native_functions.divided(text)
     scope |= numba_tiles.names(T) | numba_native.names(natives)
-    exec(compile(rest, f"<d2s {name}>", "exec"), scope)
+    exec(compile(inlining.unfolded(rest), f"<d2s {name}>", "exec"), scope)
     with _wrapping() if types.dtype(T).kind == "i" else contextlib.nullcontext():
         shared = name == "kernel" and scope[name].__code__.co_argcount == len(SHARED.args)
-        compiled = numba.cfunc(SHARED if shared else SIGNATURES[name], error_model="numpy")(scope[name])
-    return _small_object(compiled.inspect_llvm(), compiled.native_name, shared, lambda of: numba_native.link(of, natives, T))
+        optimized, entry = _optimized(scope[name], SHARED if shared else SIGNATURES[name])
+    return _small_object(optimized, entry, shared, lambda of: numba_native.link(of, natives, T))
+
+
+@global_compiler_lock
+def _optimized(function: Any, signature: Any) -> tuple[str, str]:
+    """What LLVM has made of a function, and its name there; no machine code, which would be made a second time."""
+    callback: Any = CFunc(function, sigutils.normalize_signature(signature), {}, {"error_model": "numpy"})
+    found = callback._compile_uncached()
+    library = found.library
+    library._finalize_final_module = lambda: None
+    library.finalize()
+    return str(library._final_module), found.fndesc.llvm_cfunc_wrapper_name
 
 
 def _small_object(text: str, entry: str, shared: bool, link: Callable[[Any], None]) -> bytes:

@@ -25,6 +25,7 @@ from llvmlite import ir
 
 from d2s import types
 from d2s.codegen.host import native_object
+from d2s.codegen.inlining import unfolded
 from d2s.codegen.sharing import PART, SHARING
 from d2s.codegen.typed_values import F32, F64, I1, I32, I64, Cell, Pointer, Unspoken, Values, float_type, int_type
 from d2s.types import DType
@@ -37,7 +38,7 @@ def object_of(text: str, T: str) -> bytes:
 
 def module_of(text: str, T: str) -> str:
     """A kernel's text as a module."""
-    tree = ast.parse(text)
+    tree = unfolded(text)
     module = ir.Module(name="kernel")
     names: dict[str, Any] = {}
     for statement in tree.body:
@@ -65,6 +66,8 @@ class Writer(Values):
         self.domain = module.add_metadata([ir.MetaDataString(module, "d2s")])
         self.scopes: dict[Any, Any] = {}  # of what is stored through each output, by its address
         self.stores: list[tuple[Any, Any]] = []
+        self.awaited: dict[str, Cell | None] = {}  # variables that begin on either way through a statement
+        self.ends: list[Any] = []  # where `break` leads
 
     def kernel(self, source: ast.FunctionDef) -> None:
         r, o, *span = (p.arg for p in source.args.args)
@@ -104,7 +107,9 @@ class Writer(Values):
         """Nothing."""
 
     def do_Expr(self, node: ast.Expr) -> None:
-        if not isinstance(node.value, ast.Constant):
+        if isinstance(node.value, ast.Call):
+            self.value(node.value)
+        elif not isinstance(node.value, ast.Constant):
             self.unspoken(node)
 
     def do_Return(self, node: ast.Return) -> None:
@@ -131,6 +136,9 @@ class Writer(Values):
 
     def assign(self, name: str, value: Any) -> None:
         bound = self.variables.get(name)
+        if name in self.awaited and not isinstance(value, Pointer | tuple):
+            bound = self.awaited[name] or Cell(ir.IRBuilder(self.entry).alloca(value.type, name=name))
+            self.variables[name] = self.awaited[name] = bound
         if not isinstance(bound, Cell):
             self.variables[name] = value
         elif bound.place.type.pointee == value.type:
@@ -157,8 +165,7 @@ class Writer(Values):
 
     def cells(self, body: Sequence[ast.stmt]) -> None:
         """Makes memory of the variables a loop or a branch changes."""
-        changed = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        for name in sorted(changed & set(self.variables)):
+        for name in sorted(_stored(body) & set(self.variables)):
             value = self.variables[name]
             if not isinstance(value, Cell | Pointer | tuple):
                 self.variables[name] = Cell(ir.IRBuilder(self.entry).alloca(value.type, name=name))
@@ -169,18 +176,30 @@ class Writer(Values):
         yes, no, both = (self.function.append_basic_block(name) for name in ("yes", "no", "both"))
         self.b.cbranch(self.truth(self.value(node.test)), yes, no)
         before = dict(self.variables)
+        joined = self.await_both(node)
         for block, body in ((yes, node.body), (no, node.orelse)):
             self.b.position_at_end(block)
             self.variables = dict(before)
             self.statements(body)
             if not self.b.block.is_terminated:
                 self.b.branch(both)
-        self.variables = before
+        self.variables = before | self.arrived(joined)
         self.b.position_at_end(both)
+
+    def await_both(self, node: ast.If | ast.For | ast.While) -> set[str]:
+        """The variables that begin on either way through a statement, and so are there behind it."""
+        begun = {s.targets[0].id for s in node.orelse if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)}
+        joined = (begun & _stored(node.body)) - self.variables.keys() - self.awaited.keys()
+        self.awaited |= dict.fromkeys(joined)
+        return joined
+
+    def arrived(self, joined: set[str]) -> dict[str, Any]:
+        """What has become of them."""
+        return {name: cell for name in joined if (cell := self.awaited.pop(name))}
 
     def do_While(self, node: ast.While) -> None:
         self.cells(node.body)
-        self.loop(lambda: self.truth(self.value(node.test)), node.body, lambda: None)
+        self.loop(lambda: self.truth(self.value(node.test)), node, lambda: None)
 
     def do_For(self, node: ast.For) -> None:
         if not isinstance(node.iter, ast.Call) or not isinstance(node.target, ast.Name) or len(node.iter.args) > 2:
@@ -194,19 +213,34 @@ class Writer(Values):
         self.variables[name] = Cell(index)
         self.loop(
             lambda: self.b.icmp_signed("<", self.b.load(index), stop),
-            node.body,
+            node,
             lambda: self.b.store(self.b.add(self.b.load(index), I64(1), flags=["nsw"]), index),
         )
 
-    def loop(self, test: Callable[[], Any], body: Sequence[ast.stmt], advance: Callable[[], Any]) -> None:
-        head, inside, end = (self.function.append_basic_block(name) for name in ("head", "inside", "end"))
+    def do_Break(self, node: ast.Break) -> None:
+        self.b.branch(self.ends[-1])
+
+    def loop(self, test: Callable[[], Any], node: ast.For | ast.While, advance: Callable[[], Any]) -> None:
+        head, inside, end, over = (self.function.append_basic_block(name) for name in ("head", "inside", "end", "over"))
         self.b.branch(head)
         self.b.position_at_end(head)
         self.b.cbranch(test(), inside, end)
         self.b.position_at_end(inside)
-        before = dict(self.variables)
-        self.statements(body)
-        self.variables = before
-        advance()
-        self.b.branch(head)
+        before, joined = dict(self.variables), self.await_both(node)
+        self.ends.append(over)
+        self.statements(node.body)
+        self.ends.pop()
+        self.variables = dict(before)
+        if not self.b.block.is_terminated:
+            advance()
+            self.b.branch(head)
         self.b.position_at_end(end)
+        self.statements(node.orelse)
+        self.b.branch(over)
+        self.b.position_at_end(over)
+        self.variables = before | self.arrived(joined)
+
+
+def _stored(body: Sequence[ast.stmt]) -> set[str]:
+    """The variables that statements give values."""
+    return {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 
 from d2s import types
+from d2s.codegen import lanes
 from d2s.types import DType
 
 I1, I32, I64 = (ir.IntType(bits) for bits in (1, 32, 64))
@@ -164,6 +165,8 @@ class Values:
             return self.b.fdiv(self.number(x, F64), self.number(y, F64))
         if kind is ast.FloorDiv:
             return self.floored(x, y)
+        if kind is ast.Mod:
+            return self.rest(x, y)
         return getattr(self.b, _INTS[kind])(x, y) if kind in _INTS else self.unspoken(node)
 
     def floored(self, x: Any, y: Any) -> Any:
@@ -174,6 +177,14 @@ class Values:
         below = self.b.icmp_signed("<", self.b.xor(rest, y), I64(0))
         below = self.b.and_(below, self.b.icmp_signed("!=", rest, I64(0)))
         return self.b.select(none, I64(0), self.b.sub(quotient, self.b.zext(below, I64)))
+
+    def rest(self, x: Any, y: Any) -> Any:
+        """x % y; of 0 and -1, for which a processor would stop the process, 0."""
+        divides = self.b.icmp_unsigned("<=", self.b.add(y, I64(1)), I64(1))
+        rest = self.b.srem(x, self.b.select(divides, I64(1), y))
+        below = self.b.icmp_signed("<", self.b.xor(rest, y), I64(0))
+        below = self.b.and_(below, self.b.icmp_signed("!=", rest, I64(0)))
+        return self.b.select(below, self.b.add(rest, y), rest)
 
     def of_Compare(self, node: ast.Compare) -> Any:
         if len(node.ops) > 1 or type(node.ops[0]) not in _COMPARED:
@@ -235,15 +246,17 @@ class Values:
         if role in ("in", "out", "local", "") and short in _BY_SHORT and given:
             of = _BY_SHORT[short]
             if role == "local":
-                return Pointer(self.local(float_type(of) or int_type(of), given[0].constant), of, "")
+                return self.array(of, given[0].constant)
             return Pointer(self.b.inttoptr(given[0], (float_type(of) or int_type(of)).as_pointer()), of, role)
+        if name.startswith(("lanes_", "fold_")):
+            return self.of_lanes(name, given)
         built_in = getattr(self, "call_" + name, None)
         return built_in(*given) if built_in else self.unspoken(node)
 
-    def local(self, element: Any, count: Any) -> Any:
-        """The address of an array of the kernel's own."""
-        entry = ir.IRBuilder(self.entry)
-        return entry.gep(entry.alloca(ir.ArrayType(element, count)), [I64(0), I64(0)], inbounds=True)
+    def array(self, of: DType, count: Any) -> Pointer:
+        """An array of the kernel's own."""
+        entry, held = ir.IRBuilder(self.entry), ir.ArrayType(float_type(of) or int_type(of), count)
+        return Pointer(entry.gep(entry.alloca(held), [I64(0), I64(0)], inbounds=True), of, "")
 
     def inlined(self, function: ast.FunctionDef, given: list[Any]) -> Any:
         """A function's text in the place of a call; it returns at its end only."""
@@ -278,6 +291,34 @@ class Values:
     def call(self, name: str, result: Any, given: list[Any]) -> Any:
         known = self.module.globals.get(name)
         return self.b.call(known or ir.Function(self.module, ir.FunctionType(result, [v.type for v in given]), name), given)
+
+    def of_lanes(self, name: str, given: list[Any]) -> Any:
+        """64 floats as one value; integers go to Numba, which tells their widths."""
+        act, _, what = name.partition("_")
+        element = (
+            given[0].address.type.pointee if isinstance(given[0], Pointer) else getattr(given[0].type, "element", given[0].type)
+        )
+        if element not in (F32, F64):
+            raise Unspoken(f"{name} of {element}")
+        if act == "fold":
+            return lanes.fold(self.b, lanes.JOINS[what], "f", *given)
+        if what in lanes.JOINS:
+            return lanes.JOINS[what](self.b, "f", *given)
+        if what == "of":
+            return lanes.spread(self.b, *given)
+        at, align = lanes.place(self.b, given[0].address, given[1]), 4 if element == F32 else 8
+        return self.b.store(given[2], at, align=align) if what == "put" else self.b.load(at, align=align)
+
+    def call_local64(self) -> Any:
+        return self.array(self.dtypes["T"], 64)
+
+    def call_local4096(self) -> Any:
+        return self.array(self.dtypes["T"], 4096)
+
+    def call_copy_bytes(self, to: Any, source: Any, count: Any) -> Any:
+        addresses = [self.b.inttoptr(address, ir.IntType(8).as_pointer()) for address in (to, source)]
+        copy = self.module.declare_intrinsic("llvm.memcpy", [a.type for a in addresses] + [I64])
+        return self.b.call(copy, [*addresses, count, I1(0)])
 
     def call_fma(self, x: Any, y: Any, z: Any) -> Any:
         return self.instruction("fma", [x, y, z])

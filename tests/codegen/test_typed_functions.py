@@ -1,12 +1,13 @@
 """The small compiler of kernel texts against Numba, bit by bit, over what is special in every dtype."""
 
+import ast
 import ctypes
 
 import numpy as np
 import pytest
 
 from d2s import types
-from d2s.codegen import cache, emit, numba_kernel, threads, typed_functions, typed_values
+from d2s.codegen import cache, emit, inlining, numba_kernel, threads, typed_functions, typed_values
 from d2s.ops import OPS
 from d2s.types import Type
 
@@ -57,6 +58,66 @@ def test_both_compilers_give_the_same_bits(name, dtypes):
         found.append(result)
     bits = [r.view(f"u{r.itemsize}") for r in found]
     assert ((bits[0] == bits[1]) | ((found[0] != found[0]) & (found[1] != found[1]))).all()
+
+
+LINES = [  # loops over lines: arrays and lanes of their own, procedures, returns out of loops, copies
+    *(("sum", "f32", {"axis": 0}), ("sum", "f64", {}), ("sum", "i32", {"axis": 0}), ("prod", "f32", {"axis": 1})),
+    *(("max", "f32", {"axis": 1}), ("softmax", "f32", {"axis": 1}), ("squeeze", "f32", {})),
+]
+
+
+@pytest.mark.parametrize(("name", "of", "attrs"), LINES, ids=lambda x: str(x) if isinstance(x, str) else "")
+def test_both_compilers_give_the_same_bits_of_lines(name, of, attrs):
+    op, x = OPS[name], np.random.default_rng(0).normal(size=(67, 130)) * 30
+    if of[0] == "f":
+        x[3, 5:7], x[4, 9] = np.nan, np.inf
+    x = x.astype(types.dtype(of).numpy)
+    given = [Type(types.dtype(of), x.shape)]
+    known = op.canonical(given, {**op.attributes, **attrs})
+    outputs = op.infer(given, known)
+    launch = emit.lower(op, given, outputs, known)
+    extents = [int(np.prod(dims, dtype=np.int64)) for dims in launch.extents]
+    found = []
+    for compiler in (typed_functions, numba_kernel):
+        results = [np.empty(t.shape, t.dtype.numpy) for t in outputs]
+        registers = [x.ctypes.data, *(a.ctypes.data for a in results), *extents]
+        linked(compiler.object_of(launch.text, launch.T))((ctypes.c_int64 * 8)(*registers), OPERANDS)
+        found.append(b"".join(np.where(np.isnan(a), 0, a).tobytes() for a in results))
+    assert found[0] == found[1]
+
+
+def test_functions_stand_where_they_were_called():
+    """Only where they are come to each time, with names of their own; what is given is computed once."""
+    text = """
+@inlined
+def half(x):
+    x = x * 0.5
+    return x
+@inlined
+def first(x, n):
+    for k in range(n):
+        if x[k] > 0:
+            return half(x[k])
+    return 0.0
+@inlined
+def fill(to, n, v):
+    for k in range(n):
+        to[k] = v
+def kernel(r, o):
+    k, x, out = 3, f64_in(r[o[0]]), f64_out(r[o[1]])
+    fill(out, k, half(x[0]) + first(x, k))
+    out[k] = half(x[1]) if k > 9 else 1.0
+    while half(out[k]) > 0.1:
+        out[k] = half(out[k])
+"""
+    written = ast.unparse(inlining.unfolded(text))
+    assert "def half" in written and "def first" not in written and "def fill" not in written
+    assert written.count("half(") == 3 and "break" in written and "else:" in written  # in its def, the `if` and the test
+    scope = {"f64_in": lambda a: a, "f64_out": lambda a: a, "inlined": lambda f: f}
+    out = [0.0] * 4
+    exec(written, scope)
+    scope["kernel"]([[6.0, 1.0, 1.0], out], [0, 1])
+    assert out == [6.0, 6.0, 6.0, 0.125]
 
 
 @pytest.mark.parametrize("text", ["out[0] = min(x[0], x[0])", "out[0] = [x[0]][0]", "out[0] = x[0] % x[0]", "out[0] = 1.0"])
