@@ -16,7 +16,10 @@ from typing import Any
 import numpy as np
 
 from d2s import types
-from d2s.errors import ArgumentError
+from d2s.capture.symbolic import user_line
+from d2s.errors import ArgumentError, MissingName
+from d2s.nn.activation import activated
+from d2s.nn.layer import Layer
 from d2s.static.executor import Executor
 from d2s.static.program import default_main_program
 from d2s.static.scope import Scope
@@ -71,6 +74,28 @@ def convert_np_dtype_to_dtype_(np_dtype: Any) -> Any:
     return types.dtype(np.dtype(np_dtype))
 
 
+class LayerHelper:
+    """What layers of a user's own make parameters with."""
+
+    def __init__(self, layer_type: str, **kwargs: Any) -> None:
+        self.layer_type, self.kwargs = layer_type, kwargs
+        self._layer = Layer(kwargs.get("name") or layer_type)
+
+    def create_parameter(
+        self, attr: Any, shape: Any, dtype: Any = "float32", is_bias: bool = False, default_initializer: Any = None
+    ) -> Any:
+        """A parameter, as `attr` says."""
+        return self._layer.create_parameter(shape, attr, dtype, is_bias, default_initializer)
+
+    def append_activation(self, input_var: Any) -> Any:
+        """The activation the layer was given, of a value."""
+        return activated(input_var, self.kwargs.get("act"))
+
+    def __getattr__(self, name: str) -> Any:
+        message = f"LayerHelper.{name} is not in d2s; nearest: paddle.fluid.layers, of whose functions layers are made"
+        raise MissingName("D2S5001", message, where=user_line())
+
+
 class WeightedAverage:
     """A mean of numbers, each with a weight."""
 
@@ -108,6 +133,7 @@ def nothing(*_: Any, **__: Any) -> None:
 NAMES: dict[str, Any] = {
     "ParallelExecutor": ParallelExecutor,
     "average.WeightedAverage": WeightedAverage,
+    "layer_helper.LayerHelper": LayerHelper,
     "core.BackwardStrategy": BackwardStrategy,
     "core.EOFException": EOFException,
     "core.VarDesc": VarDesc,

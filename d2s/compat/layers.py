@@ -17,9 +17,10 @@ from d2s.nn import functional, layer
 from d2s.nn.activation import activated
 from d2s.nn.initializer import Constant, Normal
 from d2s.nn.norm import batch_norm
+from d2s.nn.parameter import ParamAttr
 from d2s.ops.shape import reshape
 from d2s.runtime.random_state import seed
-from d2s.static.layers import create_global_var, known
+from d2s.static.layers import known
 from d2s.static.program import default_startup_program, in_dynamic_mode
 
 
@@ -96,9 +97,11 @@ class Conv2D(Layer):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        scoped = of_a_scope(args, kwargs)
         scope, rest = without_scope(args, kwargs)
         super().__init__(scope, kwargs.get("dtype", "float32"))
-        self._set(*((kwargs.pop("num_channels", None), *rest) if of_a_scope(args, kwargs) else rest), **kwargs)
+        self._held_as = ("_filter_param", "_bias_param") if scoped else ("weight", "bias")  # the keys of its state
+        self._set(*((kwargs.pop("num_channels", None), *rest) if scoped else rest), **kwargs)
 
     def _set(
         self,
@@ -118,31 +121,33 @@ class Conv2D(Layer):
         self._filters, self._size, self._act = num_filters, _window(filter_size), act
         self._place = stride, padding, dilation, groups or 1
         self._attrs = param_attr, bias_attr
-        self._filter_param: Any = None
-        self._bias_param: Any = None
         if num_channels is not None:
             self._learn(num_channels)
 
     def _learn(self, channels: int) -> None:
         first = Normal(0.0, (2.0 / (math.prod(self._size) * channels)) ** 0.5)
         shape = [self._filters, channels // self._place[-1], *self._size]
-        self._filter_param = self.create_parameter(shape, self._attrs[0], default_initializer=first)
-        self._bias_param = self.create_parameter([self._filters], self._attrs[1], is_bias=True)
+        weight = self.create_parameter(shape, self._attrs[0], default_initializer=first)
+        bias = self.create_parameter([self._filters], self._attrs[1], is_bias=True)
+        self._parameters |= dict(zip(self._held_as, (weight, bias), strict=True))
 
     def build_once(self, *inputs: Any, **kwargs: Any) -> None:
-        if self._filter_param is None:
+        if self.weight is None:
             self._learn(known("Conv2D", inputs[0].shape[1:2]))
 
     def forward(self, input: Any) -> Any:
-        return activated(functional.conv2d(input, self._filter_param, self._bias_param, *self._place), self._act)
+        return activated(functional.conv2d(input, self.weight, self.bias, *self._place), self._act)
 
     @property
     def weight(self) -> Any:
-        return self._filter_param
+        """Under either of its names; None until it is made."""
+        return self._parameters.get(self._held_as[0])
 
     @property
     def bias(self) -> Any:
-        return self._bias_param
+        return self._parameters.get(self._held_as[1])
+
+    _filter_param, _bias_param = weight, bias
 
 
 class Pool2D(Layer):
@@ -267,13 +272,19 @@ class BatchNorm(Layer):
         bias_attr: Any = None,
         dtype: Any = "float32",
         data_layout: str = "NCHW",
+        in_place: bool = False,
+        moving_mean_name: str | None = None,
+        moving_variance_name: str | None = None,
+        do_model_average_for_mean_and_var: bool = True,
+        use_global_stats: bool = False,
+        trainable_statistics: bool = False,
     ) -> None:
-        self._act, self._test, self._settings = act, is_test, (momentum, epsilon)
+        self._act, self._test, self._settings = act, is_test or use_global_stats, (momentum, epsilon)
         self.weight = self.create_parameter([num_channels], param_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
-        names = [unique_name.generate(f"{self.full_name()}.w") for _ in range(2)]
-        for name, called, value in zip(("_mean", "_variance"), names, (0.0, 1.0), strict=True):
-            self.register_buffer(name, create_global_var([num_channels], value, dtype, True, name=called))
+        mean = ParamAttr(moving_mean_name, Constant(0.0), trainable=False)
+        variance = ParamAttr(moving_variance_name, Constant(1.0), trainable=False)
+        self._mean, self._variance = (self.create_parameter([num_channels], attr) for attr in (mean, variance))
 
     def forward(self, input: Any) -> Any:
         layout = "NCHW" if len(input.shape) == 4 else "NC"

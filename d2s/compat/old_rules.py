@@ -10,11 +10,24 @@
 from collections.abc import Sequence
 from typing import Any
 
+from d2s import optimizer
 from d2s.errors import ArgumentError
 from d2s.optimizer import adaptive
 from d2s.optimizer.lr import LRScheduler
 from d2s.optimizer.optimizer import Group, Optimizer, Slot
 from d2s.optimizer.update import Rule
+
+
+class Adam(optimizer.Adam):
+    """An `epsilon` that a script gives is added as it is, as 1.x did; today's grows with the steps.
+
+    The one nobody gives is today's, so that all generations train alike, bit for bit.
+    """
+
+    def numbers(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
+        corrected, epsilon, *betas = super().numbers(slot, group, rate)
+        own = group.settings["epsilon"]
+        return corrected, epsilon if own == 1e-8 else own, *betas
 
 
 class Adadelta(adaptive.Adadelta):

@@ -68,13 +68,13 @@ learnt: "weakref.WeakValueDictionary[int, Tensor]" = weakref.WeakValueDictionary
 
 
 class ShownArray(np.ndarray):
-    """An array of one number, as NumPy had it when such code was written."""
+    """An array as NumPy had it when such code was written: what holds one number is that number, whatever its shape."""
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self.item() if self.size == 1 else np.asarray(self))  # type: ignore[arg-type]
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self.item() if self.size == 1 else np.asarray(self))  # type: ignore[call-overload, no-any-return]
 
     def __format__(self, spec: str) -> str:
         return format(str(np.asarray(self)), spec)
@@ -83,15 +83,15 @@ class ShownArray(np.ndarray):
         return repr(np.asarray(self))
 
     def __array_wrap__(self, array: np.ndarray, *_: Any) -> Any:
-        return np.asarray(array)
+        return array.view(ShownArray) if array.ndim else array[()]
 
     def __reduce__(self) -> Any:
         return np.asarray(self).__reduce__()
 
 
 def as_shown(array: np.ndarray) -> np.ndarray:
-    """An array; where it holds one number, with the conversions of old."""
-    return array.view(ShownArray) if array.size == 1 and array.ndim else array
+    """An array with the conversions of old, which what is computed of it has, too."""
+    return array.view(ShownArray) if array.ndim else array
 
 
 def reshaped(value: Any) -> Any:

@@ -105,7 +105,7 @@ class _Old:
 _REST = " parameter_list regularization grad_clip name"
 _ORDERS: dict[type[Optimizer], str] = {
     optimizer.SGD: "learning_rate" + _REST,
-    optimizer.Adam: "learning_rate beta1 beta2 epsilon" + _REST,
+    rules.Adam: "learning_rate beta1 beta2 epsilon" + _REST,
     optimizer.Adamax: "learning_rate beta1 beta2 epsilon" + _REST,
     optimizer.Momentum: "learning_rate momentum parameter_list use_nesterov regularization grad_clip name",
     optimizer.Adagrad: "learning_rate epsilon" + _REST,

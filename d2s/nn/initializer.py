@@ -42,6 +42,17 @@ class Postpones:
     def postpone(self, parameter: Tensor, initializer: Initializer) -> None:
         raise NotImplementedError
 
+    def named(self, name: str) -> Tensor | None:
+        """The parameter of that name that there is already."""
+        raise NotImplementedError
+
+
+def known(name: str, shape: Sequence[int], dtype: DType) -> Tensor | None:
+    """The parameter that a declared program has under a name: who asks for another like it shares it."""
+    handler = current()
+    found = handler.named(name) if isinstance(handler, Postpones) else None
+    return found if found is not None and found.shape == [*shape] and found.dtype is dtype else None
+
 
 def begin(parameter: Tensor, initializer: Initializer) -> None:
     """Gives a parameter its first values, now or when its program starts."""

@@ -224,6 +224,9 @@ class Layer:
         held = types.dtype(dtype) if dtype is not None else self._dtype or default_dtype()
         name = unique_name.generate(f"{self._full_name}.{'b' if is_bias else 'w'}") if wanted.name is None else wanted.name
         extents = _extents(shape)
+        shared = initializer.known(name, extents, held)
+        if shared is not None:
+            return shared  # type: ignore[return-value]
         found = parameter.made(wanted, memory.zeros("create_parameter", extents, held.numpy), name)
         initializer.begin(found, initializer.chosen(wanted.initializer, default_initializer, is_bias))
         return found

@@ -220,7 +220,10 @@ class _Starts:
     """Where a recorder notes how parameters begin: the startup program of the moment."""
 
     def append(self, start: tuple[Tensor, Initializer]) -> None:
-        default_startup_program().starts.append(start)
+        """What begins under a name that has begun is that, as in Paddle: the first initializer is the one."""
+        starts, tensor = default_startup_program().starts, start[0]
+        if not any(t.name == tensor.name and t.shape == tensor.shape for t, _ in starts):
+            starts.append(start)
 
 
 _current = [Program(), Program()]

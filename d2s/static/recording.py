@@ -209,6 +209,7 @@ class Recording(Recorder, Postpones):
         self.assigned: list[tuple[Tensor, Value]] = []  # what a run writes into tensors
         self.ledger = Ledger()  # of what code was told about open extents
         self.names: dict[str, Variable] = {}
+        self.parameters: dict[str, Tensor] = {}  # and buffers, that begin when the program starts
         self.seed: Variable | None = None  # of the stream of random numbers
         self.counter: Variable | None = None  # where a run leaves it
         self.steps: list[Step] = []
@@ -337,7 +338,11 @@ class Recording(Recorder, Postpones):
     def postpone(self, parameter: Tensor, initializer: Initializer) -> None:
         """The startup program gives a parameter its first values."""
         awaiting[id(parameter)] = parameter
+        self.root.parameters[parameter.name] = parameter
         self.root.postponed.append((parameter, initializer))
+
+    def named(self, name: str) -> Tensor | None:
+        return self.root.parameters.get(name)
 
     # --- gradients
 

@@ -1,0 +1,76 @@
+"""Training as Paddle 1.8.5 did it: parameters of one name, optimizers; the numbers are 1.8.5's own."""
+
+import numpy as np
+import pytest
+
+from d2s import compat
+
+
+def test_parameters_of_one_name_are_one_and_begin_as_the_first_says():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        def attr(value):
+            return fluid.ParamAttr(name="shared", initializer=fluid.initializer.Constant(value))
+
+        x = fluid.data("x", [1, 1])
+        first = fluid.layers.fc(x, 1, param_attr=attr(1.0), bias_attr=False)
+        second = fluid.layers.fc(x, 1, param_attr=attr(5.0), bias_attr=False)
+        fluid.optimizer.Adagrad(1.0).minimize(fluid.layers.reduce_sum(first + second))
+        assert [p.name for p in fluid.default_main_program().all_parameters()] == ["shared"]
+        other = fluid.Program()
+        with fluid.program_guard(other):
+            z = fluid.layers.fc(fluid.data("z", [1, 1]), 1, param_attr=attr(7.0), bias_attr=False)
+        exe = fluid.Executor()
+        exe.run(fluid.default_startup_program())
+        one = np.ones((1, 1), "float32")
+        assert exe.run(other, feed={"z": one}, fetch_list=[z])[0].item() == 1.0
+        assert [v.item() for v in exe.run(feed={"x": one}, fetch_list=[first, second])] == [1.0, 1.0]
+        assert exe.run(other, feed={"z": one}, fetch_list=[z])[0].item() == pytest.approx(0.0, abs=1e-5)
+
+
+STEPS = {  # a weight of 0.5 behind four steps with the gradients 2, 1, 0 and -1
+    "Ftrl": ([0.39109, 0.34676, 0.34676, 0.38726], {"l1": 0.1, "l2": 0.1}),
+    "DecayedAdagrad": ([0.05279, -0.15134, -0.15134, 0.04234], {}),
+    "SGD": ([0.275, 0.16125, 0.15319, 0.24553], {"decay": 0.5}),
+    "Momentum": ([0.0725, -0.30664, -0.52547, -0.49629], {"momentum": 0.9, "use_nesterov": True, "decay": 0.5}),
+    "RMSPropOptimizer": ([0.16667, -0.29521, -0.71091, -0.93703], {"rho": 0.9, "momentum": 0.9, "centered": True}),
+    "LambOptimizer": ([0.45, 0.405, 0.3645, 0.32805], {}),
+}
+
+
+@pytest.mark.parametrize("name", list(STEPS))
+def test_steps(name):
+    wanted, given = STEPS[name]
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            start = fluid.ParamAttr(initializer=fluid.initializer.Constant(0.5))
+            layer = fluid.dygraph.Linear(1, 1, param_attr=start, bias_attr=False)
+            settings = {key: value for key, value in given.items() if key != "decay"}
+            if "decay" in given:
+                settings["regularization"] = fluid.regularizer.L2Decay(regularization_coeff=given["decay"])
+            learns = getattr(fluid.optimizer, name)(0.1, parameter_list=layer.parameters(), **settings)
+            found = []
+            for gradient in (2.0, 1.0, 0.0, -1.0):
+                loss = fluid.layers.mean(layer(fluid.dygraph.to_variable(np.full((1, 1), gradient, "float32"))))
+                loss.backward()
+                learns.minimize(loss)
+                layer.clear_gradients()
+                found.append(layer.weight.numpy().item())
+    assert np.allclose(found, wanted, atol=6e-6)
+
+
+def test_an_epsilon_that_is_given_is_added_as_it_is():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            start = fluid.ParamAttr(initializer=fluid.initializer.Constant(0.0))
+            layer = fluid.dygraph.Linear(1, 1, param_attr=start, bias_attr=False)
+            loss = fluid.layers.mean(layer(fluid.dygraph.to_variable(np.ones((1, 1), "float32"))))
+            loss.backward()
+            fluid.optimizer.Adam(0.1, epsilon=0.1, parameter_list=layer.parameters()).minimize(loss)
+    correction = np.sqrt(1 - 0.999)
+    assert layer.weight.numpy().item() == pytest.approx(-0.1 * correction / (correction + 0.1), rel=1e-5)
