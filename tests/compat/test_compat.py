@@ -1,5 +1,6 @@
 """`import paddle` as d2s: names, modules, what is missing, what differs by generation, the command."""
 
+import operator
 import os
 import pathlib
 import subprocess
@@ -148,7 +149,7 @@ def test_one_number_has_the_shape_1_in_old_generations():
         assert x.sum(axis=0, keepdim=True).shape == [1]
         assert isinstance(paddle.nn.MSELoss(), d2s.nn.MSELoss)
         rows = paddle.to_tensor([[1.5], [2.5]]).numpy()
-        assert "%.2f %d" % (rows[0], rows[1]) == "1.50 2" and float(rows[0] + rows[1]) == 4.0
+        assert operator.mod("%.2f %d", (rows[0], rows[1])) == "1.50 2" and float(rows[0] + rows[1]) == 4.0
         assert type(rows.sum()) is np.float32 and repr(rows[0]) == "array([1.5], dtype=float32)" and int(rows[1]) == 2
         with pytest.raises(TypeError):
             float(rows)
