@@ -10,6 +10,7 @@ Traceback (most recent call last):
 d2s.errors.FormatError: [D2S3001] the file holds no blocks
 """
 
+import contextlib
 import dataclasses
 import inspect
 import itertools
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from d2s import types
+from d2s.errors import ShapeError
 from d2s.export import read_extents, read_layers, read_orders, read_sequences, read_shapes, read_values
 from d2s.export.model import Model, Parameter, Role
 from d2s.export.paddle_blocks import Block, Op, blocks_of, fail, roles_of
@@ -340,8 +342,35 @@ def parameters(described: Message) -> list[str]:
 
 
 def read(described: Message, arrays: Mapping[str, np.ndarray], info: Mapping[str, Role]) -> Model:
-    """The model of a file as its ops say it; what the `.info` does not tell is taken from the variables."""
-    same: dict[str, str] = {}
+    """The model of a file as its ops say it; what the `.info` does not tell is taken from the variables.
+
+    Open extents are apart; where the ops refuse that, those of equal axes of what is fed are the same, the batches first.
+    """
+    try:
+        return _read(described, arrays, info, {})
+    except ShapeError as first:
+        for axes in (1, None):
+            with contextlib.suppress(ShapeError):
+                return _read(described, arrays, info, _shared(described, axes))
+        raise first from None
+
+
+def _shared(described: Message, axes: int | None) -> dict[str, str]:
+    """The names of open extents that share one, by that one: of the first so many axes."""
+    found: dict[str, str] = {}
+    known: dict[int, str] = {}
+    names = map("n{}".format, itertools.count())
+    for feed in _Reader(described, {}).columns("feed"):
+        of = next(v for v in described["blocks"][0]["vars"] if v["name"] == feed.out)
+        for axis, d in enumerate(of["type"]["lod_tensor"]["tensor"]["dims"]):
+            name = next(names) if d == -1 else ""
+            if name and (axes is None or axis < axes):
+                found |= {name: known[axis]} if axis in known else {}
+                known.setdefault(axis, name)
+    return found
+
+
+def _read(described: Message, arrays: Mapping[str, np.ndarray], info: Mapping[str, Role], same: dict[str, str]) -> Model:
     while True:
         try:
             return _model(_Reader(described, same), parameters(described), arrays, roles_of(described) | dict(info))

@@ -18,6 +18,7 @@ it; read again, a program an Executor runs.
 """
 
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ import numpy as np
 from d2s import checkpoint, export, memory
 from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
-from d2s.errors import ArgumentError, FileError, FormatError
+from d2s.errors import ArgumentError, D2SError, FileError, FormatError
 from d2s.export import paddle_format, paddle_reader, paddle_writer, protobuf, tensors
 from d2s.ir.program import Program as Graph
 from d2s.ir.program import Value
@@ -253,10 +254,30 @@ def load_from_file(path: str) -> bytes:
 
 
 def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -> None:
-    """Writes the parameters (`.pdparams`) and the state of the optimizers (`.pdopt`) of a program."""
+    """Writes the parameters (`.pdparams`) and the state of the optimizers (`.pdopt`) of a program, and what it computes in
+    inference (`.pdmodel`); of that it is only warned, where Paddle's ops cannot say it."""
     expect("save", "program", program, Program, "a Program")
     checkpoint.save(program.state_dict("param"), f"{model_path}.pdparams", protocol)
     checkpoint.save(program.state_dict("opt"), f"{model_path}.pdopt", protocol)
+    try:
+        described = serialize_program(*_ends(program), program)
+    except D2SError as error:
+        warnings.warn(f"save(): {model_path}.pdmodel is not written: {error.message}", stacklevel=2)
+    else:
+        save_to_file(f"{model_path}.pdmodel", described)
+
+
+def _ends(program: Program) -> tuple[list[Variable], list[Variable]]:
+    """What a program is fed with in inference, and what it then computes that nothing reads."""
+    recording = program.recording
+    nodes = as_tested(program.clone(for_test=True).recording)
+    read = {value for node in nodes for value in node.inputs}
+    stream = None if recording.counter is None else recording.counter.value  # where random numbers go on
+    unread = [n for n in nodes if n.outputs and n.op != "constant" and not read.intersection(n.outputs)]
+    ends = [n.outputs[0] for n in unread if n.outputs[0] is not stream]  # others of an op are by-products
+    needed = {v for node in _needed(nodes, ends) for v in node.inputs}
+    feeds = [v for v, role in recording.roles.items() if isinstance(role, Fed) and v in needed]
+    return [Variable(recording, v) for v in feeds], [Variable(recording, v) for v in ends]
 
 
 def load(program: Program, model_path: str, executor: Any = None, var_list: Any = None) -> None:

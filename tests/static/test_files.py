@@ -5,6 +5,7 @@ import pytest
 
 import d2s
 from d2s import static
+from d2s.export import protobuf
 
 X = np.arange(8, dtype="float32").reshape(2, 4) / 8
 
@@ -93,6 +94,17 @@ def test_checkpoints_go_on_where_they_were_taken(trained, tmp_path):
     static.load(main, str(tmp_path / "c"), exe)
     assert all(np.array_equal(a, exe.run(main, feed=feed, fetch_list=[out])[0]) for a in first)
     assert "fc_0.w_0_moment1_0" in static.load_program_state(str(tmp_path / "c"))
+    described = static.deserialize_program(static.load_from_file(str(tmp_path / "c.pdmodel")))
+    assert described.notes["feeds"] == ["x", "y"]
+
+
+def test_a_checkpoint_of_a_program_that_no_file_holds_is_written_with_a_warning(declared, tmp_path):
+    x = static.data("x", [2])
+    static.nn.fc(x.reshape([1, 2]), 1) + d2s.randn([1])
+    static.Executor().run(static.default_startup_program())
+    with pytest.warns(UserWarning, match=r"c.pdmodel is not written: the fetches depend on random numbers"):
+        static.save(declared[0], str(tmp_path / "c"))
+    assert (tmp_path / "c.pdparams").exists()
 
 
 def test_a_program_that_drops_is_saved_as_it_is_in_inference(declared, tmp_path):
@@ -107,3 +119,13 @@ def test_a_program_that_drops_is_saved_as_it_is_in_inference(declared, tmp_path)
     program, feeds, fetches = static.load_inference_model(str(tmp_path / "net"), exe)
     wanted = exe.run(main.clone(for_test=True), feed={"x": X}, fetch_list=[h])[0]
     assert np.array_equal(exe.run(program, feed={feeds[0]: X}, fetch_list=fetches)[0], wanted)
+
+
+def test_what_is_read_without_notes_shares_the_extent_of_batches_where_ops_ask_for_it(declared):
+    x, y = static.data("x", [None, 4]), static.data("y", [None, 1], "int64")
+    loss = d2s.nn.functional.cross_entropy(static.nn.fc(x, 3), y)
+    static.Executor().run(declared[1])
+    described = protobuf.decode("ProgramDesc", static.serialize_program([x, y], [loss], declared[0]))
+    del described["notes"]
+    program = static.deserialize_program(protobuf.encode("ProgramDesc", described))
+    assert "y: i64[n0,1]" in str(program)
