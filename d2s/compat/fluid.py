@@ -31,6 +31,7 @@ from d2s.compat import (
 )
 from d2s.compat import fluid_attributes as attributes
 from d2s.compat.evaluation import AnyVariable
+from d2s.compat.fluid_control import While
 from d2s.compat.generation import Generation
 from d2s.compat.old_py_layer import PyLayer
 from d2s.compat.old_values import old, old_layer
@@ -107,7 +108,7 @@ def _of_layers() -> dict[str, Any]:
     functions = {name: getattr(place, name) for place, names in _FUNCTIONS.items() for name in names.split()}
     functions |= _held(sys.modules["d2s"], _AS_TODAY) | _OTHERWISE
     found = {f"layers.{name}": old(function) for name, function in functions.items()}
-    found |= {f"layers.{f.__name__}": f for f in decays.FUNCTIONS}
+    found |= {f"layers.{f.__name__}": f for f in decays.FUNCTIONS} | {"layers.While": While}
     return found | {f"nets.{name}": function for name, function in _NETS.items()}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from d2s.autodiff.mode import no_grad
 from d2s.capture.symbolic import refuse
+from d2s.compat.blocks import open_blocks
 from d2s.compat.fluid_math import gaussian_random, uniform_random
 from d2s.eager import assign as assigned
 from d2s.eager.tensor import Tensor, to_tensor
@@ -25,6 +26,9 @@ def put(value: Any, out: Any) -> Any:
     """`out`, which is that value from here on; the value itself where there is none."""
     if not isinstance(out, Variable) or not isinstance(value, Variable):
         return value if out is None else assigned.assign(value, out)
+    if open_blocks and out.recorder is not value.recorder:
+        open_blocks[-1].note(out)
+        out.recorder = value.recorder
     if out.recorder is not value.recorder:
         refuse("D2S1003", "a variable from outside is changed in a declared branch or loop", "return the new one")
     out.value = value.value

@@ -48,7 +48,7 @@ def cond(
     if types != [v.type for v in otherwise.outputs]:
         listed = " and ".join(str([v.type for v in region.outputs]) for region in (then, otherwise))
         refuse("D2S1002", f"the functions of a cond() return {listed}", "return tensors of one dtype and shape from both")
-    made = iter(recording.add("cond", [recording.resolve(_truth(pred)), *reads], types, {"then": then, "otherwise": otherwise}))
+    made = iter(recording.add("cond", [recording.resolve(truth(pred)), *reads], types, {"then": then, "otherwise": otherwise}))
     return rebuild(skeleton, [next(made) if p[2] is None else p[2][0] for p in outputs])
 
 
@@ -78,7 +78,7 @@ def _joined(regions: Sequence[Any], pair: Sequence[Any]) -> tuple[Any, Any, Any]
     return found[0], found[1], None
 
 
-def _truth(pred: Variable) -> Variable:
+def truth(pred: Variable) -> Variable:
     """A condition as one bool."""
     if any(d != 1 for d in pred.value.type.shape):
         refuse("D2S1001", f"the truth of {pred.value.type}: only one element can be true or false", "reduce it first")
@@ -119,7 +119,7 @@ def _asked(answer: Variable) -> Variable:
     """Whether a loop goes on, which is to be a bool."""
     if answer.dtype is not bool_:
         raise DTypeError("D2S0001", f"while_loop(): 'cond' returns {answer.value.type}, expected one bool", hint="i < n")
-    return _truth(answer)
+    return truth(answer)
 
 
 def _looped(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any) -> Any:
@@ -142,10 +142,10 @@ def _as_variables(region: Any, result: Any, count: int, carried: Sequence[Variab
     if len(leaves) != count:
         raise ArgumentError("D2S0004", f"while_loop(): 'body' returns {len(leaves)} values for {count} variables")
     found = [region.symbol_of(leaf) for leaf in leaves]
-    return [_shaped(now, before) for now, before in zip(found, carried, strict=True)]
+    return [shaped(now, before) for now, before in zip(found, carried, strict=True)]
 
 
-def _shaped(now: Variable, before: Variable) -> Variable:
+def shaped(now: Variable, before: Variable) -> Variable:
     """A value of one element in the shape of the variable it becomes: [] and [1] were one in older code."""
     have, want = now.value.type.shape, before.value.type.shape
     return reshape(now, list(want)) if have != want and {have, want} <= {(), (1,)} else now  # type: ignore[no-any-return]

@@ -185,7 +185,7 @@ def test_names_that_mean_something_else_today_are_not_taken_for_today_s():
     with compat.installed("1.x"):
         import paddle.fluid as fluid
 
-        for name in ("einsum", "unique", "bincount", "moveaxis", "While"):
+        for name in ("einsum", "unique", "bincount", "moveaxis", "StaticRNN"):
             with pytest.raises(d2s.errors.MissingName):
                 getattr(fluid.layers, name)
 
@@ -241,3 +241,83 @@ def test_dropout_of_then_makes_smaller_in_evaluation():
             layer = fluid.dygraph.Dropout(0.25)
             layer.eval()
             assert layer(fluid.dygraph.to_variable(np.ones(2, "float32"))).numpy().tolist() == [0.75, 0.75]
+
+
+def test_a_loop_whose_body_is_a_block():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        L = fluid.layers
+        i, n = L.fill_constant([1], "int64", 0), L.fill_constant([1], "int64", 5)
+        x, total = fluid.data("x", [2]), L.fill_constant([2], "float32", 0.0)
+        go_on = L.less_than(i, n)
+        with L.While(cond=go_on).block():
+            L.assign(total + x * L.cast(i, "float32"), total)
+            j = L.fill_constant([1], "int64", 0)
+            again = L.less_than(j, i)
+            with L.While(again).block():
+                L.assign(total * 1.5, total)
+                L.increment(j)
+                L.less_than(j, i, cond=again)
+            L.increment(x=i, value=1, in_place=True)
+            L.less_than(x=i, y=n, cond=go_on)
+        found = fluid.Executor().run(feed={"x": np.array([1, 2], "float32")}, fetch_list=[i, total])
+        assert found[0].tolist() == [5] and found[1].tolist() == [206.0595703125, 412.119140625]  # as Paddle 1.8.5 has it
+        with pytest.raises(d2s.errors.CaptureError, match="does not write its condition"), L.While(go_on).block():
+            L.increment(i)
+
+
+IMAGES = np.arange(18, dtype="float32").reshape(1, 2, 3, 3)
+RESIZED = {  # the first channel, as Paddle 1.8.5 has it
+    "nearest": (lambda L, x: L.resize_nearest(x, [5, 2]), [[0, 2], [3, 5], [3, 5], [6, 8], [6, 8]]),
+    "nearest, corners apart": (
+        lambda L, x: L.resize_nearest(x, [5, 2], align_corners=False),
+        [[0, 1], [0, 1], [3, 4], [3, 4], [6, 7]],
+    ),
+    "the shorter side": (lambda L, x: L.image_resize_short(x, 2), [[0, 2], [6, 8]]),
+}
+
+
+@pytest.mark.parametrize("name", list(RESIZED))
+def test_images_of_another_size(name):
+    function, wanted = RESIZED[name]
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            assert function(fluid.layers, fluid.dygraph.to_variable(IMAGES)).numpy()[0, 0].tolist() == wanted
+
+
+KINDS = {
+    "Conv2DTranspose": (lambda D: D.Conv2DTranspose(2, 1, 2, output_size=[7, 7], stride=2), [1, 2, 3, 3], [1, 1, 7, 7]),
+    "Conv3D": (lambda D: D.Conv3D(1, 2, 2, act="relu"), [1, 1, 3, 3, 3], [1, 2, 2, 2, 2]),
+    "GroupNorm": (lambda D: D.GroupNorm(2, 1), [1, 2, 3, 3], [1, 2, 3, 3]),
+    "InstanceNorm": (lambda D: D.InstanceNorm(2), [1, 2, 3, 3], [1, 2, 3, 3]),
+    "PRelu": (lambda D: D.PRelu("element", input_shape=[1, 2, 3, 3]), [1, 2, 3, 3], [1, 2, 3, 3]),
+    "Flatten": (lambda D: D.Flatten(), [1, 2, 3, 3], [1, 18]),
+}
+
+
+@pytest.mark.parametrize("name", list(KINDS))
+def test_layers_of_dygraph(name):
+    make, given, wanted = KINDS[name]
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            found = make(fluid.dygraph)(fluid.dygraph.to_variable(np.ones(given, "float32")))
+    assert found.shape == wanted and np.isfinite(found.numpy()).all()
+
+
+def test_a_gated_unit_has_its_weights_one_behind_the_other():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            weights = np.linspace(-1, 1, 12, dtype="float32").reshape(2, 6)
+            start = fluid.ParamAttr(initializer=fluid.initializer.NumpyArrayInitializer(weights))
+            unit = fluid.dygraph.GRUUnit(6, param_attr=start)
+            given = (np.linspace(-1, 1, 6, dtype="float32")[None], np.array([[0.5, -0.25]], "float32"))
+            hidden, passed, gates = unit(*map(fluid.dygraph.to_variable, given))
+    np.testing.assert_allclose(hidden.numpy(), [[0.505241, 0.024557]], atol=1e-5)
+    assert passed.shape == [1, 2] and gates.shape == [1, 6]

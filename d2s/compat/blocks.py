@@ -1,0 +1,46 @@
+"""What a `with` block of a declared program writes: the variables are others inside of it, and what they were behind it.
+
+>>> with writing() as written:
+...     bool(open_blocks)
+True
+>>> written.taken_back(), bool(open_blocks)
+([], False)
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from d2s.static.recording import Variable
+
+
+class Written:
+    """The variables a block writes, as they were before."""
+
+    def __init__(self) -> None:
+        self.before: dict[int, tuple[Variable, Any, Any]] = {}
+
+    def note(self, variable: Variable) -> None:
+        """It is about to be another."""
+        self.before.setdefault(id(variable), (variable, variable.recorder, variable.value))
+
+    def taken_back(self) -> list[tuple[Variable, Variable]]:
+        """The variables, which are again what they were, and what the block made of them."""
+        found = []
+        for variable, recorder, value in self.before.values():
+            found.append((variable, Variable(variable.recorder, variable.value)))
+            variable.recorder, variable.value = recorder, value
+        return found
+
+
+open_blocks: list[Written] = []
+
+
+@contextlib.contextmanager
+def writing() -> Iterator[Written]:
+    """What is written in the `with` block."""
+    open_blocks.append(Written())
+    try:
+        yield open_blocks[-1]
+    finally:
+        open_blocks.pop()

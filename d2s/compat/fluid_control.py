@@ -1,0 +1,73 @@
+"""`fluid.layers.While`: a loop whose body is what is declared in a `with` block.
+
+In: a condition, and what is written in the block - by `assign`, `increment`, `less_than(cond=)` and the like. Out: a loop of
+the program; the variables written are what it leaves.
+
+>>> from d2s.compat.fluid_creation import fill_constant, increment, less_than
+>>> d2s.enable_static()
+>>> with d2s.static.program_guard(d2s.static.Program()):
+...     i, end = fill_constant([1], "int64", 0), fill_constant([1], "int64", 3)
+...     go_on = less_than(i, end)
+...     with While(go_on).block():
+...         _ = less_than(increment(i), end, cond=go_on)
+...     found = d2s.static.Executor().run(d2s.static.default_main_program(), fetch_list=[i])
+>>> d2s.disable_static()
+>>> found[0].tolist()
+[3]
+"""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from d2s.arguments import expect
+from d2s.capture.symbolic import refuse, user_line
+from d2s.compat.blocks import writing
+from d2s.compat.fluid_creation import put
+from d2s.ops.dispatch import handling
+from d2s.static.control_flow import shaped, truth
+from d2s.static.program import declaring
+from d2s.static.recording import Recording, Variable
+
+
+class While:
+    """What is declared in `block()` is run again as long as `cond` holds, which the block writes."""
+
+    def __init__(self, cond: Any, is_test: bool = False, name: str | None = None) -> None:
+        expect("While", "cond", cond, Variable, "a variable")
+        self.cond = cond
+
+    @contextlib.contextmanager
+    def block(self) -> Iterator[None]:
+        """The body."""
+        outer = declaring("While")
+        trip = outer.region("body")
+        outer.where = trip.where = user_line()
+        with writing() as written, handling(trip):
+            yield
+        pairs = written.taken_back()
+        variables = [variable for variable, _ in pairs]
+        if not any(variable is self.cond for variable in variables):
+            refuse("D2S1002", "the block of a While does not write its condition", "less_than(i, n, cond=cond) at its end")
+        for variable, result in zip(variables, _looped(outer, trip, self.cond, pairs), strict=True):
+            put(result, variable)
+
+
+def _looped(outer: Recording, trip: Recording, cond: Variable, pairs: Sequence[tuple[Variable, Variable]]) -> Any:
+    """The loop's results."""
+    begins = [outer.resolve(variable) for variable, _ in pairs]
+    inside = [trip.captured.pop(value, None) or trip.input(value.type, "carried").value for value in begins]
+    trip.builder.inputs = inside + [value for value in trip.builder.inputs if value not in inside]
+    asking = outer.region("test")
+    asked = [asking.input(value.type, "carried") for value in begins]
+    with handling(asking):
+        answer = truth(next(a for a, (variable, _) in zip(asked, pairs, strict=True) if variable is cond))
+    with handling(trip):
+        ends = [shaped(end, variable) for variable, end in pairs]
+    types = [value.type for value in begins]
+    for (variable, _), end, of in zip(pairs, ends, types, strict=True):
+        if end.value.type != of:
+            message = f"'{variable.name}' is {of} and becomes {end.value.type} in the block of a While"
+            refuse("D2S1002", message, "keep dtype and shape")
+    reads, (test, body) = outer.adopt([asking, trip], [[answer], ends])
+    return outer.add("while_loop", [*begins, *reads], types, {"test": test, "body": body, "carries": len(begins)})
