@@ -120,7 +120,39 @@ class Paddle:
         return self.paddle.jit.to_static(function, full_graph=True)
 
 
-PEERS = {"torch.compile": Compile, "TorchScript": Script, "jax.jit": Jax, "Paddle": Paddle}
+class AutoGraph:
+    """TensorFlow's tensors have few methods: they get those that rows ask, by its own functions."""
+
+    module = "tensorflow"
+
+    def __init__(self):
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+        import tensorflow
+
+        self.tf, self.version = tensorflow, tensorflow.__version__
+        tf, of = tensorflow, tensorflow.Tensor
+        of.sum, of.max, of.tanh = tf.reduce_sum, tf.reduce_max, tf.tanh
+        of.reshape, of.tolist = tf.reshape, lambda x: x.numpy().tolist()
+        of.item = lambda x: x.numpy().item()
+
+    def tensor(self, data, learning):
+        return self.tf.constant(data)
+
+    def names(self):
+        tf = self.tf
+        return {"concat": tf.concat, "to_tensor": tf.constant, "cast": tf.cast}
+
+    def plain(self, x):
+        return x.numpy().tolist() if isinstance(x, self.tf.Tensor) else None
+
+    def gradients(self, results, inputs):
+        return []
+
+    def compiled(self, function):
+        return self.tf.function(function, autograph=True)
+
+
+PEERS = {"torch.compile": Compile, "TorchScript": Script, "jax.jit": Jax, "Paddle": Paddle, "AutoGraph": AutoGraph}
 
 
 def main(name):
