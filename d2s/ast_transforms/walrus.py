@@ -56,7 +56,7 @@ class _Walrus(Rewriter):
     def visit_While(self, node: gast.While) -> gast.stmt:
         """A test of several statements is asked at the head of each trip."""
         self.generic_visit(node)
-        if _lazily(node.test) and not node.orelse:
+        if _binds(node.test) and not node.orelse:
             asked, name = self.computed(node.test)
             node.body = asked + quote("if not test:\n    break", node.test, test=name) + node.body
             node.test = gast.copy_location(gast.Constant(True, None), node.test)

@@ -5,10 +5,12 @@
 """
 
 import contextlib
+import dataclasses
 import functools
 import inspect
 import itertools
 import math
+import operator
 import types
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -22,12 +24,13 @@ from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.reads import changing
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, in_standard_library, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, in_package, in_standard_library, refuse
 from d2s.capture.taping import switched
 from d2s.capture.training import backward_of, grad_of
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.undefined import Undefined, load
 from d2s.convert.generators import Entering, Suspended, manager_of
+from d2s.convert.library import greatest, is_plain, of_named_tuple, reduced, replaced
 from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_fields, items_of, refuse_consumption
 from d2s.convert.logical import all_, any_
 from d2s.convert.names import guard_names
@@ -40,8 +43,9 @@ from d2s.eager.gradients import backward, grad
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import D2SError
 from d2s.ops import Op
+from d2s.ops.dispatch import handlers, handling
 from d2s.ops.operators import Operators
-from d2s.runtime import launch
+from d2s.runtime import launch, random_state
 from d2s.types import DType
 
 _PURE = {len, abs, sum, round, divmod, pow, iter, hash, slice}
@@ -64,7 +68,9 @@ _LOOKING = {
     itertools.accumulate,
 }  # into arguments
 _OF_GROWN = {len: "__len__", bool: "__bool__", sum: "sum", list: "copy"}
-_HIGHER = (map, filter, sorted, min, max)
+_PURE |= {getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg")}
+_PURE |= {getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+_HIGHER = (map, filter, sorted)
 _READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
 _FOLLOWED: tuple[type, ...] = (
     SymbolicTensor,
@@ -121,7 +127,8 @@ def call(function: Any) -> Callable[..., Any]:
     if isinstance(changes, STAND_INS):
         _refused(getattr(plain_kind(changes), function.__name__))
     if isinstance(function, types.MethodType):
-        return functools.partial(call(function.__func__), function.__self__)
+        of_tuple = of_named_tuple(function)
+        return of_tuple or functools.partial(call(function.__func__), function.__self__)
     seeing = next((special for known, special in _SEEING if known is function), None)
     if seeing:
         return functools.partial(_begun, functools.partial(seeing, tracer))
@@ -139,6 +146,10 @@ def call(function: Any) -> Callable[..., Any]:
         return functools.partial(record, tracer) if record else _call_user(tracer, function)
     if is_users(function):
         return functools.partial(_make, tracer, function)
+    if isinstance(function, type) and hasattr(function, "captured_as") and in_library(inspect.getfile(function)):
+        return functools.partial(_layer, function)
+    if isinstance(function, functools._lru_cache_wrapper):
+        return functools.partial(_cached, tracer, function)
     own = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(own, types.FunctionType) and not isinstance(function, type):
         return call(types.MethodType(own, function))
@@ -155,6 +166,20 @@ def _make(tracer: Tracer, cls: Any, *args: Any, **kwargs: Any) -> Any:
     elif hasattr(made, "__post_init__"):
         call(made.__post_init__)()
     return made
+
+
+def _layer(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """A layer of ours without weights is what it is given: one that a capture makes is like that of each call."""
+    if not is_plain([*args, *kwargs.values()]):
+        _refused(cls)
+    with random_state.apart(0), handling(handlers.base):
+        made = cls(*args, **kwargs)
+    return _refused(cls) if [*made.parameters(), *made.buffers(), *made.sublayers()] else made
+
+
+def _cached(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Of constants, what it has found for them once and for all."""
+    return _given(tracer, function, *args, **kwargs) if is_plain([*args, *kwargs.values()]) else _refused(function)
 
 
 def _call_user(tracer: Tracer, function: types.FunctionType) -> Callable[..., Any]:
@@ -240,7 +265,7 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Of functions that call others: these are the user's, rewritten."""
-    args = tuple(map(opened, args)) if len(args) == 1 or function not in (min, max) else args
+    args = tuple(map(opened, args))
     if _several(args, kwargs):
         return _of_each(functools.partial(_call_higher, tracer, function), *args, **kwargs)
     kwargs = {name: call(value) if _acts(value) else value for name, value in kwargs.items()}
@@ -249,6 +274,14 @@ def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> An
         refuse_consumption(tracer, value)
     found = _begun(function, *(call(value) if _acts(value) else value for value in args), **kwargs)
     return tracer.root.heap.made(stand_in(found)) if function is sorted else found
+
+
+def _greatest(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """`min` and `max`."""
+    args = tuple(map(opened, args)) if len(args) == 1 else args
+    if len(args) == 1 and isinstance(args[0], OneOf):
+        return each(args[0], lambda one: _greatest(function, one, **kwargs))
+    return greatest(call, function, *args, **kwargs)
 
 
 def _change(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -385,6 +418,10 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (functools.partial, _partial),
     (contextlib.nullcontext, lambda tracer, *result: contextlib.nullcontext(*result)),
     (itertools.count, count_),
+    (min, lambda tracer, *args, **kwargs: _greatest(min, *args, **kwargs)),
+    (max, lambda tracer, *args, **kwargs: _greatest(max, *args, **kwargs)),
+    (functools.reduce, lambda tracer, *args: reduced(call, *args)),
+    (dataclasses.replace, lambda tracer, record, **changes: replaced(call, record, **changes)),
     (range, range_),
     (enumerate, enumerate_),
     (zip, zip_),

@@ -23,6 +23,7 @@ from d2s.convert.logical import both, not_
 from d2s.convert.recipes import Recipe, recipe_of
 from d2s.convert.while_loop import loop
 from d2s.eager.tensor import Tensor
+from d2s.errors import CaptureError
 
 _END = object()
 UNROLLED = 16  # items of a range whose end is known, where a tensor may end the loop before
@@ -55,10 +56,25 @@ def for_loop(iterable: Any, body: Body, stop: Stop, get: Get, set: Set, names: S
         if looped(tracer, iterable, body, stop, get, set):
             return
     recipe = recipe_of(tracer, iterable)
-    if recipe:
+    if recipe and isinstance(recipe.length, int) and recipe.length <= UNROLLED:
+        _few(tracer, recipe, body, stop, get, set, names)
+    elif recipe:
         _graph(tracer, recipe, body, stop, get, set, names)
     else:
         _python(tracer, iterable, body, stop, get, set, names)
+
+
+def _few(tracer: Tracer, recipe: Recipe, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> None:
+    """Of a few items whose number is known: a loop of the graph, or where that is refused, trip by trip."""
+    before = get()
+    try:
+        _graph(tracer, recipe, body, stop, get, set, names)
+    except CaptureError as refused:
+        set(before)
+        try:
+            _python(tracer, [recipe.item(k) for k in range(recipe.length)], body, stop, get, set, names)
+        except CaptureError:
+            raise refused from None
 
 
 def _python(tracer: Tracer, iterable: Any, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> None:

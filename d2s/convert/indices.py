@@ -16,9 +16,10 @@ f32[m0,2]
 from collections.abc import Iterator
 from typing import Any
 
+from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
-from d2s.eager.tensor import Tensor
+from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import IndexRangeError
 from d2s.ops import OPS
 from d2s.ops.found import numbers_of, places_along, stretch_of
@@ -92,15 +93,35 @@ def _bounds(entry: slice) -> tuple[Any, Any, int]:
 
 def _entries(tracer: Tracer, owner: Any, entry: Any, axis: int) -> list[Any]:
     """One entry as ops take it."""
-    if isinstance(entry, bool | list | OneOf):
+    if plain_kind(entry) is list:
+        return _listed(tracer, owner, entry, axis)
+    if isinstance(entry, bool | OneOf):
         refuse(
-            "D2S1003", "indexing of a tensor by a list, or by one of several values, is not part of graphs yet", "use d2s.where"
+            "D2S1003", "indexing of a tensor by a bool, or by one of several values, is not part of graphs yet", "use an `if`"
         )
     if _is_mask(entry):
         return _places(tracer, owner, entry, axis)
     if isinstance(entry, SymbolicTensor) and entry.value.type.python:
         return [OPS["cast"](entry, "int64")]
     return [entry]
+
+
+def _listed(tracer: Tracer, owner: Any, entry: list[Any], axis: int) -> list[Any]:
+    """A list of places, or of bools that say which they are."""
+    kinds = {type(one) for one in entry}
+    if kinds not in ({int}, {bool}, set()) or by_path(entry):
+        refuse(
+            "D2S1003", "indexing of a tensor by a list of other things than ints is not part of graphs yet", "make it a tensor"
+        )
+    places = list(entry)
+    if kinds == {bool}:
+        extent = tracer.symbol_of(owner).value.type.shape[axis]  # type: ignore[union-attr]
+        if extent != len(entry):
+            raise IndexRangeError("D2S0007", f"a mask of shape [{len(entry)}] does not fit an axis of {extent} values")
+        places = [place for place, holds in enumerate(entry) if holds]
+    made = to_tensor(places, "int64")
+    tracer.root.made[id(made)] = made
+    return [made]
 
 
 def _places(tracer: Tracer, owner: Any, mask: Any, axis: int) -> list[Any]:

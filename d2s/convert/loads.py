@@ -6,6 +6,7 @@ True
 """
 
 import dataclasses
+import enum
 import itertools
 import operator
 import types
@@ -27,6 +28,7 @@ from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, 
 from d2s.capture.undefined import Undefined
 from d2s.convert.generators import Suspended
 from d2s.convert.indices import item_of_tensor, places_of
+from d2s.convert.recipes import Recipe
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 from d2s.ops import OPS, Op
@@ -183,6 +185,7 @@ def item(owner: Any, key: Any) -> Any:
     if isinstance(owner, Later) or isinstance(key, Later):
         return later("item", operator.getitem, owner, key)
     if tracer and isinstance(owner, Tensor | SymbolicTensor):
+        _guard_places(tracer, key)
         return item_of_tensor(tracer, owner, key)
     if tracer and isinstance(key, SymbolicTensor) and isinstance(owner, list | tuple):
         return _one_of(tracer, owner, key)
@@ -215,9 +218,16 @@ def set_part(tracer: Tracer, owner: Any, key: Any, value: Any) -> None:
     assert symbol is not None
     if symbol.value.type.python:
         raise TypeError(f"'{'int' if symbol.dtype.kind == 'i' else 'float'}' object does not support item assignment")
+    _guard_places(tracer, key)
     mask = not isinstance(key, tuple) and getattr(key, "dtype", None) is bool_
     entries = key if mask else places_of(tracer, symbol, key)
     symbol._set_item(tracer.symbol_of(key) if mask else entries, value)
+
+
+def _guard_places(tracer: Tracer, key: Any) -> None:
+    """What the lists in an index hold."""
+    for entry in key if type(key) is tuple else (key,):
+        guard_content(tracer, entry)
 
 
 def _one_of(tracer: Tracer, owner: Any, key: SymbolicTensor) -> Any:
@@ -238,7 +248,9 @@ def iterate(iterable: Any) -> Iterable[Any]:
         refuse(
             "D2S1001", "a `for` over an object that only a run will have", "loop over a tensor, or over a list of known length"
         )
-    iterable = items_of(tracer, iterable)
+    iterable = list(iterable) if isinstance(iterable, enum.EnumMeta) else items_of(tracer, iterable)
+    if isinstance(iterable, Recipe) and isinstance(iterable.length, int):
+        return map(iterable.item, range(iterable.length))
     if tracer and isinstance(iterable, Tensor | SymbolicTensor):
         return iter(tracer.lift(iterable) if isinstance(iterable, Tensor) else iterable)
     if tracer and not isinstance(iterable, (*_ITERATORS, *_PLAIN_ITERABLES)):

@@ -16,6 +16,7 @@ from d2s.capture.growing import asked, get, is_grown, length
 from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
+from d2s.ops.item import get_item
 from d2s.ops.rows import extent, row
 
 
@@ -53,7 +54,7 @@ def _rows(x: SymbolicTensor) -> Recipe:
         raise TypeError("iteration over a 0-D tensor")
     first = x.value.type.shape[0]
     length = first if isinstance(first, int) else extent(x, axis=0)
-    return Recipe("tensor", length, lambda k: row(x, OPS["cast"](k, "int64")))
+    return Recipe("tensor", length, lambda k: get_item(x, k) if isinstance(k, int) else row(x, OPS["cast"](k, "int64")))
 
 
 def range_(tracer: Tracer, *bounds: Any) -> Any:
@@ -126,15 +127,19 @@ def zip_(tracer: Tracer, *iterables: Any, strict: bool = False) -> Any:
     recipes = [recipe_of(tracer, value) for value in iterables]
     if not any(recipes):
         return zip(*iterables, strict=strict)
-    if strict:
-        refuse("D2S1003", "zip(strict=True) of what only a run can count", "leave strict out")
     known = [r or _listed(tracer, value) for r, value in zip(recipes, iterables, strict=True)]
+    if strict and len({r.length for r in known if isinstance(r.length, int)}) + any(_open(r) for r in known) > 1:
+        refuse("D2S1003", "zip(strict=True) of unlike many, or of what only a run can count", "leave strict out")
     living = any(callable(r.length) for r in known)
     return Recipe("zip", (lambda: _shortest(known)) if living else _shortest(known), lambda k: tuple(r.item(k) for r in known))
 
 
 def _shortest(recipes: Sequence[Recipe]) -> Any:
     return functools.reduce(_smaller, (r.now() for r in recipes))
+
+
+def _open(recipe: Recipe) -> bool:
+    return not isinstance(recipe.length, int)
 
 
 def _smaller(a: Any, b: Any) -> Any:

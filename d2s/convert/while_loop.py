@@ -167,14 +167,16 @@ def _asked(
 ) -> tuple[Any, SymbolicTensor]:
     """The test, recorded in a region of its own."""
     asking: Any = tracer.region("test")
-    _enter(asking, before, forms, parted, set, names)
-    with tracer.root.heap.path(asking) as found:
-        answers = recorded(asking, lambda: [_answer(asking, test)])
-    if any(is_container(c) and _changes(asking, held, contents(c)) for c, held in found.values()):
-        refuse("D2S1003", "the test of a `while` on a tensor changes a list", "change it before the loop and in its body")
+    try:
+        _enter(asking, before, forms, parted, set, names)
+        with tracer.root.heap.path(asking) as found:
+            answers = recorded(asking, lambda: [_answer(asking, test)])
+        if any(is_container(c) and _changes(asking, held, contents(c)) for c, held in found.values()):
+            refuse("D2S1003", "the test of a `while` on a tensor changes a list", "change it before the loop and in its body")
+    finally:  # also where something is refused: the loop may be unrolled instead
+        set(tuple(before))
     with handling(asking):
         answer = asking.now(answers[0] if answers else asking.symbol_of(False))
-    set(tuple(before))
     return asking, answer
 
 
@@ -204,16 +206,18 @@ def _trip(
     """One trip, recorded: how it finds the variables and how it leaves them (None: it never comes to its end); and the
     containers it changes."""
     region: Any = tracer.region("body")
-    _enter(region, before, forms, parted, set, names)
-    entered = get()
 
     def run() -> list[Any]:
         body()
         return list(get())
 
-    with tracer.root.heap.path(region) as found:
-        ends = recorded(region, run)
-    set(tuple(before))
+    try:
+        _enter(region, before, forms, parted, set, names)
+        entered = get()
+        with tracer.root.heap.path(region) as found:
+            ends = recorded(region, run)
+    finally:
+        set(tuple(before))
     return region, entered, ends, found
 
 

@@ -113,7 +113,9 @@ class Layer:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Parameter):
+        if isinstance(getattr(type(self), name, None), property):
+            object.__setattr__(self, name, value)
+        elif isinstance(value, Parameter):
             self._registry("_parameters", name)[name] = value
         elif isinstance(value, Layer):
             self._registry("_sub_layers", name)[name] = value

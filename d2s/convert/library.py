@@ -1,0 +1,80 @@
+"""Functions of Python's library that compare, call others or make objects of the user's classes, as a capture does them.
+
+In: `call`, which says what a function becomes, and the arguments. Out: what the function gives; where a tensor decides which of
+several values that is, that value by the path.
+
+>>> greatest(lambda function: function, max, [3, -4, 4], key=abs)
+-4
+>>> reduced(lambda function: function, min, [3, 1, 2])
+1
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from d2s.capture.guards import MISSING
+from d2s.convert.loads import attribute, iterate
+from d2s.convert.logical import if_exp
+
+Call = Callable[[Any], Callable[..., Any]]
+
+
+def greatest(call: Call, function: Any, *args: Any, key: Any = None, default: Any = MISSING) -> Any:
+    """`max` or `min`: the first of the values none is greater, or less, than."""
+    values = list(iterate(args[0])) if len(args) == 1 else list(args)
+    if not values or (len(args) > 1 and default is not MISSING):
+        return function(*args, **{} if default is MISSING else {"default": default})
+    pairs = [(value, value if key is None else call(key)(value)) for value in values]
+    found = pairs[0]
+    for pair in pairs[1:]:
+        found = _better(function, found, pair)
+    return found[0]
+
+
+def _better(function: Any, found: tuple[Any, Any], pair: tuple[Any, Any]) -> tuple[Any, Any]:
+    test = pair[1] > found[1] if function is max else pair[1] < found[1]
+    chosen: tuple[Any, Any] = if_exp(test, lambda: pair, lambda: found)
+    return chosen
+
+
+def reduced(call: Call, function: Any, iterable: Any, *initial: Any) -> Any:
+    """`functools.reduce`."""
+    values = [*initial, *iterate(iterable)]
+    if not values:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    found = values[0]
+    for value in values[1:]:
+        found = call(function)(found, value)
+    return found
+
+
+def replaced(call: Call, record: Any, **changes: Any) -> Any:
+    """`dataclasses.replace`."""
+    for field in dataclasses.fields(record):
+        if field.init:
+            changes.setdefault(field.name, attribute(record, field.name))
+        elif field.name in changes:
+            raise ValueError(f"field {field.name} is declared with init=False, it cannot be specified with replace()")
+    return call(type(record))(**changes)
+
+
+def of_named_tuple(function: Any) -> Callable[..., Any] | None:
+    """What `_replace` and `_asdict` of a named tuple do; None for all else."""
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if not isinstance(owner, tuple) or not hasattr(owner, "_fields") or name not in ("_replace", "_asdict"):
+        return None
+    held = dict(zip(owner._fields, owner, strict=True))
+    return (lambda: held) if name == "_asdict" else lambda **changes: _made_again(type(owner), held, changes)
+
+
+def _made_again(kind: Any, held: dict[str, Any], changes: dict[str, Any]) -> Any:
+    unknown = list(changes.keys() - held.keys())
+    if unknown:
+        raise ValueError(f"Got unexpected field names: {unknown!r}")
+    return kind(**held | changes)
+
+
+def is_plain(values: Sequence[Any]) -> bool:
+    """Whether values are constants that never change."""
+    return all(type(v) in (bool, int, float, str, bytes, type(None)) or (type(v) is tuple and is_plain(v)) for v in values)
