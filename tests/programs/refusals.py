@@ -1504,3 +1504,8 @@ def the_text_of_an_object(x):
     if x.sum() > 0:
         point.b = 3
     return f"{point}", x * 1
+
+
+@plain()
+def layer_with_weights_made_inside(x):
+    return d2s.nn.Linear(2, 2)(x)

@@ -13,6 +13,7 @@ import layers
 import loops
 import numbers_
 import objects
+import ordinary
 import pytest
 import recursion
 import sizes
@@ -34,6 +35,7 @@ CORPUS = [
         loops,
         numbers_,
         objects,
+        ordinary,
         recursion,
         sizes,
     )
