@@ -56,9 +56,23 @@ from d2s.ops import (
 )
 from d2s.types import Dim, DType, Shape, Type
 
+BEHIND = {"fault": "[fault]", "follower": "at(o, follower)"}  # what a register behind the extents is for, and who asks for it
 CHUNK = 16384  # elements a thread takes at a time, at least
 _CALL = re.compile(r"\bvm\.(\w+)")
 Loop = tuple[tuple[bool, ...], tuple[Dim, ...]]  # which inputs move along it, and the dims it runs over
+
+
+class Follower(NamedTuple):
+    """A kernel that does parts of a result as soon as they are finished: its text, what it is given, the extents it reads.
+
+    `own` are the values of the node that the kernel in front of it is given, `given` its own: inputs, then outputs by number.
+    """
+
+    text: str
+    T: str
+    extents: tuple[tuple[Dim, ...], ...]
+    own: tuple[int, ...]
+    given: tuple[int, ...]
 
 
 class Launch(NamedTuple):
@@ -72,6 +86,7 @@ class Launch(NamedTuple):
     extents: tuple[tuple[Dim, ...], ...]
     fails: bool = False
     carries: int = 0
+    follower: Follower | None = None
 
 
 class Element(NamedTuple):
@@ -105,7 +120,12 @@ def lower(op: Op, inputs: Sequence[Type], outputs: Sequence[Type], attrs: dict[s
     one = element(op, inputs, out, attrs)
     if one:
         return _elementwise(op, one, inputs, out)
-    found: tuple[Any, ...] = op.rules["kernel"](*inputs, *outputs, **attrs)
+    return of_text(op, inputs, outputs, op.rules["kernel"](*inputs, *outputs, **attrs))
+
+
+def of_text(op: Op, inputs: Sequence[Type], outputs: Sequence[Type], found: tuple[Any, ...]) -> Launch:
+    """A kernel whose extents, body, share and functions an op's rule has given."""
+    out = outputs[0]
     extents, body, share, above = found + (None, "")[len(found) - 2 :]
     shown = f"{op.name}({', '.join(t.dtype.short for t in inputs)}) -> {', '.join(t.dtype.short for t in outputs)}"
     needed_texts, text = called(above + _function(op, inputs, outputs, len(extents), shown, body, share), out.dtype)
@@ -160,7 +180,7 @@ def _function(
     types = [f"{t.dtype.short}_in" for t in inputs] + [f"{t.dtype.short}_out" for t in outputs]
     lines = [f"{n} = {t}(r[o[{k}]])" for k, (n, t) in enumerate(zip(names, types, strict=True))]
     lines += [f"n{k} = r[o[{len(names) + k}]]" for k in range(extents)]
-    lines += [f"fault = {len(names) + extents}"] if "[fault]" in body else []
+    lines += [f"{behind} = {len(names) + extents}" for behind, told in BEHIND.items() if told in body]
     if share:
         lines += ["if hi < 0:", f"    return {share.pieces} if lo == 0 else {share.grain}"]
     head = f"# {shown}\ndef kernel(r, o{', lo, hi' if share else ''}):\n"

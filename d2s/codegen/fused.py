@@ -29,7 +29,7 @@ import re
 from typing import NamedTuple
 
 from d2s.codegen import emit
-from d2s.codegen.emit import Element, Launch, coalesced, heads, index, loaded, shared
+from d2s.codegen.emit import Element, Launch, Loop, coalesced, heads, index, loaded, shared
 from d2s.errors import InternalError
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
@@ -50,7 +50,7 @@ def element_of(node: Node) -> Element | None:
 
 def lower(body: Program) -> Launch:
     """The kernel of a body."""
-    return _Kernel(body).launch()
+    return Kernel(body).launch()
 
 
 class Functions:
@@ -84,7 +84,9 @@ class Check(NamedTuple):
     condition: str
 
 
-class _Kernel:
+class Kernel:
+    """The kernel of a body being put together."""
+
     def __init__(self, body: Program) -> None:
         self.body, self.functions = body, Functions()
         self.elements = [self.element(node) for node in body.nodes]
@@ -92,7 +94,14 @@ class _Kernel:
         self.inside = {node.outputs[0]: f"v{k}" for k, node in enumerate(body.nodes)}
         pairs = ((v, view) for node, one in zip(body.nodes, self.elements, strict=True) for v, view in self.reads(node, one))
         self.read = list(dict.fromkeys(pairs))  # inputs, and in which shape they are read
-        self.loops = coalesced([view for _, view in self.read], self.shape)
+        self.loops = self.looped([view for _, view in self.read])
+
+    def looped(self, views: list[Shape]) -> list[Loop]:
+        return coalesced(views, self.shape)
+
+    def named(self) -> dict[Value, str]:
+        """What inputs are called."""
+        return {v: f"x{k}" for k, v in enumerate(self.body.inputs)}
 
     def element(self, node: Node) -> Element:
         found = element_of(node)
@@ -104,8 +113,7 @@ class _Kernel:
         return [(v, view) for v, view in zip(node.inputs, one.views, strict=False) if v not in self.inside]
 
     def launch(self) -> Launch:
-        names = {v: f"x{k}" for k, v in enumerate(self.body.inputs)}
-        lines, checks = [], []
+        names, lines, checks = self.named(), list[str](), list[Check]()
         for k, (node, one) in enumerate(zip(self.body.nodes, self.elements, strict=True)):
             given = [self.operand(v, view, names) for v, view in zip(node.inputs, one.views, strict=False)]
             call, of = f"{self.functions.of(node, one)}({', '.join(given)})", node.outputs[0].type.dtype

@@ -4,7 +4,7 @@ A long text of loops over ints takes Numba seconds to compile and LLVM a fractio
 functions marked `@native` above a kernel. Their values are ints (64 bits, wrapping), numbers of the kernel's dtype T, and
 pointers to either - `i64(address)`, `i32(address)` and `floats(address)`; parameters and results are ints. There are
 assignments, `if`, `while`, `for ... in range(...)`, conditional expressions, and calls: of each other, of `min_of`, `max_of`,
-`fma`, `T(number)`, `local_floats(count)`, `new_memory` and `free_memory`, and of the functions of a library. `//` and `%`
+`fma`, `T(number)`, `local_floats(count)`, `new_memory`, `free_memory` and `follow`, and of functions of a library. `//` and `%`
 round down, `and` and `or` give 0 or 1. Loops of `@native_loops` become vectors where LLVM finds how; in a text that has only
 `@native` functions, what should be vectors is written so.
 
@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 
+from d2s.codegen import follower
 from d2s.errors import InternalError
 
 I1, I32, I64 = (ir.IntType(bits) for bits in (1, 32, 64))
@@ -318,6 +319,9 @@ class _Function:
 
     def call_free_memory(self, address: Any) -> Any:
         return self.b.call(self.outside("free", ir.VoidType(), _BYTES), [self.b.inttoptr(address, _BYTES)])
+
+    def call_follow(self, *given: Any) -> Any:
+        return follower.called(self.b, given)
 
     def outside(self, name: str, result: Any, given: Any) -> Any:
         declared = self.function.module.globals

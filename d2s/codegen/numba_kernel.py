@@ -37,6 +37,7 @@ _registers, _operands = nb.CPointer(nb.intp), nb.CPointer(nb.int32)
 _INSTRUCTIONS = {n: n for n in ("sqrt", "rint", "floor", "ceil", "trunc")} | {"abs": "fabs"}
 SIGNATURES = {"kernel": nb.void(_registers, _operands), "execute": nb.intp(nb.intp, nb.intp, nb.intp, nb.intp)}
 SHARED = nb.intp(_registers, _operands, nb.intp, nb.intp)  # of a kernel whose work threads share
+FOLLOWER = nb.void(_registers, _operands, *[nb.intp] * 4)
 
 
 class _Input(nb.CPointer):
@@ -271,8 +272,10 @@ def object_of(text: str, T: str, name: str = "kernel") -> bytes:
     scope |= numba_tiles.names(T) | numba_native.names(natives)
     exec(compile(inlining.unfolded(rest), f"<d2s {name}>", "exec"), scope)
     with _wrapping() if types.dtype(T).kind == "i" else contextlib.nullcontext():
-        shared = name == "kernel" and scope[name].__code__.co_argcount == len(SHARED.args)
-        optimized, entry = _optimized(scope[name], SHARED if shared else SIGNATURES[name])
+        given = scope[name].__code__.co_argcount
+        shared = name == "kernel" and given == len(SHARED.args)
+        signature = SHARED if shared else FOLLOWER if given == len(FOLLOWER.args) else SIGNATURES[name]
+        optimized, entry = _optimized(scope[name], signature)
     return _small_object(optimized, entry, shared, lambda of: numba_native.link(of, natives, T))
 
 

@@ -7,7 +7,7 @@ compiled once, by LLVM, and cost Numba nothing.
     product(rows, columns, count, at(x, i * n1), n1, 1, at(y, j), n2, at(out, i * n2 + j), n2, 0)
 
 >>> sorted(names("f32"))
-['SIZE', 'WIDTH', 'at', 'dots', 'least', 'product', 'turned']
+['SIZE', 'WIDTH', 'at', 'dots', 'follow', 'least', 'product', 'turned']
 >>> names("i32")
 {}
 """
@@ -22,7 +22,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from d2s import types
-from d2s.codegen import dots, panels, tiles, vectors
+from d2s.codegen import dots, follower, panels, tiles, vectors
 
 
 @intrinsic
@@ -43,6 +43,17 @@ def least(typing_context, x, y):
         return builder.select(builder.icmp_signed("<", *args), *args)
 
     return nb.intp(nb.intp, nb.intp), codegen
+
+
+@intrinsic
+def follow(typing_context, r, o, row, rows, column, columns):
+    """Has the follower do these rows and columns."""
+
+    def codegen(context, builder, signature, args):
+        follower.called(builder, args)
+        return context.get_dummy_value()
+
+    return nb.void(*[nb.intp] * follower.GIVEN), codegen
 
 
 def _call(name: str, count: int) -> Any:
@@ -74,7 +85,7 @@ def names(short: str) -> dict[str, Any]:
     unit = vectors.unit()
     functions = {name: _call(f"{name}_{short}", len(text.ARGUMENTS)) for name, text in _TEXTS.items()}
     sizes = {"WIDTH": tiles.width(short, unit), "SIZE": vectors.numbers(short, unit).size}
-    return functions | sizes | {"at": at, "least": least}
+    return functions | sizes | {"at": at, "least": least, "follow": follow}
 
 
 def link(module: Any) -> None:

@@ -51,7 +51,7 @@ def module_of(text: str, T: str) -> str:
             raise Unspoken(ast.unparse(statement))
     entry = names.pop("kernel")
     shared = len(entry.args.args) == 4
-    given = [I64.as_pointer(), I32.as_pointer(), I64, I64][: len(entry.args.args)]
+    given = [I64.as_pointer(), I32.as_pointer(), *[I64] * (len(entry.args.args) - 2)]
     function = ir.Function(module, ir.FunctionType(I64 if shared else ir.VoidType(), given), "part" if shared else "kernel")
     function.linkage = "internal" if shared else "external"
     Writer(module, function, names, T).kernel(entry)
@@ -78,7 +78,7 @@ class Writer(Values):
         self.variables |= dict(zip(span, self.function.args[2:], strict=True))
         self.statements(source.body)
         if not self.b.block.is_terminated:
-            self.b.ret_void() if not span else self.b.ret(I64(0))
+            self.b.ret(I64(0)) if len(span) == 2 else self.b.ret_void()
         ir.IRBuilder(self.entry).branch(self.function.blocks[1])
         self.keep_apart()
 

@@ -13,6 +13,7 @@ that meets them is a nan. What users call stands in `nn.functional`.
 (f32[n,8,32,32],)
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,12 +28,13 @@ from d2s.ops import (
     windows,
 )
 from d2s.ops.dispatch import current
-from d2s.ops.op import Share, op
+from d2s.ops.op import Followed, Share, op
 from d2s.ops.reduce import sum
 from d2s.ops.shapes import fitting, unnamed
 from d2s.types import Dim, Shape, Type
 
 Attrs = dict[str, Any]
+MANY = 64  # places of a channel
 SAME = -1  # in the size of a transpose: the extent its input has
 
 
@@ -122,6 +124,29 @@ def _kernel(x: Type, weight: Type, bias_and_out: Sequence[Type], attrs: Attrs, t
     return extents, conv_text.call(transposed, bool(bias)), Share(conv_text.pieces(transposed), "1"), conv_text.ABOVE
 
 
+def _followed(x: Type, weight: Type, bias_and_out: Sequence[Type], attrs: Attrs, transposed: bool) -> Followed | None:
+    """The kernel that hands on all places of some channels; None where these are so few that calls take longer than they do."""
+    places = bias_and_out[-1].shape[2:]
+    if all(isinstance(d, int) for d in places) and math.prod(int(d) for d in places) < MANY:
+        return None
+    extents, body, share, above = _kernel(x, weight, bias_and_out, attrs, transposed)
+    name, text = next((name, text) for name, text in _NAMED.items() if body.startswith(f"{name}("))
+    return Followed(len(places), (extents, body + conv_text.handed_on(name, transposed), share, above + text.FOLLOWED))
+
+
+_NAMED = {
+    "convolved": conv_text,
+    "tiled": conv_winograd_text,
+    "planes_met": conv_plane_text,
+    "planes_convolved": conv_depth_text,
+}
+
+
+@conv_.rule("followed")
+def _(x, weight, *bias_and_out, stride, padding, dilation, groups):
+    return _followed(x, weight, bias_and_out, _attrs(stride, padding, dilation, groups), False)
+
+
 @conv_.rule("kernel")
 def _(x, weight, *bias_and_out, stride, padding, dilation, groups):
     return _kernel(x, weight, bias_and_out, _attrs(stride, padding, dilation, groups), False)
@@ -193,6 +218,11 @@ def _(x, weight, *bias, stride, padding, dilation, groups, size):
 @conv_transpose_.rule("kernel")
 def _(x, weight, *bias_and_out, stride, padding, dilation, groups, size):
     return _kernel(x, weight, bias_and_out, _attrs(stride, padding, dilation, groups), True)
+
+
+@conv_transpose_.rule("followed")
+def _(x, weight, *bias_and_out, stride, padding, dilation, groups, size):
+    return _followed(x, weight, bias_and_out, _attrs(stride, padding, dilation, groups), True)
 
 
 @conv_transpose_.rule("vjp")

@@ -12,7 +12,7 @@ In: nothing. Out: the kernels' bodies, the functions above them, how many pieces
 True
 """
 
-from d2s.ops.conv_text import COPIED, EXTENTS, LOOKED, TAPS, functions
+from d2s.ops.conv_text import COPIED, EXTENTS, LOOKED, TAPS, followed, functions
 
 _PLANE = """\
 taps = k_d * k_h * k_w
@@ -208,6 +208,7 @@ ABOVE = (
     + _ROWS
     + functions("planes_convolved", "source, weights, biases, result, transposed", _PLANE, _BODY, _PLAIN)
 )
+FOLLOWED = followed("planes_convolved", "", "follow(r, o, lo, hi - lo, 0, o_d * o_h * o_w)\n")
 WEIGHT_ABOVE = (
     COPIED + _FOLDED + functions("filters_summed", "source, cotangent, result, transposed", _PLANE, _SUMMED, _PLAINLY_SUMMED)
 )

@@ -11,7 +11,7 @@ In: nothing. Out: whether a convolution is done so, its functions and their call
 """
 
 from d2s.ops import conv_depth_text
-from d2s.ops.conv_text import NAMES
+from d2s.ops.conv_text import NAMES, followed
 from d2s.types import Shape
 
 _GIVEN = "source, weights, biases, result, transposed"
@@ -106,6 +106,11 @@ def planes_summed(lo, hi, ALL):
 
 """
 ABOVE = conv_depth_text.ABOVE + _TEXT.replace("ALL", f"{_GIVEN}, {', '.join(NAMES)}")
+FOLLOWED = followed(
+    "planes_met",
+    "",
+    "for piece in range(lo, hi):\n    follow(r, o, piece % N * G + piece // N, 1, 0, o_h * o_w)\n",
+)
 _OF_WEIGHT = f"source, cotangent, result, transposed, {', '.join(NAMES)}"
 WEIGHT_ABOVE = conv_depth_text.WEIGHT_ABOVE + _SUMMED.replace("ALL", _OF_WEIGHT).replace("9 * SPREAD", "144")
 WEIGHT_CALL = conv_depth_text.WEIGHT_CALL.replace("filters_summed(", "planes_summed(")

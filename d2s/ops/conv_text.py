@@ -401,6 +401,19 @@ def functions(name: str, parameters: str, sizes: str, body: str, plain: str) -> 
     return whole.replace("NOWHERE", _NOWHERE)
 
 
+def followed(name: str, sizes: str, body: str) -> str:
+    """A native function that hands on what `name` has made of some pieces."""
+    ahead = "".join(_AXIS.replace("_X", f"_{d}") for d in "dhw") + sizes
+    head = f"@native\ndef {name}_followed(lo, hi, r, o, transposed, {', '.join(NAMES)}):\n"
+    return head + textwrap.indent(ahead + body, "    ") + "\n\n"
+
+
+_FOLLOWED = """\
+for piece in range(lo, hi):
+    row_0, group, first = piece % cuts * each, piece // cuts % G, piece // cuts // G * together
+    for m in range(first, min_of(first + together, N)):
+        follow(r, o, (m * G + group) * D + row_0, min_of(each, D - row_0), 0, in_result)
+"""
 _GEOMETRY = "i_d, i_h, i_w, least_d, least_h, least_w, l_d, l_h, long, step_d, step_h, step, remainders"
 _RESULT = "c, c_rows_at, c_vectors_at, added, to_scratch, flat_at, places_at"
 _NOWHERE = str(-1 << 60)
@@ -409,6 +422,14 @@ _GIVEN = "source, weights, biases, result, transposed"
 _SPREAD = functions("spread", _GIVEN, _SIZES, conv_spread_text.BODY, conv_spread_text.PLAIN)
 ABOVE = COPIED + TAPS + LOOKED + tile_met("tile_met") + _TOGETHER + conv_spread_text.CONDITION + _SPREAD
 ABOVE += functions("convolved", _GIVEN, _SIZES, _BODY, _PLAIN)
+
+
+FOLLOWED = followed("convolved", _SIZES, _FOLLOWED)
+
+
+def handed_on(name: str, transposed: bool) -> str:
+    """The call of the function that hands on."""
+    return f"{name}_followed(lo, hi, at(r, 0), at(o, follower), {int(transposed)}, {EXTENTS})\n"
 
 
 def call(transposed: bool, bias: bool) -> str:

@@ -364,6 +364,33 @@ PIECE
 """
 
 
+_FOLLOWED = """\
+if not has_tiles(N, o_h, o_w):
+    convolved_followed(lo, hi, r, o, transposed, NAMES)
+    return
+runs_at = local_floats(RUNS)
+for piece in range(lo, hi):
+    block, group, row_0 = piece % blocks, piece // blocks % G, piece // blocks // G * each
+    runs = runs_listed(runs_at, block * TILES, min_of(TILES, tiles - block * TILES), rows_of, columns_of)
+    image_at, begin, end = 0, 0, 0
+    for k in range(2 * runs):
+        run = i64(runs_at + 64 * (k // 2))
+        at = (run[2] + k % 2) * o_w + run[3]
+        if run[2] + k % 2 < o_h:
+            if run[1] != image_at or at != end:
+                if end > begin:
+                    follow(r, o, (image_at * G + group) * D + row_0, min_of(each, D - row_0), begin, end - begin)
+                image_at, begin = run[1], at
+            end = at + min_of(2 * run[4], o_w - run[3])
+    follow(r, o, (image_at * G + group) * D + row_0, min_of(each, D - row_0), begin, end - begin)
+"""
+
+
+def _followed() -> str:
+    text = conv_text.followed("tiled", _SIZES, _FOLLOWED).replace("NAMES", ", ".join(conv_text.NAMES))
+    return conv_text.FOLLOWED + text.replace("RUNS", str(16 * int(TILES))).replace("TILES", TILES)
+
+
 def _above() -> str:
     text = BLOCKS + _SHARED + WINDOWS + _LAID + _AGAIN + _ALONE
     parameters = "source, weights, biases, result, transposed"
@@ -373,7 +400,7 @@ def _above() -> str:
     return conv_text.ABOVE + text.replace("TILES", TILES).replace("AT_ONCE", _AT_ONCE)
 
 
-ABOVE = _above()
+ABOVE, FOLLOWED = _above(), _followed()
 PIECES, GRAIN = "tiled_pieces(n0, n1, n3, n7, n8, n9)", "tiled_grain(n0, n1, n8, n9)"
 
 

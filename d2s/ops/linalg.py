@@ -9,7 +9,7 @@ from typing import Any
 
 from d2s.errors import DTypeError, ShapeError
 from d2s.ops.math import add, multiply
-from d2s.ops.matmul import kernel_of, matmul, matmul_rows, product_of, shape_of
+from d2s.ops.matmul import followed_by, kernel_of, matmul, matmul_rows, product_of, shape_of
 from d2s.ops.matmul_text import Loop, Product
 from d2s.ops.op import op
 from d2s.ops.reduce import sum
@@ -37,6 +37,7 @@ def _(x, weight, bias):
 
 
 _PLAIN = {"transpose_x": False, "transpose_y": False}
+_ADDED = "T(v + bias[column])"
 
 
 @linear.rule("requires")
@@ -46,7 +47,12 @@ def _(x, weight, bias):
 
 @linear.rule("kernel")
 def _(x, weight, bias, out):
-    return kernel_of(x, product_of(x, weight, False, False, "weight"), "T(v + bias[column])")
+    return kernel_of(x, product_of(x, weight, False, False, "weight"), _ADDED)
+
+
+@linear.rule("followed")
+def _(x, weight, bias, out):
+    return followed_by(product_of(x, weight, False, False, "weight"), out, _ADDED)
 
 
 @linear.rule("vjp")

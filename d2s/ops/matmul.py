@@ -12,11 +12,13 @@ from d2s.errors import DTypeError, ShapeError
 from d2s.ops.dispatch import current
 from d2s.ops.math import multiply
 from d2s.ops.matmul_text import Kernel, Loop, Product, plain_text, text_of
-from d2s.ops.op import flag, op
+from d2s.ops.op import Followed, flag, op
 from d2s.ops.reduce import sum
 from d2s.ops.shape import squeeze, unsqueeze
 from d2s.ops.shapes import broadcast, fitting
 from d2s.types import Dim, Shape, Type
+
+NEAR = 1536  # bytes of a row whose neighbours are likely to be on the same page
 
 
 @op(paddle="matmul_v2", onnx="MatMul", promotes=True)
@@ -99,6 +101,25 @@ def _(x, y, transpose_x, transpose_y):
 @matmul.rule("kernel")
 def _(x, y, out, transpose_x, transpose_y):
     return kernel_of(x, product_of(x, y, transpose_x, transpose_y))
+
+
+@matmul.rule("followed")
+def _(x, y, out, transpose_x, transpose_y):
+    return followed_by(product_of(x, y, transpose_x, transpose_y), out)
+
+
+def followed_by(product: Product, out: Type, epilogue: str = "") -> Followed | None:
+    """The kernel of a product of floats whose parts are handed on: rows of the result, or where it is one column, that one.
+
+    None where rows are long: each row of a part then lies on a page of its own, which costs what is gained, or more.
+    """
+    if out.dtype.kind != "f" or not out.shape or not isinstance(out.shape[-1], int) or out.shape[-1] * out.dtype.size > NEAR:
+        return None
+    if not product.flat:
+        columns = len(product.columns)
+    else:
+        columns = 1 + len(product.columns) if product.batch else len(out.shape)
+    return Followed(columns, text_of(product, epilogue, followed=True))
 
 
 def kernel_of(x: Type, product: Product, epilogue: str = "") -> Kernel:
@@ -203,6 +224,11 @@ def _(x, y):
 @matmul_rows.rule("kernel")
 def _(x, y, out):
     return kernel_of(x, Product((x.shape[-1],), x.shape[:-1], (y.shape[-1],), transpose_x=True))
+
+
+@matmul_rows.rule("followed")
+def _(x, y, out):
+    return followed_by(Product((x.shape[-1],), x.shape[:-1], (y.shape[-1],), transpose_x=True), out)
 
 
 @matmul_rows.rule("vjp")

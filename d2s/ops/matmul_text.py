@@ -85,15 +85,21 @@ class Product(NamedTuple):
         return all(d == 1 for d in self.columns) and not all(d == 1 for d in self.rows)
 
 
-def text_of(product: Product, epilogue: str = "") -> Kernel:
-    """The kernel of a product of floats. `epilogue` is the text of a result made of `v`, its `row` and `column`."""
+FOLLOW = "follow(at(r, 0), at(o, follower), batch * n0 + i, rows, j, columns)\n"
+
+
+def text_of(product: Product, epilogue: str = "", followed: bool = False) -> Kernel:
+    """The kernel of a product of floats. `epilogue` is the text of a result made of `v`, its `row` and `column`.
+
+    Where it is followed, pieces are handed on when they are finished.
+    """
     p = product.transposed if product.flat else product
     across = "((n2 + WIDTH - 1) // WIDTH)"
     pieces = f"{across} * (1 + n0 // {HIGH})"
     grain = f"1 + {pieces} * {CHUNK} // (1 + n1 * (n0 * n2 + {READ} * (n0 + n2)))"
     strip = f"select(n0 > {FEW}, 1, least({STRIP}, ({across} + 1) // 2))"
     share = Share(_count(p, pieces), grain if p.transpose_y else f"-least(-({grain}), -{strip})")
-    block = (_turned if p.transpose_y else _straight)(p) + _finished(p, epilogue)
+    block = (_turned if p.transpose_y else _straight)(p) + _finished(p, epilogue) + (FOLLOW if followed else "")
     return Kernel(p.extents, _pieces(p, block), share)
 
 

@@ -35,6 +35,16 @@ class Share(NamedTuple):
     grain: str
 
 
+class Followed(NamedTuple):
+    """A kernel that hands on each part of its result when it is finished, as rows and columns of a matrix.
+
+    `columns`: how many of the last axes of the result are the columns. A rule gives None where nothing comes of it.
+    """
+
+    columns: int
+    kernel: tuple[Any, ...]
+
+
 @dataclasses.dataclass(eq=False)
 class Op:
     """One operation. `arrays` are its positional inputs, everything else in the signature is an attribute.
@@ -149,7 +159,7 @@ class Op:
         return [*fixed, *(f"{self.arrays[-1]}{k}" for k in range(inputs - len(fixed)))]
 
     def rule(self, kind: str) -> Callable[[Rule], Rule]:
-        """Declares one of the op's rules: canonical, infer, requires, scalar, lines, kernel, fault, vjp.
+        """Declares one of the op's rules: canonical, infer, requires, scalar, lines, kernel, followed, fault, vjp.
 
         And `besides`: a function with the op's arguments and more that Paddle has, which says what those come to in ops.
         """

@@ -54,8 +54,9 @@ def _kernel(node: Node, address: int) -> Kernel:
     found = plain_kernel(launch.text, launch.T)
     if found is not None:
         return found
-    if node.op not in _told:
-        _told.add(node.op)
-        message = f"{node.op}() runs compiled: its kernel needs what Python has not; EXECUTOR=interpreter shows its values"
+    op = node.attrs["body"].nodes[0].op if node.op == "fused" else node.op
+    if op not in _told:
+        _told.add(op)
+        message = f"{op}() runs compiled: its kernel needs what Python has not; EXECUTOR=interpreter shows its values"
         warnings.warn(message, CompiledWarning, stacklevel=2)
     return _KERNEL(address)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from d2s.codegen import cache, emit, fused, fused_lines, native_loop
+from d2s.codegen import cache, emit, fused, fused_lines, fused_products, native_loop
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.runtime import executor, interpreter
@@ -90,7 +90,9 @@ class Plan:
         """The texts of the kernels a run calls, each once, under the user's lines of the nodes it computes."""
         users: dict[str, list[str]] = {}
         for node in self.runs.values():
-            users.setdefault(lowered(node).text, []).append(_told(node))
+            launch = lowered(node)
+            text = f"{launch.text}\n\n{launch.follower.text}" if launch.follower else launch.text
+            users.setdefault(text, []).append(_told(node))
         return "\n\n".join("".join(dict.fromkeys(told)) + text for text, told in users.items())
 
 
@@ -100,8 +102,10 @@ def lowered(node: Node) -> emit.Launch:
         return updating(node)
     if node.op == "fused":
         body = node.attrs["body"]
+        if body.nodes[0].op == "while_loop":
+            return native_loop.lower(body)
         along_lines = any(map(fused_lines.has_lines, body.nodes))
-        return (native_loop if body.nodes[0].op == "while_loop" else fused_lines if along_lines else fused).lower(body)
+        return (fused_products if OPS[body.nodes[0].op].has("followed") else fused_lines if along_lines else fused).lower(body)
     return emit.lower(OPS[node.op], [v.type for v in node.inputs], [v.type for v in node.outputs], node.attrs)
 
 
@@ -265,13 +269,22 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansCalls):
             self.homes[out] = self.targets[out] if out in self.targets else self.allocate(out.type)
             if out not in self.targets:
                 self.made[out] = self.bytes(out.type)
-        operands = [*self.at(node.inputs), *self.at(node.outputs), *(self.product(dims) for dims in launch.extents)]
+        operands = self.given(self.at((*node.inputs, *node.outputs)), launch)
         if launch.fails:
             operands.append(self.register())
         self.runs[self.step(RUN, cache.address(launch.text, launch.T), 4 * len(self.operands))] = node
         self.operands += operands
         if launch.fails:
             self.checks[self.step(CHECK, operands[-1])] = node
+
+    def given(self, values: list[int], launch: emit.Launch) -> list[int]:
+        """What a kernel is given, and behind it what its follower is."""
+        extents, behind = [self.product(dims) for dims in launch.extents], launch.follower
+        if behind is None:
+            return [*values, *extents]
+        address = self.register(cache.address(behind.text, behind.T))
+        own, given = ([values[k] for k in of] for of in (behind.own, behind.given))
+        return [*own, *extents, address, *given, *(self.product(dims) for dims in behind.extents)]
 
     def check(self, node: Node, code: int, *operands: int) -> None:
         flag = self.register()
