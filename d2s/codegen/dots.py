@@ -26,12 +26,15 @@ BANDS = 2
 def text_of(short: str, of: Unit) -> str:
     """`dots` of a dtype: squares of as many k as a vector has lanes, and what is left of k one by one."""
     n = numbers(short, of)
-    each = range(BANDS * n.lanes)
+    return _begun(n) + _bands(n) + _rest(n)
+
+
+def _begun(n: Numbers) -> str:
     return f"""\
 {declared(n)}\
-declare {n.scalar} @llvm.fma.{short}({n.scalar}, {n.scalar}, {n.scalar})
+declare {n.scalar} @llvm.fma.{n.short}({n.scalar}, {n.scalar}, {n.scalar})
 
-define void @dots_{short}({", ".join(f"i64 %{a}" for a in ARGUMENTS)}) {{
+define void @dots_{n.short}({", ".join(f"i64 %{a}" for a in ARGUMENTS)}) {{
 entry:
 {lines(in_bytes(n, "source_j"))}\
   %source = add i64 %b, 0
@@ -41,6 +44,13 @@ entry:
   %squares = and i64 %count, -{n.lanes}
   %last = sub i64 %columns, 1
   br label %bands
+"""
+
+
+def _bands(n: Numbers) -> str:
+    """The loop over bands of lines, and the one over squares of a band."""
+    each = range(BANDS * n.lanes)
+    return f"""\
 bands:
   %j = phi i64 [0, %entry], [%j_next, %bands_end]
   %left = sub i64 %columns, %j
@@ -65,6 +75,12 @@ bands_end:
 {"".join(stored(n, f"sum{band}", "into", band) for band in range(BANDS))}\
   %j_next = add i64 %j, {BANDS * n.lanes}
   br label %bands
+"""
+
+
+def _rest(n: Numbers) -> str:
+    """The loops over what is left of k, and over all lines."""
+    return f"""\
 rest:
   %l = phi i64 [%squares, %bands], [%l_next, %rest_end]
   %over = icmp slt i64 %l, %count
@@ -84,7 +100,7 @@ dot:
   %y = load {n.scalar}, ptr %y_at, align {n.size}
   %so_far_at = getelementptr {n.scalar}, ptr %c0, i64 %m
   %so_far = load {n.scalar}, ptr %so_far_at, align {n.size}
-  %so_far_next = call {n.scalar} @llvm.fma.{short}({n.scalar} %x, {n.scalar} %y, {n.scalar} %so_far)
+  %so_far_next = call {n.scalar} @llvm.fma.{n.short}({n.scalar} %x, {n.scalar} %y, {n.scalar} %so_far)
   store {n.scalar} %so_far_next, ptr %so_far_at, align {n.size}
   %m_next = add i64 %m, 1
   br label %column

@@ -49,6 +49,7 @@ from d2s.ops import (
     Share,
     vector_angles,
     vector_division,
+    vector_error,
     vector_float32,
     vector_gamma,
     vector_inverses,
@@ -259,7 +260,7 @@ class _Polynomials(ast.NodeTransformer):
 def _definitions() -> dict[str, tuple[str, set[str]]]:
     """What vector math defines: the text of each name, and the names in it."""
     found: dict[str, tuple[str, set[str]]] = {}
-    parts = (vector_math, vector_float32, vector_angles, vector_inverses, vector_gamma, vector_division)
+    parts = (vector_math, vector_error, vector_float32, vector_angles, vector_inverses, vector_gamma, vector_division)
     for node in (node for part in parts for node in ast.parse(inspect.getsource(part)).body):
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         if isinstance(node, ast.FunctionDef):

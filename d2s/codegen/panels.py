@@ -22,11 +22,13 @@ ARGUMENTS = ("count", "columns", "source", "source_j", "to")
 @functools.cache
 def text_of(short: str, of: Unit) -> str:
     """`turned` of a dtype: squares of as many lines as a vector has lanes, and what is left of k one by one."""
-    n = numbers(short, of)
-    panel, groups = width(short, of), n.lanes * n.size // 16
-    square = [line for g in range(groups) for line in _panel_rows(n, g, panel * n.size)]
+    n, panel = numbers(short, of), width(short, of)
+    return _begun(n) + _band(n, panel) + _rest(n, panel)
+
+
+def _begun(n: Numbers) -> str:
     return f"""
-define void @turned_{short}({", ".join(f"i64 %{a}" for a in ARGUMENTS)}) {{
+define void @turned_{n.short}({", ".join(f"i64 %{a}" for a in ARGUMENTS)}) {{
 entry:
 {lines(in_bytes(n, "source_j"))}\
   %source0 = inttoptr i64 %source to ptr
@@ -34,6 +36,13 @@ entry:
   %squares = and i64 %count, -{n.lanes}
   %last = sub i64 %columns, 1
   br label %band
+"""
+
+
+def _band(n: Numbers, panel: int) -> str:
+    """The loop over bands of lines, and the one over squares of a band."""
+    square = [line for g in range(n.lanes * n.size // 16) for line in _panel_rows(n, g, panel * n.size)]
+    return f"""\
 band:
   %j = phi i64 [0, %entry], [%j_next, %band_end]
   %any = icmp slt i64 %j, %columns
@@ -56,6 +65,12 @@ square:
 band_end:
   %j_next = add i64 %j, {n.lanes}
   br label %band
+"""
+
+
+def _rest(n: Numbers, panel: int) -> str:
+    """The loops over what is left of k, and over the columns."""
+    return f"""\
 rest:
   %l = phi i64 [%squares, %band], [%l_next, %rest_end]
   %left = icmp slt i64 %l, %count

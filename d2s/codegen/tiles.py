@@ -132,8 +132,14 @@ def _product(n: Numbers, sizes: list[tuple[int, int]]) -> str:
     One and two rows have tiles of their own where they are all there are: only more columns give enough fmas at a time. Seven
     and eight are done by tiles of half the width, so that b is read once.
     """
-    (tall, wide), (short, _), half, slim, pair, single = sizes
-    tried = [slim, half, single, pair, (tall, wide), (short, wide)]
+    usual, low, half, slim, pair, single = sizes
+    tried = [slim, half, single, pair, usual, low]
+    return _begun(n, sizes) + _LOOPS.replace("SIZE", str(n.size)) + _chosen(n, sizes, tried) + _onward(tried)
+
+
+def _begun(n: Numbers, sizes: list[tuple[int, int]]) -> str:
+    """How many columns are done at a time."""
+    (tall, wide), _, half, _, pair, _ = sizes
     return f"""
 define void @product_{n.short}({_SIGNATURE}) {{
 entry:
@@ -145,13 +151,18 @@ entry:
   %usual = select i1 %middle, i64 {half[1] * n.lanes}, i64 {wide * n.lanes}
   %step = select i1 %few, i64 {pair[1] * n.lanes}, i64 %usual
   br label %column
+"""
+
+
+# where a tile begins, and how many columns it is to have
+_LOOPS = """\
 column:
   %j = phi i64 [0, %entry], [%j1, %next_column]
   %left_columns = sub i64 %columns, %j
   %cut = icmp slt i64 %left_columns, %step
   %width = select i1 %cut, i64 %left_columns, i64 %step
   %any_column = icmp sgt i64 %width, 0
-  %j_bytes = mul i64 %j, {n.size}
+  %j_bytes = mul i64 %j, SIZE
   %b_j = add i64 %b, %j_bytes
   %c_j = add i64 %c, %j_bytes
   br i1 %any_column, label %row, label %end
@@ -162,6 +173,13 @@ row:
   %left = sub i64 %rows, %i
   %any_row = icmp sgt i64 %left, 0
   br i1 %any_row, label %choose, label %next_column
+"""
+
+
+def _chosen(n: Numbers, sizes: list[tuple[int, int]], tried: list[tuple[int, int]]) -> str:
+    """Which tiles fit, and the first of them."""
+    (tall, _), (short, _), half, slim, _, _ = sizes
+    return f"""\
 choose:
   %fit0 = icmp sle i64 %width, {slim[1] * n.lanes}
   %fit1 = icmp sle i64 %width, {half[1] * n.lanes}
@@ -173,6 +191,12 @@ choose:
   %fit4 = or i1 %many, %fitting
   br label %try0
 {"".join(_choice(n, k, tried) for k in range(len(tried)))}\
+"""
+
+
+def _onward(tried: list[tuple[int, int]]) -> str:
+    """To the next rows, then to the next columns."""
+    return f"""\
 next_row:
   %height = phi i64 {", ".join(f"[{rows}, %do{k}]" for k, (rows, _) in enumerate(tried))}
   %i1 = add i64 %i, %height

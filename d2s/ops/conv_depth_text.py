@@ -12,7 +12,8 @@ In: nothing. Out: the kernels' bodies, the functions above them, how many pieces
 True
 """
 
-from d2s.ops.conv_text import COPIED, EXTENTS, LOOKED, TAPS, followed, functions
+from d2s.ops.conv_source_text import COPIED, LOOKED
+from d2s.ops.conv_text import EXTENTS, TAPS, followed, functions
 
 _PLANE = """\
 taps = k_d * k_h * k_w

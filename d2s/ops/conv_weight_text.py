@@ -11,7 +11,8 @@ In: nothing. Out: the kernel's body, the functions above it, how many pieces of 
 (True, 'weight_pieces(n1, n2 * n10 * n11 * n12, n3)')
 """
 
-from d2s.ops.conv_text import COPIED, EXTENTS, functions, tile_met
+from d2s.ops.conv_source_text import COPIED
+from d2s.ops.conv_text import EXTENTS, functions, tile_met
 
 _PLACES = "1024"  # of g that are summed before the next rows of a tile come
 

@@ -11,6 +11,7 @@ In: extents and attributes of a convolution. Out: whether it is done so; the fun
 """
 
 from d2s.ops import conv_text, conv_weight_text, conv_winograd_text
+from d2s.ops.conv_source_text import LOOKED
 from d2s.types import Shape
 
 _LEAST = 128  # channels of the result: of fewer there are not pieces enough
@@ -209,7 +210,7 @@ def _filled(body: str, spoiled: str, plainly: str) -> str:
 def _above() -> str:
     parameters = "source, cotangent, result, transposed"
     bodies = _filled(_BODY, "nans(seen, 1, 0, LANES, odd_at) > 0", ""), _filled(_PLAIN, "not finite_all", "_plainly")
-    text = conv_text.LOOKED + conv_winograd_text.BLOCKS + conv_winograd_text.WINDOWS + _TOGETHER
+    text = LOOKED + conv_winograd_text.BLOCKS + conv_winograd_text.WINDOWS + _TOGETHER
     text += conv_text.functions("filters_tiled", parameters, _SIZES, *bodies)
     text = text.replace("ALL", f"{parameters}, {', '.join(conv_text.NAMES)}")
     return conv_weight_text.ABOVE + text.replace("TILES", conv_winograd_text.TILES)

@@ -61,17 +61,18 @@ def _(scores, labels, steps, lengths, blank):
     return [pair for t in (labels, steps, lengths) for pair in fitting("ctc_loss", "labels", t.shape[:1], scores.shape[1:2])]
 
 
-@ctc.rule("kernel")
-def _(scores, labels, steps, lengths, out, index, blank):
-    short = scores.dtype.short
-    body = f"""\
+# the kernel's text: logarithms of the letters of each step; sums over all ways to come to a place of the text with blanks
+# between its letters; how likely the text is; the same sums from the end, and with them the gradient step by step
+_MEMORY = """\
 memory = new_memory(SIZE * (n0 * n2 + (n0 + 2) * (2 * n3 + 1) + n2))
 if memory == 0: r[o[fault]] = 1
-logs = {short}_out(memory)
-alpha = {short}_out(memory + SIZE * n0 * n2)
-beta = {short}_out(memory + SIZE * (n0 * n2 + n0 * (2 * n3 + 1)))
-old = {short}_out(memory + SIZE * (n0 * n2 + (n0 + 1) * (2 * n3 + 1)))
-whole = {short}_out(memory + SIZE * (n0 * n2 + (n0 + 2) * (2 * n3 + 1)))
+logs = SHORT_out(memory)
+alpha = SHORT_out(memory + SIZE * n0 * n2)
+beta = SHORT_out(memory + SIZE * (n0 * n2 + n0 * (2 * n3 + 1)))
+old = SHORT_out(memory + SIZE * (n0 * n2 + (n0 + 1) * (2 * n3 + 1)))
+whole = SHORT_out(memory + SIZE * (n0 * n2 + (n0 + 2) * (2 * n3 + 1)))
+"""
+_CHECKED = """\
 for b in range(lo, hi if memory != 0 else lo):
     count, letters = int64(steps[b]), int64(lengths[b])
     bad = (count < 0) | (count > n0) | (letters < 0) | (letters > n3)
@@ -86,6 +87,8 @@ for b in range(lo, hi if memory != 0 else lo):
         r[o[fault]] = 2
         count = 0
     width = 2 * letters + 1
+"""
+_LOGARITHMS = """\
     for t in range(count):
         top, total = T(-math.inf), T(0)
         for k in range(n2):
@@ -96,9 +99,11 @@ for b in range(lo, hi if memory != 0 else lo):
         total = vm.log(total) + top
         for k in range(n2):
             logs[t * n2 + k] = scores[(t * n1 + b) * n2 + k] - total
+"""
+_AHEAD = """\
     for t in range(count):
         for s in range(width):
-            letter = {blank} if s & 1 == 0 else int64(labels[b * n3 + (s >> 1)])
+            letter = BLANK if s & 1 == 0 else int64(labels[b * n3 + (s >> 1)])
             v = T(-math.inf)
             if t == 0:
                 v = T(0) if s < 2 else v
@@ -109,6 +114,8 @@ for b in range(lo, hi if memory != 0 else lo):
                 if s > 2 and s & 1 == 1 and letter != int64(labels[b * n3 + (s >> 1) - 1]):
                     v = joined(v, alpha[(t - 1) * width + s - 2])
             alpha[t * width + s] = v + logs[t * n2 + letter]
+"""
+_LIKELY = """\
     likely = T(-math.inf)
     if count > 0:
         likely = alpha[(count - 1) * width + width - 1]
@@ -117,12 +124,14 @@ for b in range(lo, hi if memory != 0 else lo):
     elif letters == 0:
         likely = T(0)
     out[b] = -likely
+"""
+_BACK = """\
     for back in range(count if likely > T(-math.inf) else 0):
         t = count - 1 - back
         for k in range(n2):
             whole[k] = T(-math.inf)
         for s in range(width):
-            letter = {blank} if s & 1 == 0 else int64(labels[b * n3 + (s >> 1)])
+            letter = BLANK if s & 1 == 0 else int64(labels[b * n3 + (s >> 1)])
             v = T(-math.inf)
             if back == 0:
                 v = T(0) if s > width - 3 else v
@@ -138,8 +147,13 @@ for b in range(lo, hi if memory != 0 else lo):
             old[s] = beta[s]
         for k in range(n2):
             out1[(t * n1 + b) * n2 + k] = vm.exp(logs[t * n2 + k]) - vm.exp(whole[k] - likely)
-free_memory(memory)
 """
+
+
+@ctc.rule("kernel")
+def _(scores, labels, steps, lengths, out, index, blank):
+    text = _MEMORY + _CHECKED + _LOGARITHMS + _AHEAD + _LIKELY + _BACK + "free_memory(memory)\n"
+    body = text.replace("SHORT", scores.dtype.short).replace("BLANK", str(blank))
     extents = [(d,) for d in scores.shape] + [labels.shape[1:]]
     return extents, body, Share("n1", "1 + 16384 // (1 + n0 * (n2 + n3))"), _TEXT
 

@@ -9,12 +9,12 @@ True
 """
 
 from d2s.ops.vector_angles import ATAN, HALF_PI, HALF_PI_LO
+from d2s.ops.vector_error import erf_f64
 from d2s.ops.vector_math import (
     INF,
     LN2,
     NAN,
     abs_of,
-    erf_f64,
     exp_of_sum,
     fast_two_sum,
     float64,
