@@ -13,6 +13,7 @@ from typing import Any
 from llvmlite import ir
 
 COUNT = 64
+LINE = 64  # bytes that come at once
 _I32 = ir.IntType(32)
 
 
@@ -35,6 +36,18 @@ def spread(builder: Any, value: Any) -> Any:
 def place(builder: Any, pointer: Any, index: Any) -> Any:
     """Where 64 elements begin at an index."""
     return builder.bitcast(builder.gep(pointer, [index]), vector_of(pointer.type.pointee).as_pointer())
+
+
+def ask(builder: Any, pointer: Any, index: Any, size: int) -> None:
+    """Has the memory bring 64 elements of so many bytes, which need not be there."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, _I32, _I32, _I32])
+    known = builder.module.globals.get("llvm.prefetch.p0")
+    first = builder.bitcast(builder.gep(pointer, [index]), byte)
+    for line in range(0, COUNT * size, LINE):
+        at = builder.gep(first, [ir.IntType(64)(line)])
+        known = known or ir.Function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(known, [at, *map(_I32, (0, 3, 1))])  # to read, for soon, no code
 
 
 def _add(builder: Any, kind: str, a: Any, b: Any) -> Any:

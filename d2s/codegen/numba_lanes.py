@@ -1,11 +1,11 @@
 """The 64 lanes of `lanes.py` in texts that Numba compiles: kernels name them, Numba types them.
 
 In: kernel text that says `lanes_of(v)` (64 times v), `lanes_at(p, k)` (64 elements from p[k] on), `lanes_add(a, b)` (lane by
-lane; also `mul`, `max`, `min`), `lanes_put(p, k, a)` and `fold_add(a)` (the upper half onto the lower one, six times). Out: the
-code of each.
+lane; also `mul`, `max`, `min`), `lanes_put(p, k, a)`, `fold_add(a)` (the upper half onto the lower one, six times) and
+`lanes_ahead(p, k)` (has memory bring what will be read). Out: the code of each.
 
 >>> sorted(NAMES)[4:]
-['lanes_add', 'lanes_at', 'lanes_max', 'lanes_min', 'lanes_mul', 'lanes_of', 'lanes_put']
+['lanes_add', 'lanes_ahead', 'lanes_at', 'lanes_max', 'lanes_min', 'lanes_mul', 'lanes_of', 'lanes_put']
 """
 
 from collections.abc import Callable
@@ -50,6 +50,17 @@ def lanes_at(typing_context, pointer, index):
 
 
 @intrinsic
+def lanes_ahead(typing_context, pointer, index):
+    """Has the memory bring the 64 elements that begin at an index."""
+
+    def codegen(context, builder, signature, args):
+        lanes.ask(builder, *args, context.get_abi_sizeof(args[0].type.pointee))
+        return context.get_dummy_value()
+
+    return nb.void(pointer, index), codegen
+
+
+@intrinsic
 def lanes_put(typing_context, pointer, index, values):
     """Stores 64 elements from an index on."""
 
@@ -81,6 +92,6 @@ def _folding(join: Callable[..., Any]) -> Any:
     return folded
 
 
-NAMES = {"lanes_of": lanes_of, "lanes_at": lanes_at, "lanes_put": lanes_put}
+NAMES = {"lanes_of": lanes_of, "lanes_at": lanes_at, "lanes_ahead": lanes_ahead, "lanes_put": lanes_put}
 NAMES |= {f"lanes_{name}": _joining(join) for name, join in lanes.JOINS.items()}
 NAMES |= {f"fold_{name}": _folding(join) for name, join in lanes.JOINS.items()}

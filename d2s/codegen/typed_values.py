@@ -295,6 +295,8 @@ class Values:
     def of_lanes(self, name: str, given: list[Any]) -> Any:
         """64 floats as one value; integers go to Numba, which tells their widths."""
         act, _, what = name.partition("_")
+        if what == "ahead":
+            return lanes.ask(self.b, given[0].address, given[1], given[0].of.size)
         element = (
             given[0].address.type.pointee if isinstance(given[0], Pointer) else getattr(given[0].type, "element", given[0].type)
         )

@@ -98,6 +98,8 @@ def kernel(steps: Sequence[Step], groups: Sequence[Group]) -> tuple[list[tuple[D
     kept = [k for k, group in enumerate(groups) if not group.reduced]
     form = _Columns if not groups[-1].reduced else _Run if len(reduced) == 1 else _Runs
     found = form(kept, reduced)
+    passes = [step for step in steps if isinstance(step, Total | Each)]
+    found.first = passes[0] if len(passes) > 1 else None
     body = "".join(f"{line}\n" for line in found.body(steps))
     above = "".join(found.function(step) for step in steps if isinstance(step, Total))
     return [g.dims for g in groups], body, Share(found.pieces, f"1 + {GRAIN} // (1 + {found.elements})"), above
@@ -152,6 +154,7 @@ class _Form:
     """How lines lie in memory: which groups are kept, which are reduced."""
 
     line = "piece"
+    first: Step | None = None  # of several passes over a line
 
     def __init__(self, kept: list[int], reduced: list[int]) -> None:
         self.kept, self.reduced = kept, reduced
@@ -203,7 +206,7 @@ class _Run(_Form):
 
     def function(self, step: Total) -> str:
         element = step.element.format(**{name: name for name in step.uses})
-        return over_a_run(f"{step.name}_of", self.parameters(step), element, step.join)
+        return over_a_run(f"{step.name}_of", self.parameters(step), element, step.join, step is self.first)
 
     def total(self, step: Total) -> list[str]:
         run = f"n{self.reduced[0]}"

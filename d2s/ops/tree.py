@@ -11,12 +11,14 @@ of one run of memory, of several runs one after the other, or of columns side by
 ['def total_chunk(x, at, count):', 'def total(x, at, count):']
 """
 
+import re
 from typing import NamedTuple
 
 from d2s.types import DType
 
 CHUNK = 65536
 WIDTH = 64  # columns that are joined side by side
+AHEAD = 4096  # elements, at most: what comes must not drive out what is there
 
 
 class Join(NamedTuple):
@@ -45,19 +47,24 @@ def _least(name: str, of: DType) -> str:
     return str((0 if unsigned else -(1 << bits - 1)) if name == "max" else (1 << bits - (not unsigned)) - 1)
 
 
-def over_a_run(name: str, given: str, element: str, join: Join) -> str:
+def over_a_run(name: str, given: str, element: str, join: Join, ahead: bool = False) -> str:
     """`name(given, at, count)`: elements at ... at + count - 1 joined.
+
+    `ahead`: there is more to do with these elements, during which memory would wait; so as many behind them are asked for.
 
     There is one place that joins a chunk, for a short line, too: what stands there twice is compiled twice.
     Whole blocks and the rest have buffers of their own: LLVM keeps the first in registers only while nothing masks it.
     """
     joined = join.text.format(a="chunks[place]", b="value")
+    read = sorted(set(re.findall(r"(\w+)\[k\]", element))) if ahead else []
+    asked = "".join(f"        lanes_ahead({x}, at + (block << 6) + select(count < {AHEAD}, count, {AHEAD}))\n" for x in read)
     return f"""\
 @inlined
 def {name}_chunk({given}, at, count):
     buffer, last = local64(), local64()
     lanes = lanes_of({join.start})
     for block in range(count >> 6):
+{asked}\
         for lane in range(64):
             k = at + (block << 6) + lane
             buffer[lane] = {element}
