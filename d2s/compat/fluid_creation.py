@@ -19,7 +19,7 @@ from d2s.compat.fluid_math import gaussian_random, uniform_random
 from d2s.eager import assign as assigned
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import compare, create, logic, rearrange
-from d2s.static.recording import Variable
+from d2s.static.variable import Variable
 
 
 def put(value: Any, out: Any) -> Any:

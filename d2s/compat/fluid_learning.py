@@ -14,7 +14,8 @@ from d2s.compat.fluid_images import pool2d
 from d2s.compat.old_names import dropout
 from d2s.nn import functional
 from d2s.ops import shape
-from d2s.static.learning import conv2d_transpose, conv3d, group_norm, instance_norm, layer_norm, prelu
+from d2s.static.layers import conv3d
+from d2s.static.learning import conv2d_transpose, group_norm, instance_norm, layer_norm, prelu
 
 __all__ = ["conv2d_transpose", "conv3d", "group_norm", "instance_norm", "layer_norm", "prelu"]  # as they were, and are
 

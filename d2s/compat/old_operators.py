@@ -19,7 +19,7 @@ from d2s.errors import ArgumentError
 from d2s.ops import math
 from d2s.ops.compare import cast
 from d2s.ops.create import full_like
-from d2s.static.recording import Variable
+from d2s.static.variable import Variable
 
 
 def _whole(x: Any, other: Any) -> Any:

@@ -29,7 +29,7 @@ from d2s.nn.parameter import Parameter
 from d2s.ops.create import zeros_like
 from d2s.ops.operators import Operators
 from d2s.ops.shape import reshape
-from d2s.static.recording import Variable
+from d2s.static.variable import Variable
 
 METHODS = [
     "sum",

@@ -22,7 +22,7 @@ from d2s.eager.tensor import to_tensor
 from d2s.nn.parameter import Parameter
 from d2s.optimizer.optimizer import Optimizer
 from d2s.static.program import default_main_program
-from d2s.static.recording import Variable
+from d2s.static.variable import Variable
 
 
 class OptimizerState(dict):  # type: ignore[type-arg]

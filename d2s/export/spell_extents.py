@@ -91,7 +91,7 @@ def _(pen: Pen) -> None:
     _counted(pen, pen.names[0], None)
 
 
-@spells("cut", _MOVED, narrow=True)
+@spells("cut", _NUMBERS, narrow=True)
 def _(pen: Pen) -> None:
     x, start, count = pen.names
     line = Type(types.int64, (pen.outputs[0].shape[pen.attrs["axis"]],))

@@ -207,8 +207,8 @@ def _(pen: Pen) -> None:
     texts = _with_blanks(pen, labels)
     width = 2 * known(pen, pen.types[1].shape[1:])[0] + 1
     over = pen.write("Not", pen.write("Equal", texts, _moved(pen, texts, 2, pen.attrs["blank"], types.int64)))
-    zeros, first = pen.write("Mul", counts, pen.const(0)), pen.const([-np.inf, 0], dtype)
-    start = pen.write("OneHot", zeros, pen.const([width]), first, axis=-1)
+    zeros, first = pen.write("Mul", counts, pen.const(0)), pen.const([-np.inf, 0], types.float32)
+    start = pen.cast(pen.write("OneHot", zeros, pen.const([width]), first, axis=-1), dtype)
     scores = pen.write("LogSoftmax", pen.names[0], axis=2)
     inside = Type(dtype, (batch, width))
 

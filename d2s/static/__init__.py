@@ -30,9 +30,9 @@ from d2s.static.program import (
     name_scope,
     program_guard,
 )
-from d2s.static.recording import Variable
 from d2s.static.scope import Scope, global_scope, scope_guard
 from d2s.static.strategies import BuildStrategy, ExecutionStrategy, cuda_places, device_guard, xpu_places
+from d2s.static.variable import Variable
 
 __all__ = [
     "BuildStrategy",

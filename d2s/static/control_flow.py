@@ -20,7 +20,8 @@ from d2s.ops.compare import cast, equal
 from d2s.ops.dispatch import handling
 from d2s.ops.shape import reshape
 from d2s.static.program import declaring, in_dynamic_mode
-from d2s.static.recording import Recording, Variable
+from d2s.static.recording import Recording
+from d2s.static.variable import Variable
 from d2s.types import bool_
 
 Arm = Callable[[], Any]

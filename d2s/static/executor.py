@@ -30,10 +30,11 @@ from d2s.runtime import random_state
 from d2s.runtime.random_state import RandomState, get_rng_state, set_rng_state
 from d2s.static.host import Segment, segments
 from d2s.static.program import Program, default_main_program, eagerly
-from d2s.static.recording import Drawn, Fed, Held, Recording, Step, Variable
+from d2s.static.recording import Recording
 from d2s.static.replay import Replay
 from d2s.static.scope import Scope, global_scope
 from d2s.static.steps import Steps, form, in_graph
+from d2s.static.variable import Drawn, Fed, Held, Step, Variable
 
 KEPT = 64  # compiled forms of one program; the one used longest ago goes first
 Fetch = Value | Tensor

@@ -33,10 +33,10 @@ from d2s.ir.program import Program as Graph
 from d2s.ir.program import Value
 from d2s.static.loading import loaded
 from d2s.static.program import Program, default_main_program
-from d2s.static.recording import Fed, Held, Variable
 from d2s.static.replay import Replay
 from d2s.static.scope import global_scope
 from d2s.static.testing import as_tested
+from d2s.static.variable import Fed, Held, Variable
 
 
 def model_of(program: Program, feeds: Sequence[Variable], fetches: Sequence[Any]) -> export.Model:

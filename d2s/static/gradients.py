@@ -18,7 +18,7 @@ from typing import Any
 from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
-from d2s.static.recording import Variable
+from d2s.static.variable import Variable
 
 
 def append_backward(

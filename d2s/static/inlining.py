@@ -24,7 +24,8 @@ from d2s.capture.trace import Captured, trace
 from d2s.capture.tree import Skeleton, containers
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Node, Value
-from d2s.static.recording import Recording, Variable
+from d2s.static.recording import Recording
+from d2s.static.variable import Variable
 
 
 def inlined(

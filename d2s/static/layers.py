@@ -11,7 +11,7 @@ In: variables and sizes. Out: variables.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,32 +89,42 @@ def embedding(
     return functional.embedding(input, weight, padding_idx)
 
 
-def conv2d(
-    input: Any,
-    num_filters: int,
-    filter_size: Any,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
-    use_cudnn: bool = True,
-    act: str | None = None,
-    name: str | None = None,
-    data_format: str = "NCHW",
-) -> Any:
-    """A convolution over two axes."""
-    declaring("conv2d")
-    layer = _holder("conv2d", name)
-    channels = known("conv2d", [input.shape[1 if data_format == "NCHW" else 3]])
-    window = list(filter_size) if isinstance(filter_size, list | tuple) else [filter_size] * 2
-    inside = channels // (groups or 1)
-    deviation = (2.0 / (math.prod(window) * channels)) ** 0.5
-    weight = layer.create_parameter([num_filters, inside, *window], param_attr, default_initializer=Normal(0.0, deviation))
-    bias = layer.create_parameter([num_filters], bias_attr, is_bias=True)
-    found = functional.conv2d(input, weight, bias, stride, padding, dilation, groups or 1, data_format)
-    return activated(found, act)
+def _convolution(kind: str, layout: str, doc: str) -> Callable[..., Any]:
+    """A convolution as a call, by the name of what `functional` has; `layout` is that of images."""
+    axes, compute = len(layout) - 2, getattr(functional, kind)
+
+    def conv(
+        input: Any,
+        num_filters: int,
+        filter_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int | None = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        use_cudnn: bool = True,
+        act: str | None = None,
+        name: str | None = None,
+        data_format: str = layout,
+    ) -> Any:
+        declaring(kind)
+        layer = _holder(kind, name)
+        channels = known(kind, [input.shape[1 if data_format == layout else -1]])
+        window = list(filter_size) if isinstance(filter_size, list | tuple) else [filter_size] * axes
+        shape, deviation = [num_filters, channels // (groups or 1), *window], (2.0 / (math.prod(window) * channels)) ** 0.5
+        weight = layer.create_parameter(shape, param_attr, default_initializer=Normal(0.0, deviation))
+        bias = layer.create_parameter([num_filters], bias_attr, is_bias=True)
+        found = compute(input, weight, bias, stride, padding, dilation, groups or 1, data_format)
+        return activated(found, act)
+
+    conv.__name__ = conv.__qualname__ = kind
+    conv.__doc__ = doc
+    return conv
+
+
+conv2d = _convolution("conv2d", "NCHW", "A convolution over two axes.")
+conv3d = _convolution("conv3d", "NCDHW", "A convolution over volumes.")
 
 
 def batch_norm(

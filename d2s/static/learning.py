@@ -6,6 +6,7 @@ In: variables and sizes. Out: variables.
 [[-1.0, 1.0]]
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from d2s import nn
@@ -14,85 +15,39 @@ from d2s.nn.layer import Layer
 from d2s.static.layers import known
 
 
-def _given(**attrs: Any) -> dict[str, Any]:
-    """Attributes that were given, for layers that know their defaults."""
-    return {name: value for name, value in attrs.items() if value is not None}
+def _transposed(kind: str, layer_of: Any, layout: str, doc: str) -> Callable[..., Any]:
+    """A convolution backwards as a call, of a layer; `layout` is that of images."""
+
+    def conv_transpose(
+        input: Any,
+        num_filters: int,
+        output_size: Any = None,
+        filter_size: Any = None,
+        padding: Any = 0,
+        stride: Any = 1,
+        dilation: Any = 1,
+        groups: int | None = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        use_cudnn: bool = True,
+        act: str | None = None,
+        name: str | None = None,
+        data_format: str = layout,
+    ) -> Any:
+        channels = known(kind, [input.shape[1 if data_format.startswith("NC") else -1]])
+        given = {"weight_attr": param_attr, "bias_attr": bias_attr, "data_format": data_format}
+        attrs = {name: value for name, value in given.items() if value is not None}  # the layer knows its defaults
+        place = {"padding": padding, "dilation": dilation, "groups": groups or 1}
+        layer = layer_of(channels, num_filters, filter_size, stride, **place, **attrs)
+        return activated(layer(input, output_size), act)
+
+    conv_transpose.__name__ = conv_transpose.__qualname__ = kind
+    conv_transpose.__doc__ = doc
+    return conv_transpose
 
 
-def _channels(input: Any, data_format: str) -> Any:
-    return input.shape[1 if data_format.startswith("NC") else -1]
-
-
-def conv2d_transpose(
-    input: Any,
-    num_filters: int,
-    output_size: Any = None,
-    filter_size: Any = None,
-    padding: Any = 0,
-    stride: Any = 1,
-    dilation: Any = 1,
-    groups: int | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
-    use_cudnn: bool = True,
-    act: str | None = None,
-    name: str | None = None,
-    data_format: str = "NCHW",
-) -> Any:
-    """A convolution backwards."""
-    attrs = _given(weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format)
-    channels = known("conv2d_transpose", [_channels(input, data_format)])
-    layer = nn.Conv2DTranspose(
-        channels, num_filters, filter_size, stride, padding, dilation=dilation, groups=groups or 1, **attrs
-    )
-    return activated(layer(input, output_size), act)
-
-
-def conv3d_transpose(
-    input: Any,
-    num_filters: int,
-    output_size: Any = None,
-    filter_size: Any = None,
-    padding: Any = 0,
-    stride: Any = 1,
-    dilation: Any = 1,
-    groups: int | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
-    use_cudnn: bool = True,
-    act: str | None = None,
-    name: str | None = None,
-    data_format: str = "NCDHW",
-) -> Any:
-    """A convolution over volumes, backwards."""
-    attrs = _given(weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format)
-    channels = known("conv3d_transpose", [_channels(input, data_format)])
-    layer = nn.Conv3DTranspose(
-        channels, num_filters, filter_size, stride, padding, dilation=dilation, groups=groups or 1, **attrs
-    )
-    return activated(layer(input, output_size), act)
-
-
-def conv3d(
-    input: Any,
-    num_filters: int,
-    filter_size: Any,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
-    use_cudnn: bool = True,
-    act: str | None = None,
-    name: str | None = None,
-    data_format: str = "NCDHW",
-) -> Any:
-    """A convolution over volumes."""
-    attrs = _given(weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format)
-    channels = known("conv3d", [_channels(input, data_format)])
-    layer = nn.Conv3D(channels, num_filters, filter_size, stride, padding, dilation, groups or 1, **attrs)
-    return activated(layer(input), act)
+conv2d_transpose = _transposed("conv2d_transpose", nn.Conv2DTranspose, "NCHW", "A convolution backwards.")
+conv3d_transpose = _transposed("conv3d_transpose", nn.Conv3DTranspose, "NCDHW", "A convolution over volumes, backwards.")
 
 
 def layer_norm(

@@ -21,8 +21,9 @@ from d2s.ir.program import Program as Graph
 from d2s.ir.program import Value
 from d2s.nn.parameter import Parameter
 from d2s.static.program import Program
-from d2s.static.recording import Fed, Held, Recording, Variable, awaiting
+from d2s.static.recording import Recording, awaiting
 from d2s.static.scope import global_scope
+from d2s.static.variable import Fed, Held, Variable
 
 
 def _opened(graph: Graph, recording: Recording) -> None:

@@ -5,11 +5,10 @@
 """
 
 from d2s.static.control_flow import case, cond, py_func, switch_case, while_loop
-from d2s.static.layers import batch_norm, conv2d, embedding, fc
+from d2s.static.layers import batch_norm, conv2d, conv3d, embedding, fc
 from d2s.static.learning import (
     bilinear_tensor_product,
     conv2d_transpose,
-    conv3d,
     conv3d_transpose,
     group_norm,
     instance_norm,

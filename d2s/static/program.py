@@ -29,8 +29,9 @@ from d2s.nn.initializer import Initializer
 from d2s.nn.parameter import Parameter
 from d2s.ops.dispatch import handlers
 from d2s.static.input_spec import InputSpec
-from d2s.static.recording import Fed, Held, Recording, Variable
+from d2s.static.recording import Recording
 from d2s.static.scope import Scope, global_scope
+from d2s.static.variable import Fed, Held, Variable
 from d2s.types import Dim, Type
 
 

@@ -21,8 +21,9 @@ from d2s.errors import ArgumentError, CaptureError, D2SError
 from d2s.extents import Answer, Extent, axes, come_to
 from d2s.ir.program import Builder, Node, Program, Value
 from d2s.ops import OPS
-from d2s.static.recording import Fed, Recording
+from d2s.static.recording import Recording
 from d2s.static.testing import as_tested
+from d2s.static.variable import Fed
 from d2s.types import Dim, Type
 
 

@@ -21,9 +21,10 @@ from d2s.ops import OPS
 from d2s.ops.dispatch import handling
 from d2s.ops.recording import Recorder, Symbolic
 from d2s.optimizer.recorded import CLIPS, Kernel, Stepped, limits, says_its_own_step
-from d2s.static.recording import Recording, Step
+from d2s.static.recording import Recording
 from d2s.static.replay import Replay
 from d2s.static.scope import Scope
+from d2s.static.variable import Step
 from d2s.types import Type, bool_
 
 

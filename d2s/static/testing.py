@@ -15,7 +15,8 @@ In: a recording. Out: its nodes, those that only training has replaced.
 from collections.abc import Iterator
 
 from d2s.ir.program import Node, Value
-from d2s.static.recording import Held, Recording
+from d2s.static.recording import Recording
+from d2s.static.variable import Held
 from d2s.types import Type
 
 
