@@ -1,0 +1,79 @@
+"""Static functions in many threads, behind forks, and on many shapes: always right, and nothing piles up."""
+
+import gc
+import os
+import pathlib
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import d2s
+
+STATUS = pathlib.Path("/proc/self/status")
+
+
+def data(*shape, wants=False):
+    values = np.random.default_rng(len(shape)).standard_normal(shape).astype("float32")
+    return d2s.to_tensor(values, stop_gradient=not wants)
+
+
+def loss(x, w):
+    while x.abs().max() > 1.0:
+        x = x * 0.5
+    return d2s.tanh(x @ w).sum() if x.shape[0] % 2 else (x @ w).exp().mean()
+
+
+def gradient(call, shape):
+    """The loss of a shape and the gradient of its weight, as bytes."""
+    w = data(shape[-1], 3, wants=True)
+    y = call(data(*shape), w)
+    y.backward()
+    return y.numpy().tobytes(), w.grad.numpy().tobytes()
+
+
+def test_eight_threads_and_twenty_shapes_from_cold():
+    shapes = [(n % 5 + 1, n % 4 + 2) for n in range(20)]
+    wanted = [gradient(loss, shape) for shape in shapes]
+    static = d2s.to_static(loss)
+    with ThreadPoolExecutor(8) as pool:
+        for k in range(8):  # each thread begins with another shape
+            order = shapes[k:] + shapes[:k]
+            found = list(pool.map(lambda shape: gradient(static, shape), order))
+            assert found == wanted[k:] + wanted[:k]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_forked_behind_parallel_work_does_the_same():
+    """It has none of the threads: it runs alone, or starts its own."""
+    static, x = d2s.to_static(lambda x, w: ((x @ w).exp() + 1.0).log().sum()), data(600, 300)
+    wanted = gradient(static, (600, 300))
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda _: gradient(static, (600, 300)), range(8))) == [wanted] * 8
+        child = os.fork()
+        if not child:
+            signal.alarm(30)
+            again = [gradient(static, (600, 300)) for _ in range(3)]
+            os._exit(0 if again == [wanted] * 3 and static(x, x.T).shape == [] else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="this system does not tell how much memory is used")
+def test_two_thousand_shapes_leave_no_memory_behind():
+    def used():
+        gc.collect()
+        return int(STATUS.read_text().split("VmRSS:")[1].split()[0]) // 1024
+
+    def run(numbers):
+        for n in numbers:
+            x = d2s.to_tensor(np.ones((n % 50 + 2, n // 50 + 2), "float32"), stop_gradient=n % 2 > 0)
+            assert static(x).shape == x.shape
+
+    static = d2s.to_static(lambda x: d2s.tanh(x) * 2.0)
+    run(range(100))
+    before = used()
+    run(range(100, 2100))
+    assert used() - before < 50
+    assert len(static.variants) <= 4
