@@ -31,4 +31,10 @@ CASES = {
     "convert_200": Started("rewriting of a function of 200 lines: at most 200"),
     "first_call_cold": Started("first x + w in a new process, nothing compiled yet", cold=True),
     "first_call_warm": Started("first x + w in a new process, kernels kept by an earlier one"),
+    "lenet_step_cold": Started("first train step of LeNet as a graph, Adam, nothing compiled yet: at most 3000", cold=True),
+    "lenet_step_warm": Started("the same, kernels kept by an earlier process: at most 300"),
+    "mlp_step_cold": Started("first train step of 784-256-128-10 as a graph, nothing compiled yet: at most 2000", cold=True),
+    "mlp_step_warm": Started("the same, kernels kept by an earlier process: at most 300"),
+    "mlp_second_model": Started("first train step of another such model in the same process: at most 150"),
+    "mlp_second_batch": Started("first step of another batch size, beside one of a size known: at most 10 more"),
 }

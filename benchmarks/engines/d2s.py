@@ -55,7 +55,54 @@ start = time.perf_counter()
 d2s.convert.converted(scope["f"])
 print((time.perf_counter() - start) * 1e3)
 """
+_STEPS = """
+import time
+import d2s
+from d2s import nn
+
+
+def mlp():
+    return nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
+
+
+def lenet():
+    stages = [layer for i, o in ((1, 20), (20, 50)) for layer in (nn.Conv2D(i, o, 5), nn.ReLU(), nn.MaxPool2D(2, 2))]
+    return nn.Sequential(*stages, nn.Flatten(), nn.Linear(800, 10))
+
+
+def trained(network):
+    optimizer = d2s.optimizer.Adam(1e-3, parameters=network.parameters())
+
+    @d2s.jit.to_static
+    def step(x, y):
+        nn.functional.cross_entropy(network(x), y).backward()
+        optimizer.step()
+        optimizer.clear_grad()
+
+    return step
+
+
+def taken(step, count, *shape):
+    start = time.perf_counter()
+    step(d2s.ones([count, *shape]), d2s.zeros([count, 1], "int64"))
+    return (time.perf_counter() - start) * 1e3
+
+
+step = trained({network}())
+first = taken(step, 64, *{shape})
+"""
+_MLP_STEPS, _LENET_STEPS = _STEPS.format(network="mlp", shape=(784,)), _STEPS.format(network="lenet", shape=(1, 28, 28))
+_LATER = """
+for _ in range(3):
+    known = taken(step, 64, 784)
+"""
 PROGRAMS = {
+    "lenet_step_cold": _LENET_STEPS + "print(first)",
+    "lenet_step_warm": _LENET_STEPS + "print(first)",
+    "mlp_step_cold": _MLP_STEPS + "print(first)",
+    "mlp_step_warm": _MLP_STEPS + "print(first)",
+    "mlp_second_model": _MLP_STEPS + _LATER + "print(taken(trained(mlp()), 64, 784))",
+    "mlp_second_batch": _MLP_STEPS + _LATER + "print(taken(step, 32, 784) - known)",
     "capture_mlp": _CAPTURE.format(net=_MLP),
     "capture_resnet50": _CAPTURE.format(net=_RESNET),
     "convert_200": _CONVERT,

@@ -11,6 +11,7 @@ call; None where the answer is no, or not known so quickly: then `Key.fits` and 
 """
 
 import functools
+import itertools
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,6 +24,7 @@ from d2s.jit.signature import Key, Leaf, fingerprint
 from d2s.types import Type
 
 Matches = Callable[[tuple[Any, ...]], list[Any] | None]
+_FEW = 4  # tensors that are compared two by two
 _SMALL = 64  # items of a container that are looked at one by one
 _BY_VALUE = (bool, int, str, bytes, type(None))
 _WITH_CONTENT = (list, dict, tuple)
@@ -60,7 +62,9 @@ class Check:
         for name, leaf in zip(self.leaves, key.leaves, strict=True):
             if leaf.same_as >= 0:
                 self.test(f"{name} is {self.leaves[leaf.same_as]}")
-        if len(own) > 1:
+        if 1 < len(own) <= _FEW:
+            self.test(" and ".join(f"{a} is not {b}" for a, b in itertools.combinations(own, 2)))
+        elif len(own) > _FEW:
             self.test(f"len({{{', '.join(f'id({n})' for n in own)}}}) == {len(own)}")
 
     def _structure(self, value: str, skeleton: Any, given: Any) -> None:

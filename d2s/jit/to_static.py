@@ -36,6 +36,7 @@ from d2s.jit.variant import Variant
 from d2s.nn import recorded as walks  # noqa: F401 - says how captures record a layer's walks
 from d2s.nn.layer import Layer
 from d2s.optimizer import recorded  # noqa: F401 - says how captures record an optimizer's methods
+from d2s.runtime.native_entry import in_turn
 from d2s.runtime.plan import Plan
 from d2s.stages import stage
 from d2s.static.inlining import inlined
@@ -169,7 +170,11 @@ class StaticFunction:
             self.variants.sort(key=lambda pair: pair[1] is not variant)
             if variant.is_slow:
                 variant.hasten(self.function, self.signature(), leaves)
-            self.quick[:] = [v.quick for _, v in self.variants[:LOOKED_AT] if v.quick]
+            self._choose_quick()
+
+    def _choose_quick(self) -> None:
+        """Of the variants looked at first, those that have a quick way."""
+        self.quick[:] = [v.quick for _, v in self.variants[:LOOKED_AT] if v.quick]
 
     def _declared(self, recording: Recording, arguments: dict[str, Any]) -> Any:
         """The function as a part of a program that is being declared."""
@@ -258,7 +263,7 @@ class StaticFunction:
                 continue  # code that asks for an extent's number is captured once for each number
             self.variants[LIMIT - 1 :] = []
             self.variants.insert(0, (key, variant))
-            self.quick[:] = [v.quick for _, v in self.variants[:LOOKED_AT] if v.quick]
+            self._choose_quick()
             return variant
         raise AssertionError("unreachable")
 
@@ -327,6 +332,24 @@ class StaticFunction:
         if isinstance(self.owner, Layer) and self.owner.__dict__.get("forward") is self:
             del self.owner.__dict__["forward"]
         return self.captured_as()
+
+
+class FreeFunction(StaticFunction):
+    """One that is no method. Its `__call__` is a slot, in which stands what native code tries in turn: the quick ways."""
+
+    __slots__ = ("__call__",)
+
+    def __init__(self, function: Callable[..., Any], input_spec: Sequence[Any] | None = None, full_graph: bool = True) -> None:
+        super().__init__(function, input_spec, full_graph=full_graph)
+        self._choose_quick()
+
+    def _choose_quick(self) -> None:
+        super()._choose_quick()
+        entry = in_turn(self.quick, MISSED, self._otherwise) if self.quick else super().__call__
+        object.__setattr__(self, "__call__", entry)
+
+    def _otherwise(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._called(args, kwargs)
 
 
 _forbidden = threading.local()
@@ -407,7 +430,7 @@ def to_static(function: Any = None, input_spec: Sequence[Any] | None = None, ful
         return StaticFunction(function.__func__, input_spec, function.__self__, full_graph)
     if not callable(function) or isinstance(function, type):
         raise DTypeError("D2S0001", f"to_static(): expects a function, a method or a Layer, got {type(function).__name__}")
-    return StaticFunction(function, input_spec, full_graph=full_graph)
+    return FreeFunction(function, input_spec, full_graph)
 
 
 def not_to_static(func: Any = None) -> Any:

@@ -67,16 +67,19 @@ class _MethodDef(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("meth", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
 
 
+METH_O = 0x0008
+
+
 @functools.cache
-def _method(address: int) -> _MethodDef:
-    return _MethodDef(b"door", address, 0x0008, None)  # METH_O
+def _method(address: int, flags: int) -> _MethodDef:
+    return _MethodDef(b"door", address, flags, None)
 
 
-def builtin(address: int, self: Any) -> Callable[[tuple[Any, ...]], Any]:
-    """A native function of a table and one argument as Python calls it."""
+def builtin(address: int, self: Any, flags: int = METH_O) -> Callable[..., Any]:
+    """A native function of an object and one argument, or what else `flags` say, as Python calls it."""
     new = ctypes.pythonapi.PyCMethod_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p]
-    function: Callable[[tuple[Any, ...]], Any] = new(ctypes.addressof(_method(address)), self, None, None)
+    function: Callable[..., Any] = new(ctypes.addressof(_method(address, flags)), self, None, None)
     return function
 
 

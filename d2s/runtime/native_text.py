@@ -34,6 +34,7 @@ PYTHON = (
     *("Py_IncRef", "Py_DecRef", "PyType_IsSubtype", "PyType_GenericAlloc", "PyTuple_New", "PyIter_Next", "PyObject_GetAttr"),
     *("PyLong_AsLongLongAndOverflow", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread"),
     *("PyThreadState_Get", "PyLong_FromSsize_t", "PyErr_CheckSignals"),
+    *("PyObject_Call", "PyErr_ExceptionMatches", "PyErr_Clear"),
 )
 DECLARED = """
 declare void @Py_IncRef(ptr)
@@ -50,6 +51,9 @@ declare void @PyEval_RestoreThread(ptr)
 declare ptr @PyThreadState_Get()
 declare ptr @PyLong_FromSsize_t(i64)
 declare i32 @PyErr_CheckSignals()
+declare ptr @PyObject_Call(ptr, ptr, ptr)
+declare i32 @PyErr_ExceptionMatches(ptr)
+declare void @PyErr_Clear()
 declare double @llvm.fabs.f64(double)
 
 @operands = internal constant [64 x i32] OPERANDS

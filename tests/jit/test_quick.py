@@ -178,3 +178,21 @@ def test_many_threads_at_once():
         wanted = net(x).numpy()
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(lambda _: np.array_equal(net(x).numpy(), wanted), range(200)))
+
+
+def test_a_call_of_a_free_function_is_as_one_of_any_other():
+    """Where it stands in front of its quick ways: what misses, fits nothing or raises goes on as it did."""
+    static, _ = quick_of(lambda x, /, k=2.0, *, add=1.0: x * k + add, tensor([1.0]))
+    assert static(tensor([1.0]), 3.0, add=2.0).tolist() == [5.0] == static(*(tensor([1.0]), 3.0), add=2.0).tolist()
+    assert static(tensor([1.0, 2.0])).tolist() == [3.0, 5.0] and static(tensor([1], "int64"), 2, add=1).tolist() == [3]
+    for args, kwargs in (((), {}), ((tensor([1.0]),) * 3, {}), ((tensor([1.0]),), {"x": 1}), ((tensor([1.0]),), {"odd": 1})):
+        for _ in range(2):
+            with pytest.raises(D2SError, match="argument"):
+                static(*args, **kwargs)
+    for _ in range(4):
+        assert static(tensor([1.0])).tolist() == [3.0] and static(tensor([1], "int64"), 2, add=1).tolist() == [3]
+    assert len(static.quick) >= 2 and callable(static) and isinstance(static, d2s.jit.StaticFunction)
+    call = static.__call__
+    del static, _
+    gc.collect()
+    assert call(tensor([1.0])).tolist() == [3.0]
