@@ -109,7 +109,7 @@ def generalize(old: Key, new: Key) -> Key | None:
     for a, b in zip(old.leaves, new.leaves, strict=True):
         if dataclasses.replace(a, shape=()) != dataclasses.replace(b, shape=()) or len(a.shape) != len(b.shape):
             return None
-        if any(x != y and 1 in (x, y) for x, y in zip(a.shape, b.shape, strict=True)):
+        if any(x != y == 1 for x, y in zip(a.shape, b.shape, strict=True)):
             return None
         pairs = zip(a.shape, b.shape, strict=True)
         leaves.append(

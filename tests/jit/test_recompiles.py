@@ -113,9 +113,9 @@ def test_checks_see_what_they_read_otherwise():
 
 def test_fifty_extents_are_two_captures_and_floats_one():
     static = d2s.to_static(lambda x, lr: x * lr)
-    for n in range(2, 52):
+    for n in range(1, 51):
         static(d2s.to_tensor([1.0] * n), 0.01 * n)
-    assert len(static.variants) == 2 and static.recompiles() == ["x: f32[2] → f32[3]"]
+    assert len(static.variants) == 2 and static.recompiles() == ["x: f32[1] → f32[2]"]
 
 
 def test_variants_go_with_the_function():
