@@ -166,7 +166,7 @@ def recorded(region: Tracer, arm: Arm) -> list[Any] | None:
         if isinstance(error, CaptureError):
             raise
     except RecursionError as error:
-        message = "a function calls itself as long as a tensor says so, which a graph cannot do yet"
+        message = "a function calls itself as long as a tensor says so, with other kinds of values each time, or inside a `try`"
         raise CaptureError("D2S1003", message, where=_line_of(error), hint="write it as a `while`") from error
     except Exception as error:
         if is_internal(error):

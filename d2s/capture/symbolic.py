@@ -229,6 +229,7 @@ class Tracer(Recorder):
         self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
         self.attempts: list[Attempt] = []  # runs of statements that may catch what is raised
         self.active: dict[Any, list[Any]] = {}  # the calls of the user's functions that go on
+        self.bodies: list[Any] = []  # functions that call themselves, whose bodies are being captured
         self.given: set[int] = set()  # lists and dicts that were there before the capture
         self.facts: list[Fact] = []  # what is known in this region and was not outside of it
         self._told: dict[tuple[int, bool], list[Fact]] = {}  # what follows from a condition

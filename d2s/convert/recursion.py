@@ -39,15 +39,27 @@ class Activation:
     def __init__(self, tracer: Tracer, bound: inspect.BoundArguments, recursion: "Recursion | None" = None) -> None:
         self.tracer, self.recursion, self.mark = tracer, recursion, tracer.root.heap.mark()
         self.declined = False  # whether its numbers have to be Python's
+        self.within = _innermost(tracer)
         self.forms = forms_of(bound.arguments.values(), tracer)
 
     def is_like(self, tracer: Tracer, values: Sequence[Any]) -> bool:
         """Whether a call on another path, of these, does the same again."""
-        apart = self.tracer is not tracer and not tracer.root.heap.changed_since(self.mark)
-        return apart and all(map(alike, self.forms, forms_of(values, self.tracer)))
+        apart = self.tracer is not tracer and self.within is _innermost(tracer)
+        return (
+            apart
+            and not tracer.root.heap.changed_since(self.mark)
+            and all(map(alike, self.forms, forms_of(values, self.tracer)))
+        )
 
     def is_counting(self, tracer: Tracer, values: Sequence[Any]) -> bool:
-        return self.tracer is not tracer and all(map(only_numbers_differ, self.forms, forms_of(values, self.tracer)))
+        apart = self.tracer is not tracer and self.within is _innermost(tracer)
+        return apart and all(map(only_numbers_differ, self.forms, forms_of(values, self.tracer)))
+
+
+def _innermost(tracer: Tracer) -> "Recursion | None":
+    """The body that is being captured."""
+    found: list[Recursion] = tracer.root.bodies
+    return found[-1] if found else None
 
 
 def forms_of(values: Iterable[Any], tracer: Tracer) -> list[Form]:
@@ -108,8 +120,8 @@ class Recursion:
         self, tracer: Tracer, function: types.FunctionType, active: list[Activation], bound: inspect.BoundArguments
     ) -> None:
         self.tracer, self.function, self.active, self.bound = tracer, function, active, bound
-        same = [one for those in tracer.root.active.values() for one in those if one.recursion is not None]
-        self.name = function.__name__ + (f"_{len(same)}" if same else "")
+        around = len(tracer.root.bodies)
+        self.name = function.__name__ + (f"_{around}" if around else "")
         self.owners: list[Any] = []  # containers and places it changes
         self.state = list(map(join, active[-1].forms, forms_of(bound.arguments.values(), active[-1].tracer)))
         self.result: Form | None = None
@@ -124,6 +136,8 @@ class Recursion:
             region, end, found = self._round()
             self._take_in(region, end, found)
             if self.settled and self.result is None:
+                if any(body.result is None for body in self.tracer.root.bodies):
+                    raise Ended  # it waits for what a body around it gives
                 refuse("D2S1003", f"'{self.function.__name__}' calls itself on every path", "return something on some path")
             self._refuse_types(region)
             outputs = self._outputs(region, end, found) if self.settled else []
@@ -169,12 +183,14 @@ class Recursion:
         """The body captured once, on what is known so far; what it gives, MISSING if it never comes to its end."""
         region: Any = self.tracer.region("body")
         self.region: Tracer = region
+        self.tracer.root.bodies.append(self)
         self.active.append(Activation(region, self.bound, self))
         try:
             with self.tracer.root.heap.path(region) as found:
                 ends = recorded(region, lambda: [self._run(region)])
         finally:
             self.active.pop()
+            self.tracer.root.bodies.pop()
         return region, MISSING if ends is None else ends[0], found
 
     def _run(self, region: Any) -> Any:

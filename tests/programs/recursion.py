@@ -248,3 +248,51 @@ def a_list_is_read(x, n):
         return total([parts[1], parts[0] * 2], k - 1)
 
     return total([x, x + 1], n)
+
+
+@program(*COUNTS)
+def three_call_each_other(x, n):
+    def first(y, k):
+        return second(y, k) if k > 2 else y
+
+    def second(y, k):
+        return first(y * 2, k - 1) + third(y, k - 1)
+
+    def third(y, k):
+        return y * 1.0 if k <= 0 else third(y + 1, k - 1)
+
+    return first(x, n) + third(x, n)
+
+
+@program(*COUNTS)
+def one_inside_of_another(x, n):
+    def inner(y, k):
+        return y * 1.0 if k <= 0 else inner(y * 0.5, k - 1) + y
+
+    def outer(y, k):
+        z = inner(y, k)
+        return z if k <= 1 else outer(z, k - 2) * inner(y, k - 1)
+
+    return outer(x, n)
+
+
+@program(*COUNTS)
+def it_prints_and_ends_in_strings(x, n):
+    def run(k):
+        print("left", k.item())
+        return "end" if k <= 0 else ("even" if k == 2 else run(k - 1))
+
+    return x * 2, run(n)
+
+
+@program(*COUNTS)
+def what_it_raises_is_caught_inside(x, n):
+    def run(y, k):
+        try:
+            if k == 2:
+                raise ValueError("two")
+            return y if k <= 0 else run(y * 2, k - 1) * 1.5
+        except ValueError:
+            return y * 0.5
+
+    return run(x, n)
