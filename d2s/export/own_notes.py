@@ -93,7 +93,7 @@ def _program(text: str) -> Program:
 def _typed(node: Node) -> tuple[Type, ...]:
     """The types of a node's results, if its attributes are what capture would have written: kernels trust them."""
     op, given = OPS[node.op], [v.type for v in node.inputs]
-    if op.has("canonical") and node.op != "embedding":
+    if op.has("canonical"):
         usual = {name: value for name, value in op.attributes.items() if value is not inspect.Parameter.empty}
         _rule(op.canonical(given, usual | node.attrs) == node.attrs, node)
     rank = len(given[0].shape) if given else 0
@@ -129,7 +129,7 @@ def _is_count(value: Any, rank: int) -> bool:
 
 _RULES: dict[str, Callable[[Any, int], bool]] = {
     "axis": _is_axis, "channel": _is_axis, "axes": _are_axes, "dropped": _are_axes, "lows": _are_widths, "highs": _are_widths,
-    "count": _is_count, "padding_idx": lambda value, rank: type(value) is int and value >= -1,
+    "count": _is_count, "padding_idx": lambda value, rank: value is None or (type(value) is int and value >= 0),
     "counts": lambda value, rank: all(_is_count(n, rank) for n in value),
     "dims": lambda value, rank: type(value) is int and 1 <= value <= rank,
     "steps": lambda value, rank: all(type(n) is int and 0 < abs(n) < _MOST for n in value),

@@ -43,10 +43,10 @@ def _(pen: Pen) -> None:
 @says("embedding")
 def _(pen: Pen) -> None:
     index, padding = _index(pen, pen.names[0], 0), pen.attrs["padding_idx"]
-    found = pen.write("Gather", pen.names[1], index, to=0 if padding < 0 else None, axis=0)
-    if padding >= 0 and pen.types[1].dtype is types.bool_:
+    found = pen.write("Gather", pen.names[1], index, to=0 if padding is None else None, axis=0)
+    if padding is not None and pen.types[1].dtype is types.bool_:
         refuse("embedding of bool")
-    if padding >= 0:
+    if padding is not None:
         same = pen.write("Equal", pen.cast(index, types.int64), pen.const(padding))
         hidden = pen.write("Unsqueeze", same, pen.const([-1]))
         pen.write("Where", hidden, pen.const(0, pen.types[1].dtype), found, to=0)

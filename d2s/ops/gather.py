@@ -210,10 +210,10 @@ def _(x, weight, padding_idx, sparse):
     return {"padding_idx": _padding(weight.shape, padding_idx), "sparse": flag(sparse, "sparse")}
 
 
-def _padding(table: Shape, index: Any) -> int:
-    """The row that is zeros; -1: none is."""
+def _padding(table: Shape, index: Any) -> int | None:
+    """The row that is zeros, counted from the first; None: none is."""
     if index is None:
-        return -1
+        return None
     found, rows = whole_number(index, "embedding", "padding_idx"), table[0] if table else 0
     if isinstance(rows, str) and found < 0:
         raise unnamed("embedding", f"row {found} of {rows}")
@@ -236,7 +236,7 @@ def _(x, weight, padding_idx, sparse):
 
 @embedding.rule("kernel")
 def _(x, weight, out, padding_idx, sparse):
-    value = "weight[{at}]" if padding_idx < 0 else "weight[{at}] if j0 != " + str(padding_idx) + " else T(0)"
+    value = "weight[{at}]" if padding_idx is None else "weight[{at}] if j0 != " + str(padding_idx) + " else T(0)"
     return read(_looked_up(x, weight), ["x"], value, "0")
 
 
@@ -251,11 +251,11 @@ def _(g, out, x, weight, padding_idx, sparse):
 
 
 @op(paddle=None)
-def looked_up(x, index, weight, padding_idx: int):
+def looked_up(x, index, weight, padding_idx: int | None):
     """The transpose of `embedding`: zeros in the shape of a table, with what x holds for a row added there, in order.
 
     >>> x, i, table = d2s.to_tensor([[1.0], [2.0], [3.0]]), d2s.to_tensor([1, 0, 1]), d2s.to_tensor([[0.0], [0.0]])
-    >>> d2s.ops.gather.looked_up(x, i, table, -1).numpy().tolist()
+    >>> d2s.ops.gather.looked_up(x, i, table, None).numpy().tolist()
     [[2.0], [4.0]]
     """
 
@@ -273,7 +273,7 @@ def _(x, index, weight, padding_idx):
 
 @looked_up.rule("kernel")
 def _(x, index, weight, out, padding_idx):
-    skip = "" if padding_idx < 0 else f" and j0 != {padding_idx}"
+    skip = "" if padding_idx is None else f" and j0 != {padding_idx}"
     return written(_looked_up(index, weight), ["index"], "T(0)", "out[{to}] += x[{source}]", "0", skip)
 
 
@@ -284,4 +284,4 @@ def _(value, x, index, weight, padding_idx):
 
 @looked_up.rule("vjp")
 def _(g, out, x, index, weight, padding_idx):
-    return lambda: embedding(index, g, None if padding_idx < 0 else padding_idx), None, None
+    return lambda: embedding(index, g, padding_idx), None, None

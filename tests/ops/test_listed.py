@@ -11,7 +11,7 @@ from d2s.ir.program import Builder, Value
 from d2s.ops import OPS
 from d2s.runtime import interpreter, launch
 from d2s.runtime.call import Call, same_bits
-from tests.samples import LISTED, accepts
+from tests.samples import KERNELS, LISTED, accepts, fits
 
 every = pytest.mark.parametrize("name", sorted(LISTED))
 
@@ -86,6 +86,25 @@ def test_inference_and_executor_agree_with_eager(name):
         assert [launch.type_of(a) for a in eager] == [v.type for v in program.outputs]
         for found in (interpreter.run(program, arrays), Call(program)(arrays)):
             assert all(same_bits(a, b) for a, b in zip(eager, found, strict=True)), f"{name} {attrs}"
+
+
+def tried(name):
+    """Types and attributes as users give them, of all samples of an op."""
+    of = accepts(name)[-1]
+    if name in LISTED:
+        return [([launch.type_of(np.asarray(a)) for a in arrays], attrs) for arrays, attrs in cases(name, of)]
+    pairs = itertools.product(KERNELS[name].shapes, KERNELS[name].attrs)
+    return [([types.Type(of, s) for s in shapes], attrs) for shapes, attrs in pairs if fits(attrs, len(shapes[0]))]
+
+
+@pytest.mark.parametrize("name", sorted(name for name, op in OPS.items() if op.has("canonical")))
+def test_canonical_attributes_stay_what_they_are(name):
+    """A file's Program holds them, and is believed only if they are what capture would write for them."""
+    op = OPS[name]
+    for given, attrs in tried(name):
+        full = op.canonical(given, {**op.attributes, **attrs})
+        again = op.canonical(given, {**op.attributes, **full})
+        assert again == full and repr(again) == repr(full)
 
 
 @pytest.mark.parametrize("name", sorted(n for n in LISTED if OPS[n].has("vjp") and LISTED[n].smooth))

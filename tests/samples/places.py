@@ -86,7 +86,7 @@ def with_numbers(make):
 
 
 def looked_up(x, index, weight, padding_idx):
-    kept = np.where(index[..., None] == padding_idx, np.zeros((), x.dtype), x)
+    kept = x if padding_idx is None else np.where(index[..., None] == padding_idx, np.zeros((), x.dtype), x)
     return collect(kept, weight, index, axes=(0,))
 
 
@@ -150,7 +150,7 @@ SAMPLES = {
     ),
     "looked_up": Listed(
         looked_up,
-        lambda make: [([make(*i.shape, s[1]), i, make(*s)], {"padding_idx": p}) for s, i in ROWS for p in (-1, 1)],
+        lambda make: [([make(*i.shape, s[1]), i, make(*s)], {"padding_idx": p}) for s, i in ROWS for p in (None, 1)],
         kinds="if",
     ),
     "positions": Listed(
