@@ -6,8 +6,10 @@
 
 import contextlib
 import functools
+import inspect
 import math
 import os
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -67,4 +69,22 @@ def space(size: int) -> np.ndarray:
 
 
 def _no_room(name: str, shape: Sequence[int], dtype: np.dtype) -> ArgumentError:
-    return ArgumentError("D2S0004", f"{name}(): a {dtype} tensor of shape {brief(list(shape))} does not fit into memory")
+    kind = f"{'an' if dtype.name[0] == 'i' else 'a'} {dtype}"
+    return ArgumentError("D2S0004", f"{_asked(name)}(): {kind} tensor of shape {brief(list(shape))} does not fit into memory")
+
+
+def _asked(name: str) -> str:
+    """What the user called: the outermost function of d2s under the user's code, for whose sake `name` is made."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        code, made_for = frame.f_code, frame.f_locals.get("self")
+        if code.co_name in ("__call__", "__init__") and made_for is not None:
+            name = getattr(made_for, "__name__", type(made_for).__name__)  # an op; a layer
+        elif not (code.co_name.startswith(("_", "<")) or code.co_flags & inspect.CO_NESTED or code.co_filename == _HERE):
+            name = code.co_name  # nested ones stand around those that users call
+        frame = frame.f_back  # type: ignore[assignment]
+    return name
+
+
+_HERE = _asked.__code__.co_filename  # as code objects spell it
+_PACKAGE = _HERE.removesuffix("memory.py")

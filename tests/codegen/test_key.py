@@ -16,7 +16,8 @@ from d2s.codegen import cache
 PACKAGE = pathlib.Path(d2s.__file__).parent
 PROGRAM = """
 import json, sys, d2s
-print(json.dumps([d2s.tanh(d2s.to_tensor([1.0])).item(), "numba" in sys.modules or "d2s.codegen.typed_functions" in sys.modules]))
+found = d2s.tanh(d2s.to_tensor([1.0])).item()
+print(json.dumps([found, "numba" in sys.modules or "d2s.codegen.typed_functions" in sys.modules]))
 """
 COMPILING = ("d2s.codegen.numba_kernel", "d2s.codegen.typed_functions")
 NOT_CODE = {"d2s.errors": "what is said where a text cannot be compiled"}

@@ -96,6 +96,36 @@ def test_it_is_refused_with_a_code(n):
         assert word in str(caught.value)
 
 
+HUGE = 10**15
+TALL = d2s.reshape(F, [2, 1])
+TOO_LARGE = {  # what the user called, whatever it is made of
+    "arange": lambda: d2s.arange(HUGE),
+    "linspace": lambda: d2s.linspace(0, 1, HUGE),
+    "zeros": lambda: d2s.zeros([HUGE]),
+    "eye": lambda: d2s.eye(10**8),
+    "rand": lambda: d2s.rand([HUGE]),
+    "expand": lambda: TALL.expand([2, HUGE]),
+    "broadcast_to": lambda: d2s.broadcast_to(TALL, [2, HUGE]),
+    "repeat_interleave": lambda: d2s.repeat_interleave(F, HUGE),
+    "pad": lambda: d2s.nn.functional.pad(F, [0, HUGE]),
+    "interpolate": lambda: d2s.nn.functional.interpolate(d2s.ones([1, 1, 2, 2]), size=[10**8, 10**7]),
+    "Linear": lambda: d2s.nn.Linear(10**8, 10**7),
+    "Upsample": lambda: d2s.nn.Upsample(size=[10**8, 10**7])(d2s.ones([1, 1, 2, 2])),
+    "twice": lambda: twice(TALL),
+}
+
+
+@d2s.to_static
+def twice(x):
+    return x.expand([2, HUGE])
+
+
+@pytest.mark.parametrize("name", TOO_LARGE)
+def test_what_no_memory_holds_is_refused_in_the_name_of_what_was_called(name):
+    with pytest.raises(ArgumentError, match=rf"\[D2S0004\] {name}\(\): an? \w+ tensor of shape .* does not fit into memory"):
+        TOO_LARGE[name]()
+
+
 def test_complaints_are_what_python_users_catch():
     for kind, builtin in (
         (ShapeError, ValueError),
