@@ -1,7 +1,7 @@
 """The command line: `python -m d2s warmup | explain CODE | cache | info | inspect MODEL | run MODEL`.
 
 >>> main(["explain", "D2S0070"])
-D2S0070 is no code of d2s. Nearest: D2S0004, D2S0005, D2S0006, D2S0007
+D2S0070 is no code of d2s. Nearest: D2S0003, D2S0004, D2S0005, D2S0006, D2S0007, D2S0008
 1
 """
 
@@ -23,11 +23,12 @@ import numpy as np
 import d2s
 from d2s import export, jit, types
 from d2s.codegen import cache, emit, host, store
-from d2s.errors import PAGES, ArgumentError, D2SError, FileError
+from d2s.errors import ArgumentError, D2SError, FileError
 from d2s.export import summary
 from d2s.jit.translated_layer import TranslatedLayer
 from d2s.ops import OPS, Op
 from d2s.ops.dispatch import handlers
+from d2s.pages import PAGES
 from d2s.runtime import executor, native_launcher
 from d2s.types import Type
 
@@ -159,7 +160,7 @@ def _explain(given: argparse.Namespace) -> int:
         return 0
     if code not in PAGES:
         whole = code if code.startswith("D2S") else f"D2S{code}"
-        near = ", ".join(sorted(difflib.get_close_matches(whole, PAGES, n=4, cutoff=0.0)))
+        near = ", ".join(sorted(difflib.get_close_matches(whole, PAGES, n=6, cutoff=0.0)))
         print(f"{given.code} is no code of d2s. Nearest: {near}")
         return 1
     print(page(code))

@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "d2s"
 LAYERS = [  # what stands on one line may import each other and everything above
-    "errors config stages types extents place limits flags version default_dtype memory later arguments unique_name"
+    "pages errors config stages types extents place limits flags version default_dtype memory later arguments unique_name"
     " regularizer",
     "ir",
     "ops",

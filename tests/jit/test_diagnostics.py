@@ -11,7 +11,8 @@ import pytest
 import refused_functions
 
 import d2s
-from d2s.errors import PAGES, CaptureError
+from d2s.errors import CaptureError
+from d2s.pages import PAGES
 
 X, K = d2s.to_tensor([1.0, 2.0]), d2s.to_tensor(1)
 

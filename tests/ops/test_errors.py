@@ -10,8 +10,9 @@ import pytest
 from hypothesis import strategies as st
 
 import d2s
-from d2s.errors import CODES, ArgumentError, D2SError, DTypeError, GradientError, ShapeError
+from d2s.errors import ArgumentError, D2SError, DTypeError, GradientError, ShapeError
 from d2s.ops import OPS
+from d2s.pages import PAGES
 
 F = d2s.to_tensor([1.0, 2.0])
 D = d2s.to_tensor([1.0, 2.0], "float64")
@@ -139,7 +140,7 @@ def test_complaints_are_what_python_users_catch():
 def test_a_code_must_be_known():
     with pytest.raises(AssertionError):
         D2SError("D2S7777", "what")
-    assert all(text for text in CODES.values())
+    assert all(page.meaning for page in PAGES.values())
 
 
 @pytest.mark.parametrize("where", ["", __file__ + ":1", "nowhere.py:3", "nowhere", "a comment of the text form", "x:y"])
@@ -213,7 +214,7 @@ def test_junk_gives_a_tensor_or_a_coded_complaint(name, data):
     try:
         result = OPS[name](*inputs, **attrs)
     except D2SError as error:
-        assert error.code in CODES
+        assert error.code in PAGES
     else:
         assert isinstance(result, d2s.Tensor)
 
@@ -224,7 +225,7 @@ def test_junk_to_to_tensor(data, dtype):
     try:
         assert isinstance(d2s.to_tensor(data, dtype), d2s.Tensor)
     except D2SError as error:
-        assert error.code in CODES
+        assert error.code in PAGES
 
 
 @pytest.mark.parametrize("operator", ["__add__", "__radd__", "__sub__", "__mul__", "__matmul__", "__lt__", "__eq__"])
@@ -234,6 +235,6 @@ def test_junk_to_operators(operator, tensor, other):
     try:
         result = getattr(tensor, operator)(other)
     except D2SError as error:
-        assert error.code in CODES
+        assert error.code in PAGES
     else:
         assert result is NotImplemented or isinstance(result, d2s.Tensor)
