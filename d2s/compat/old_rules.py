@@ -13,8 +13,9 @@ from typing import Any
 from d2s import optimizer
 from d2s.errors import ArgumentError
 from d2s.optimizer import adaptive
+from d2s.optimizer.groups import Group, Slot
 from d2s.optimizer.lr import LRScheduler
-from d2s.optimizer.optimizer import Group, Optimizer, Slot
+from d2s.optimizer.optimizer import Optimizer
 from d2s.optimizer.update import Rule
 
 

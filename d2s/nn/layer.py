@@ -11,7 +11,7 @@ Linear(in_features=2, out_features=3, dtype=float32)
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -24,6 +24,7 @@ from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.nn import initializer, parameter, state
 from d2s.nn.hooks import HookRemoveHelper, Hooks
 from d2s.nn.parameter import Parameter
+from d2s.nn.walks import Walks
 from d2s.ops.compare import cast
 from d2s.place import usable
 from d2s.types import DType
@@ -33,7 +34,7 @@ _REGISTERED = ("_parameters", "_sub_layers", "_buffers")
 _KINDS = {"_parameters": ("parameter", "Parameter"), "_sub_layers": ("sublayer", "Layer"), "_buffers": ("buffer", "Tensor")}
 
 
-class Layer:
+class Layer(Walks):
     """The base of models. Subclasses set parameters and sublayers in `__init__` and define `forward`.
 
     >>> class Scale(d2s.nn.Layer):
@@ -48,9 +49,6 @@ class Layer:
     """
 
     training: bool
-    _parameters: dict[str, Parameter | None]
-    _sub_layers: dict[str, "Layer | None"]
-    _buffers: dict[str, Tensor | None]
 
     def __init__(self, name_scope: str | None = None, dtype: Any = None) -> None:
         expect("Layer", "name_scope", name_scope, str | None, "a str")
@@ -241,88 +239,6 @@ class Layer:
 
     create_variable = create_tensor
 
-    # --- walks
-
-    def named_children(self) -> Iterator[tuple[str, "Layer"]]:
-        """The direct sublayers, each once."""
-        seen: set[int] = set()
-        for name, layer in self._sub_layers.items():
-            if layer is not None and id(layer) not in seen:
-                seen.add(id(layer))
-                yield name, layer
-
-    def children(self) -> Iterator["Layer"]:
-        """The direct sublayers, each once."""
-        return (layer for _, layer in self.named_children())
-
-    def named_sublayers(
-        self,
-        prefix: str = "",
-        include_self: bool = False,
-        layers_set: set["Layer"] | None = None,
-        remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, "Layer"]]:
-        """All layers below this one, under names like 'block.0.linear'."""
-        seen = set[Layer]() if layers_set is None else layers_set
-        expect("Layer.named_sublayers", "layers_set", seen, set, "a set")
-        expect("Layer.named_sublayers", "prefix", prefix, str, "a str")
-        if include_self and not (remove_duplicate and self in seen):
-            yield prefix, self
-        if remove_duplicate:
-            if self in seen:
-                return
-            seen.add(self)
-        for name, layer in self._sub_layers.items():
-            if layer is not None:
-                yield from layer.named_sublayers(_joined(prefix, name), True, seen, remove_duplicate)
-
-    def sublayers(self, include_self: bool = False) -> list["Layer"]:
-        """All layers below this one."""
-        return [layer for _, layer in self.named_sublayers(include_self=include_self)]
-
-    def named_parameters(
-        self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Parameter]]:
-        """All parameters, under names like 'block.0.linear.weight'."""
-        return self._named("_parameters", prefix, include_sublayers, remove_duplicate)
-
-    def named_buffers(
-        self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Tensor]]:
-        """All buffers, under names like 'block.0.norm._mean'."""
-        return self._named("_buffers", prefix, include_sublayers, remove_duplicate)
-
-    def _named(self, kind: str, prefix: str, include_sublayers: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
-        expect(f"Layer.named{kind}", "prefix", prefix, str, "a str")
-        seen: set[int] = set()
-        whole = self.named_sublayers(prefix, True, None, remove_duplicate) if include_sublayers else [(prefix, self)]
-        for path, layer in whole:
-            for name, found in layer.__dict__[kind].items():
-                if found is not None and not (remove_duplicate and id(found) in seen):
-                    seen.add(id(found))
-                    yield _joined(path, name), found
-
-    def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
-        """All parameters."""
-        return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
-
-    def buffers(self, include_sublayers: bool = True) -> list[Tensor]:
-        """All buffers."""
-        return [b for _, b in self.named_buffers(include_sublayers=include_sublayers)]
-
-    def apply(self, fn: Callable[["Layer"], Any]) -> "Layer":
-        """Calls `fn` on every layer, this one last.
-
-        >>> _ = d2s.nn.Sequential(d2s.nn.Linear(1, 1)).apply(lambda layer: print(layer.full_name().rpartition("_")[0]))
-        linear
-        sequential
-        """
-        expect("Layer.apply", "fn", fn, Callable, "a function")
-        for layer in self.children():
-            layer.apply(fn)
-        fn(self)
-        return self
-
     # --- modes and dtypes
 
     def train(self, mode: bool = True) -> "Layer":
@@ -438,10 +354,6 @@ class Layer:
         if not below:
             return f"{type(self).__name__}({rows[0] if rows else ''})"
         return "\n".join([f"{type(self).__name__}(", *(f"  {row}" for row in rows + below), ")"])
-
-
-def _joined(prefix: str, name: str) -> str:
-    return f"{prefix}.{name}" if prefix else name
 
 
 def _snake_case(name: str) -> str:

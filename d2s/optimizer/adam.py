@@ -15,8 +15,9 @@ from typing import Any, ClassVar
 from d2s.arguments import number
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.op import flag
+from d2s.optimizer.groups import Group, Slot
 from d2s.optimizer.lr import LRScheduler
-from d2s.optimizer.optimizer import Group, Optimizer, Slot
+from d2s.optimizer.optimizer import Optimizer
 from d2s.optimizer.update import Rule
 
 MOMENTS = "moment1 = beta1 * moment1 + (T(1) - beta1) * g\nmoment2 = beta2 * moment2 + (T(1) - beta2) * g * g\n"

@@ -15,8 +15,9 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import DTypeError
 from d2s.ops.dispatch import OPS
 from d2s.optimizer.adam import MOMENTS, forgetting, positive, share
+from d2s.optimizer.groups import Group, Slot
 from d2s.optimizer.lr import LRScheduler
-from d2s.optimizer.optimizer import Group, Optimizer, Slot
+from d2s.optimizer.optimizer import Optimizer
 from d2s.optimizer.update import Rule
 
 _DIRECTION = Rule(
