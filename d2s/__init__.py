@@ -22,6 +22,7 @@ from d2s.nn.parameter import ParamAttr
 from d2s.ops.along_axis import index_sample, put_along_axis, take_along_axis
 from d2s.ops.argmax import argmax, argmin
 from d2s.ops.arrange import flip, moveaxis, roll, swapaxes, t, transpose
+from d2s.ops.chances import bernoulli, multinomial, poisson
 from d2s.ops.compare import cast, equal, greater_equal, greater_than, less_equal, less_than, not_equal, where
 from d2s.ops.conversions import view, view_as
 from d2s.ops.create import (
@@ -95,19 +96,7 @@ from d2s.ops.math import (
 from d2s.ops.math import remainder as floor_mod
 from d2s.ops.math import remainder as mod
 from d2s.ops.near import allclose, equal_all, frac, isclose, lerp, logit, nan_to_num, scale, stanh
-from d2s.ops.random import (
-    bernoulli,
-    multinomial,
-    normal,
-    poisson,
-    rand,
-    randint,
-    randint_like,
-    randn,
-    randperm,
-    standard_normal,
-    uniform,
-)
+from d2s.ops.random import normal, rand, randint, randint_like, randn, randperm, standard_normal, uniform
 from d2s.ops.rearrange import (
     add_n,
     clone,

@@ -21,6 +21,7 @@ from d2s.ops import (
     activation,
     along_axis,
     arrange,
+    chances,
     filling,
     linalg,
     logic,
@@ -133,7 +134,7 @@ def bernoulli(self: Any, p: Any = 0.5) -> Any:
     """
     known = current().type_of(p) is None
     likely = full(self.shape, number("bernoulli_", "p", p), self.dtype) if known else expand_as(p, self)
-    return _drawn(self, cast(random.bernoulli(likely), self.dtype))
+    return _drawn(self, cast(chances.bernoulli(likely), self.dtype))
 
 
 def exponential(self: Any, lam: float = 1.0) -> Any:

@@ -14,7 +14,7 @@ In: a tensor, a likelihood, a factor. Out: a tensor.
 
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.dispatch import current
-from d2s.ops.random import draws, elements
+from d2s.ops.draw import draws, elements
 from d2s.ops.random_text import filled
 from d2s.types import Type, float64
 

@@ -22,7 +22,6 @@ from d2s.ops import (
     logic,
     math,
     near,
-    random,
     rearrange,
     reduce,
     rounding,
@@ -32,7 +31,7 @@ from d2s.ops import (
     statistics,
     trigonometry,
 )
-from d2s.ops.dispatch import current
+from d2s.ops.dispatch import OPS, current
 from d2s.ops.op import Op
 from d2s.ops.shape_methods import ShapeMethods, method_of
 from d2s.types import NUMBERS, float32
@@ -183,7 +182,7 @@ class Operators(ShapeMethods):
         return linalg.matmul(self, y, transpose_x, transpose_y)
 
     def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Any:
-        return random.multinomial(self, num_samples, replacement)
+        return OPS["multinomial"](self, num_samples, replacement)
 
     def _of_array(self, array: np.ndarray) -> Any:
         """An array that meets a tensor, as one."""

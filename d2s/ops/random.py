@@ -18,221 +18,20 @@ counter are values of the graph: a run takes them from the stream and moves it o
 [True, True, True]
 """
 
-import dataclasses
 import functools
-import inspect
 import math
-import numbers
-import operator
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from d2s import memory, types
-from d2s.default_dtype import default_dtype
-from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError, brief
-from d2s.extents import Extent
-from d2s.ops.create import full_like
+from d2s import types
+from d2s.errors import ArgumentError, CaptureError, DTypeError, brief
 from d2s.ops.dispatch import OPS, current
-from d2s.ops.op import Op
-from d2s.ops.random_text import (
-    PHILOX,
-    POISSON,
-    WIDE,
-    WITH_REPLACEMENT,
-    WITHOUT_REPLACEMENT,
-    filled,
-    minus_log_text,
-    normal_text,
-)
+from d2s.ops.draw import blocks, drawn_shape, draws, finite, float_dtype, held_in_memory, outside, signed, whole
+from d2s.ops.random_text import PHILOX, WIDE, filled, normal_text
 from d2s.ops.recording import Recorder
-from d2s.ops.rows import extent
 from d2s.ops.shapes import broadcast
-from d2s.types import DType, Type, float64, int64
-
-Public = Callable[..., Any]
-
-
-# --- where draws come from ---------------------------------------------------------------------------------------------------
-
-
-class Source(Protocol):
-    """Takes blocks from the stream: the seed, and the counter of the first of them."""
-
-    def __call__(self, blocks: int) -> tuple[int, int]: ...
-
-
-_sources: list[Source] = []
-
-
-def install(source: Source) -> None:
-    """Makes `source` what draws read."""
-    _sources[:] = [source]
-
-
-@dataclasses.dataclass(eq=False)
-class Draw(Op):
-    """An op that reads a seed and a counter besides its inputs. `public` checks a user's arguments and calls `draw`."""
-
-    public: Public = Op.__call__
-    reads: tuple[str, ...] = ()
-    holds: tuple[str, ...] = ()  # its attributes in a Program
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.arrays, self.attributes = ("seed", "counter", *self.reads), dict.fromkeys(self.holds)
-        self.signature = inspect.signature(self.public)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        handler = current()
-        if isinstance(handler, Recorder) and not hasattr(handler, "stream"):
-            raise _at_capture(self.name).at(handler.line())
-        return _bound(self.name, self.signature, self.public, args, kwargs)
-
-    def draw(self, blocks: Any, inputs: Sequence[Any], seed: int = 0, **attrs: Any) -> Any:
-        """The next numbers of the stream; with a seed of its own, the first of that one."""
-        handler = current()
-        recorded = isinstance(handler, Recorder)
-        state = (seed, 0) if seed else handler.stream(blocks) if recorded else _sources[0](blocks)  # type: ignore[attr-defined]
-        read = [handler.constant(_signed(n), Type(int64)) if isinstance(n, int) else n for n in state]
-        return handler.run(self, (*read, *inputs), attrs)
-
-
-def draws(paddle: str, reads: str, holds: str = "", onnx: str | None = None) -> Callable[[Public], Draw]:
-    """Declares an op that draws: Paddle's name of it, its inputs behind seed and counter, its attributes."""
-
-    def declare(public: Public) -> Draw:
-        return Draw(public.__name__, public, paddle, onnx, public=public, reads=(*reads.split(),), holds=(*holds.split(),))
-
-    return declare
-
-
-class Outside(Draw):
-    """A public function that touches the stream and has no kernel of its own: in no Program, and refused by a capture."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.__wrapped__ = self.public  # where doctest looks
-        del OPS[self.name]
-
-
-def outside(public: Public) -> Outside:
-    """Declares such a function."""
-    return Outside(public.__name__, public, None, public=public)
-
-
-class Moving(Outside):
-    """One that asks for the place of the stream, or moves it to another: refused by every capture."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        handler = current()
-        if isinstance(handler, Recorder) and self.name not in getattr(handler, "at_once", ()):
-            raise _at_capture(self.name).at(handler.line())
-        return super().__call__(*args, **kwargs)
-
-
-def moving(public: Public) -> Moving:
-    """Declares such a function."""
-    return Moving(public.__name__, public, None, public=public)
-
-
-def _at_capture(name: str) -> CaptureError:
-    message = f"'{name}' is called: its effect on the random numbers would happen once, when the function is captured"
-    return CaptureError("D2S1004", message, hint="call it outside of the captured function and pass what it returns")
-
-
-def _bound(name: str, signature: inspect.Signature, function: Public, args: Any, kwargs: Any) -> Any:
-    """Calls a public function; where its arguments cannot be bound, says so with a code."""
-    try:
-        return function(*args, **kwargs)
-    except TypeError:
-        try:
-            signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise DTypeError("D2S0001", f"{name}{signature}: {error}") from None
-        raise
-
-
-def _signed(number: int) -> int:
-    """64 bits as int64 holds them."""
-    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-# --- arguments ---------------------------------------------------------------------------------------------------------------
-
-
-def _sized(name: str, shape: tuple[int, ...], dtype: DType) -> tuple[int, ...]:
-    if all(isinstance(d, int) for d in shape):
-        memory.check(name, shape, dtype.numpy)
-    return shape
-
-
-def _shape(name: str, shape: Any, dtype: DType) -> tuple[int, ...]:
-    """A shape: a list of extents, or an integer tensor of them."""
-    held = current().type_of(shape)
-    if held is not None and len(held.shape) == 1 and held.dtype.kind == "i":
-        shape = shape.tolist()
-    if not isinstance(shape, (list, tuple)):
-        got = type(shape).__name__
-        raise DTypeError("D2S0001", f"{name}(): 'shape' expects a list of ints, got {got}", hint="[n] for n numbers")
-    extents: Any = tuple(d if isinstance(d, Extent) else _int(name, "shape", d) for d in shape)
-    if any(isinstance(d, int) and d < 0 for d in extents) or len(extents) > 32:
-        raise ArgumentError("D2S0004", f"{name}(): {list(extents)} is not a shape: up to 32 extents, none negative")
-    return _sized(name, extents, dtype)
-
-
-def _int(name: str, argument: str, value: Any) -> int:
-    try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError
-        return operator.index(value)
-    except (TypeError, ValueError):
-        raise DTypeError("D2S0001", f"{name}(): '{argument}' expects an int, got {type(value).__name__}") from None
-
-
-def _float(name: str, argument: str, value: Any, dtype: DType) -> float:
-    """A finite number of a float dtype."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise DTypeError("D2S0001", f"{name}(): '{argument}' expects a number, got {type(value).__name__}")
-    try:
-        found = float(value)
-    except OverflowError:
-        found = math.inf
-    if not abs(found) <= float(np.finfo(dtype.numpy).max):
-        raise ArgumentError("D2S0004", f"{name}(): '{argument}' is {brief(value)}: not a finite {dtype.name}")
-    return found
-
-
-def _float_dtype(name: str, dtype: Any) -> DType:
-    found = default_dtype() if dtype is None else types.dtype(dtype)
-    if found.kind != "f":
-        raise DTypeError("D2S0003", f"{name}() draws float32 or float64, not {found.name}")
-    return found
-
-
-def _float_tensor(name: str, x: Any) -> tuple[Type, Any]:
-    """The type of a tensor of parameters, and the tensor without its history: no gradient passes a draw."""
-    held = current().type_of(x)
-    if held is None:
-        raise DTypeError("D2S0001", f"{name}(): 'x' expects a Tensor, got {type(x).__name__}")
-    if held.dtype.kind != "f":
-        raise DTypeError("D2S0003", f"{name}() does not take {held.dtype.name}")
-    return held, x.detach()
-
-
-def elements(x: Any, held: Type) -> Any:
-    """How many elements x has, as a number of run time where only a run will tell."""
-    named = [extent(x, axis) for axis, d in enumerate(held.shape) if isinstance(d, str)]
-    return math.prod([*named, *(d for d in held.shape if not isinstance(d, str))])
-
-
-def _blocks(elements: int, words: int) -> int:
-    """The blocks that hold so many words for each of so many elements."""
-    return -(-elements * words // 4)
-
-
-# --- the ops -----------------------------------------------------------------------------------------------------------------
+from d2s.types import DType, Type, int64
 
 
 @draws("uniform_random", "low high", "shape dtype", onnx="RandomUniform")
@@ -243,18 +42,18 @@ def uniform(shape, dtype=None, min=-1.0, max=1.0, seed=0):
     >>> bool(x.min() >= 2), bool(x.max() < 3), x.dtype.name
     (True, True, 'float32')
     """
-    dtype = _float_dtype("uniform", dtype)
-    shape = _shape("uniform", shape, dtype)
-    low, high = _float("uniform", "min", min, dtype), _float("uniform", "max", max, dtype)
+    dtype = float_dtype("uniform", dtype)
+    shape = drawn_shape("uniform", shape, dtype)
+    low, high = finite("uniform", "min", min, dtype), finite("uniform", "max", max, dtype)
     if low > high or high - low > float(np.finfo(dtype.numpy).max):
         raise ArgumentError("D2S0004", f"uniform(): from {brief(min)} to {brief(max)} is no range of {dtype.name}s")
     seed = _seed("uniform", seed)
     ends = [current().constant(end, Type(dtype)) for end in (low, high)]
-    return uniform.draw(_blocks(math.prod(shape), dtype.size // 4), ends, seed, shape=shape, dtype=dtype)
+    return uniform.draw(blocks(math.prod(shape), dtype.size // 4), ends, seed, shape=shape, dtype=dtype)
 
 
 def _seed(name: str, seed: Any) -> int:
-    found = _int(name, "seed", seed)
+    found = whole(name, "seed", seed)
     if not 0 <= found < 1 << 64:
         raise ArgumentError("D2S0004", f"{name}(): a seed is an int from 0 to 2**64 - 1, not {found}")
     return found
@@ -316,18 +115,18 @@ def normal(mean=0.0, std=1.0, shape=None):
 
 def _spread(argument: str, value: Any, dtype: DType, name: str = "normal") -> float:
     """A mean, or a standard deviation, which is not below 0."""
-    found = _float(name, argument, value, dtype)
+    found = finite(name, argument, value, dtype)
     if argument == "std" and found < 0:
         raise ArgumentError("D2S0004", f"{name}(): 'std' is {brief(value)}, below 0")
     return found
 
 
 def _normals(name: str, mean: Any, std: Any, shape: Any, dtype: Any) -> Any:
-    dtype = _float_dtype(name, dtype)
-    shape = _shape(name, shape, dtype)
+    dtype = float_dtype(name, dtype)
+    shape = drawn_shape(name, shape, dtype)
     given = [_spread("mean", mean, dtype, name), _spread("std", std, dtype, name)]
     inputs = [current().constant(number, Type(dtype)) for number in given]
-    return normal.draw(_blocks(math.prod(shape), dtype.size // 4), inputs, shape=shape, dtype=dtype)
+    return normal.draw(blocks(math.prod(shape), dtype.size // 4), inputs, shape=shape, dtype=dtype)
 
 
 @normal.rule("infer")
@@ -360,17 +159,17 @@ def _integers(name: str, low: Any, high: Any, shape: Any, dtype: DType) -> Any:
     if dtype.kind != "i":
         raise DTypeError("D2S0003", f"{name}() draws integers, not {dtype.name}")
     first, end = (0, low) if high is None else (low, high)
-    first, end = _int(name, "low", first), _int(name, "low" if high is None else "high", end)
+    first, end = whole(name, "low", first), whole(name, "low" if high is None else "high", end)
     limits = np.iinfo(dtype.numpy)
     if first >= end or first < limits.min or end - 1 > limits.max:
         raise ArgumentError(
             "D2S0004", f"{name}(): from {brief(first)} up to {brief(end)}, without it, is no range of {dtype.name}s"
         )
-    shape = _shape(name, shape, dtype)
+    shape = drawn_shape(name, shape, dtype)
     # 64 bits of chance per number, 128 for 2**32 of them or more: the likelihoods differ by a part in 2**32 at most
     wide = end - first >= 1 << 32
-    inputs = [current().constant(_signed(n), Type(int64)) for n in (first, end - first)]
-    return randint.draw(_blocks(math.prod(shape), 4 if wide else 2), inputs, shape=shape, dtype=dtype, wide=wide)
+    inputs = [current().constant(signed(n), Type(int64)) for n in (first, end - first)]
+    return randint.draw(blocks(math.prod(shape), 4 if wide else 2), inputs, shape=shape, dtype=dtype, wide=wide)
 
 
 @randint.rule("infer")
@@ -397,13 +196,13 @@ def randperm(n, dtype="int64"):
     >>> sorted(d2s.randperm(5).tolist())
     [0, 1, 2, 3, 4]
     """
-    count, held = _int("randperm", "n", n), types.dtype(dtype)
+    count, held = whole("randperm", "n", n), types.dtype(dtype)
     if held.kind == "b":
         raise DTypeError("D2S0003", "randperm() does not draw bool")
     largest = 1 << {"float32": 24, "float64": 53}.get(held.name, 0) if held.kind == "f" else np.iinfo(held.numpy).max
     if not 0 <= count <= min(largest + 1, 1 << 31):
         raise ArgumentError("D2S0004", f"randperm(): there are no {brief(count)} different numbers of {held.name} to mix")
-    _sized("randperm", (count,), held)
+    held_in_memory("randperm", (count,), held)
     return randperm.draw(count, (), n=count, dtype=held)
 
 
@@ -427,153 +226,6 @@ for k in range(n0):  # Fisher and Yates, from the inside out
 @randperm.rule("vjp")
 def _(g, out, seed, counter, n, dtype):
     return None, None
-
-
-@draws("bernoulli", "x", onnx="Bernoulli")
-def bernoulli(x, p=None):
-    """1 with the likelihood x says, or with likelihood p, else 0, element by element.
-
-    >>> d2s.bernoulli(d2s.to_tensor([0.0, 1.0])).numpy().tolist()
-    [0.0, 1.0]
-    """
-    held, x = _float_tensor("bernoulli", x if p is None else full_like(x, _float("bernoulli", "p", p, float64)))
-    if not isinstance(current(), Recorder) and not ((x.numpy() >= 0) & (x.numpy() <= 1)).all():
-        raise _not_a_likelihood()
-    return bernoulli.draw(elements(x, held), (x,))
-
-
-def _not_a_likelihood() -> ArgumentError:
-    return ArgumentError("D2S0004", "bernoulli(): 'x' holds numbers outside of [0, 1]")
-
-
-@bernoulli.rule("fault")
-def _(value, seed, counter, x):
-    return _not_a_likelihood()
-
-
-@bernoulli.rule("infer")
-def _(seed, counter, x):
-    return x
-
-
-@bernoulli.rule("kernel")
-def _(seed, counter, x, out):
-    body = """
-for k in range(n0):
-    w0, w1, w2, w3 = block(k, 0)
-    if not (x[k] >= 0 and x[k] <= 1):
-        r[o[fault]] = 1
-    out[k] = T(1) if unit(w0, w1) < float(x[k]) else T(0)
-"""
-    return [x.shape], PHILOX + body
-
-
-@bernoulli.rule("vjp")
-def _(g, out, seed, counter, x):
-    return None, None, None
-
-
-@draws("multinomial", "x", "num_samples replacement", onnx="Multinomial")
-def multinomial(x, num_samples=1, replacement=False):
-    """Indices into the last axis of x, drawn with likelihoods in proportion to its numbers.
-
-    >>> d2s.multinomial(d2s.to_tensor([[0.0, 3.0, 0.0], [1.0, 0.0, 0.0]]), 2, replacement=True).numpy().tolist()
-    [[1, 1], [0, 0]]
-    >>> sorted(d2s.multinomial(d2s.to_tensor([1.0, 0.0, 2.0]), 2).tolist())
-    [0, 2]
-    """
-    held, x = _float_tensor("multinomial", x)
-    count = _int("multinomial", "num_samples", num_samples)
-    if not isinstance(replacement, (bool, np.bool_)):
-        raise DTypeError("D2S0001", f"multinomial(): 'replacement' expects a bool, got {type(replacement).__name__}")
-    if len(held.shape) not in (1, 2):
-        raise ShapeError("D2S0002", f"multinomial(): expects a vector or a matrix, got shape {list(held.shape)}")
-    if not isinstance(current(), Recorder):
-        _check_weights(x.numpy(), count, bool(replacement))
-    elif count < 1:
-        raise _too_many(count, int(held.shape[-1]) if isinstance(held.shape[-1], int) else 1 << 31)
-    rows = elements(x, dataclasses.replace(held, shape=held.shape[:-1]))
-    if isinstance(rows, int):
-        _sized("multinomial", (rows, count), int64)
-    width = held.shape[-1] if isinstance(held.shape[-1], int) else extent(x, len(held.shape) - 1)
-    return multinomial.draw(rows * (count if replacement else width), (x,), num_samples=count, replacement=bool(replacement))
-
-
-def _check_weights(x: np.ndarray, count: int, replacement: bool) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = x.sum(-1, dtype=np.float64)
-    if not (x >= 0).all() or not (np.isfinite(total) & (total > 0)).all():
-        raise _no_weights()
-    least = 1 << 31 if replacement else int((x > 0).sum(-1).min(initial=x.shape[-1]))
-    if not 1 <= count <= least:
-        raise _too_many(count, least)
-
-
-def _no_weights() -> ArgumentError:
-    return ArgumentError("D2S0004", "multinomial(): each row of 'x' holds numbers that are not negative, with a finite sum > 0")
-
-
-def _too_many(count: int, least: int) -> ArgumentError:
-    return ArgumentError("D2S0004", f"multinomial(): 'num_samples' is {count}, a row offers 1 to {least}")
-
-
-@multinomial.rule("fault")
-def _(value, seed, counter, x, num_samples, replacement):
-    return _no_weights() if value == 1 else _too_many(num_samples, value - 2)
-
-
-@multinomial.rule("infer")
-def _(seed, counter, x, num_samples, replacement):
-    return Type(int64, (*x.shape[:-1], num_samples))
-
-
-@multinomial.rule("kernel")
-def _(seed, counter, x, out, num_samples, replacement):
-    race = minus_log_text("float", 11) + WITHOUT_REPLACEMENT
-    return [x.shape[:-1], x.shape[-1:], (num_samples,)], f"{PHILOX}\n{WITH_REPLACEMENT if replacement else race}"
-
-
-@multinomial.rule("vjp")
-def _(g, out, seed, counter, x, num_samples, replacement):
-    return None, None, None
-
-
-@draws("poisson", "x")
-def poisson(x):
-    """Counts of a Poisson process, element by element; x holds the rates.
-
-    >>> d2s.poisson(d2s.to_tensor([0.0, 0.0])).numpy().tolist()
-    [0.0, 0.0]
-    """
-    held, x = _float_tensor("poisson", x)
-    if not isinstance(current(), Recorder) and not ((x.numpy() >= 0) & (x.numpy() < np.inf)).all():
-        raise _not_a_rate()
-    return poisson.draw(elements(x, held), (x,))
-
-
-def _not_a_rate() -> ArgumentError:
-    return ArgumentError("D2S0004", "poisson(): 'x' holds numbers that are below 0, or not finite")
-
-
-@poisson.rule("fault")
-def _(value, seed, counter, x):
-    return _not_a_rate()
-
-
-@poisson.rule("infer")
-def _(seed, counter, x):
-    return x
-
-
-@poisson.rule("kernel")
-def _(seed, counter, x, out):
-    limit = normal_text(types.float64).replace("T(", "float(")
-    return [x.shape], f"{PHILOX}\nshift = 0.0\nscale = 1.0\n\n{limit}{POISSON}"
-
-
-@poisson.rule("vjp")
-def _(g, out, seed, counter, x):
-    return None, None, None
 
 
 # --- in other words ----------------------------------------------------------------------------------------------------------

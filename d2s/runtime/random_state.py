@@ -18,7 +18,7 @@ import threading
 from collections.abc import Iterator
 
 from d2s.errors import ArgumentError, DTypeError, brief
-from d2s.ops import random
+from d2s.ops import draw
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Stream:
 
 
 _stream = _Stream()
-random.install(_stream)
+draw.install(_stream)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_stream.renew)
 
@@ -72,7 +72,7 @@ def _signed(number: int) -> int:
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-@random.moving
+@draw.moving
 def seed(seed: int) -> None:
     """Starts the random numbers of the process anew.
 
@@ -116,7 +116,7 @@ def apart(number: int) -> Iterator[None]:
         _stream.state = before
 
 
-@random.moving
+@draw.moving
 def get_rng_state() -> RandomState:
     """Where the stream is now.
 
@@ -127,7 +127,7 @@ def get_rng_state() -> RandomState:
     return _stream.state
 
 
-@random.moving
+@draw.moving
 def set_rng_state(state: RandomState) -> None:
     """Goes back to a place of a stream.
 

@@ -15,7 +15,7 @@ import d2s
 from d2s import types
 from d2s.codegen import cache, emit
 from d2s.errors import ArgumentError, CaptureError, D2SError, DTypeError, ShapeError
-from d2s.ops import OPS, dispatch, random, random_text
+from d2s.ops import OPS, dispatch, draw, random_text
 from d2s.ops.recording import Recorder
 from d2s.runtime import launch
 from d2s.types import Type
@@ -64,7 +64,7 @@ def cipher():
     def philox_words(seed, counter, x):
         """For these tests only."""
 
-    op = random.Draw("philox_words", philox_words, None, public=philox_words, reads=("x",))
+    op = draw.Draw("philox_words", philox_words, None, public=philox_words, reads=("x",))
     del OPS["philox_words"]
     op.rule("infer")(lambda seed, counter, x: x)
     text = random_text.PHILOX.partition("def block")[0]
@@ -72,7 +72,7 @@ def cipher():
     op.rule("kernel")(lambda seed, counter, x, out: ([(1,)], text))
 
     def run(counter, key):
-        seed = np.array(random._signed(key[0] | key[1] << 32))
+        seed = np.array(draw.signed(key[0] | key[1] << 32))
         arrays = [seed, np.array(0), np.array(counter, "int64")]
         return tuple(launch.run(op, [launch.type_of(a) for a in arrays], arrays, {}).tolist())
 
@@ -106,7 +106,7 @@ def test_the_top_bits_are_what_they_are(value, expected):
     def asked_words(seed, counter, x):
         """For these tests only."""
 
-    op = random.Draw("asked_words", asked_words, None, public=asked_words, reads=("x",))
+    op = draw.Draw("asked_words", asked_words, None, public=asked_words, reads=("x",))
     del OPS["asked_words"]
     op.rule("infer")(lambda seed, counter, x: Type(types.float64, (1024,)))
     text = random_text.filled(f"def value(w0):\n    return {value}\n", 1)
@@ -220,7 +220,7 @@ def test_a_state_is_kept_and_handed_back():
 
 
 def test_a_draw_takes_the_blocks_it_needs():
-    for draw, blocks in [
+    for make, blocks in [
         (lambda: d2s.rand([0]), 0),
         (lambda: d2s.rand([1]), 1),
         (lambda: d2s.rand([4]), 1),
@@ -235,7 +235,7 @@ def test_a_draw_takes_the_blocks_it_needs():
         (lambda: d2s.uniform([50], seed=3), 0),
     ]:
         before = d2s.get_rng_state().counter
-        draw()
+        make()
         assert d2s.get_rng_state().counter - before == blocks
 
 
@@ -376,7 +376,7 @@ def normal_of(words_, dtype):
     def chosen_words(seed, counter, x):
         """For these tests only."""
 
-    op = random.Draw("chosen_words", chosen_words, None, public=chosen_words, reads=("x",))
+    op = draw.Draw("chosen_words", chosen_words, None, public=chosen_words, reads=("x",))
     del OPS["chosen_words"]
     op.rule("infer")(lambda seed, counter, x: Type(types.dtype(dtype)))
     op.rule("kernel")(lambda seed, counter, x, out: ([(1,)], body))
