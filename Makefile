@@ -4,7 +4,7 @@ VENV ?= .venv
 # What is also tested under another Python, if this machine has one (OTHER=path names it).
 QUICK = tests/ops/test_against_numpy.py tests/eager tests/jit/test_to_static.py tests/jit/test_training.py tests/runtime/test_executor.py
 
-.PHONY: demo test test-here test-other installed quick soak lint seeds clean
+.PHONY: demo test test-here test-other test-all installed quick soak lint seeds clean
 
 demo: $(VENV)/demo-is-installed
 	$(VENV)/bin/python samples/01_if_and_while.py
@@ -19,13 +19,22 @@ test-here: $(VENV)/tests-are-installed lint
 	wait $$half && exit $$other
 
 test-other: $(VENV)/tests-are-installed | test-here
-	@other="$${OTHER:-$$($(VENV)/bin/python tests/another_python.py)}"; \
-	if [ -z "$$other" ]; then echo "No other Python of 3.10 ... 3.13 was found: tested under one only."; exit 0; fi; \
-	name=$$("$$other" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
-	again="$(MAKE) --no-print-directory PYTHON=$$other VENV=$(VENV)-$$name"; \
-	if ! $$again installed; then echo "What the tests need cannot be had for Python $$name: tested under one only."; exit 0; fi; \
-	echo "Also tested: a part, under Python $$name."; \
-	$$again quick
+	@$(call under_another,quick,a part)
+
+# The whole suite under another Python: `make test-all OTHER=python3.13`; without OTHER under the one that `make test` finds.
+test-all: $(VENV)/tests-are-installed
+	@$(call under_another,test-here,all)
+
+# $(1), a target, once more under another Python, if this machine has one and what the tests need can be had for it.
+define under_another
+other="$${OTHER:-$$($(VENV)/bin/python tests/another_python.py)}"; \
+if [ -z "$$other" ]; then echo "No other Python of 3.10 ... 3.13 was found: tested under one only."; exit 0; fi; \
+name=$$("$$other" -c 'import sys; print("%d.%d" % sys.version_info[:2])') || exit 1; \
+again="$(MAKE) --no-print-directory PYTHON=$$other VENV=$(VENV)-$$name"; \
+if ! $$again installed; then echo "What the tests need cannot be had for Python $$name: tested under one only."; exit 0; fi; \
+echo "Also tested: $(2), under Python $$name."; \
+$$again $(1)
+endef
 
 installed: $(VENV)/tests-are-installed
 
