@@ -1,7 +1,8 @@
 """Pools: the greatest, or the mean, of every window that slides over the last axes; or, adaptive, of so many parts of them.
 
-As in Paddle a nan is never the greatest, the first of equal maxima is, and a window in which nothing is greater than the lowest
-finite number has that number as its maximum and hands no gradient on. The gradient of each op is another one here.
+As in Paddle a window that ends with nan, such as one of nothing else, has nan as its maximum, and one in which nothing is
+greater than the lowest finite number has that. Where places are asked for, and for gradients, a nan is never the greatest, the
+first of equal maxima is, and a window without one hands no gradient on. The gradient of each op is another one here.
 
 >>> from d2s.types import float32
 >>> attrs = {"kernel": (2, 2), "stride": (2, 2), "padding": (0, 0, 0, 0), "ceil_mode": False, "size": ()}

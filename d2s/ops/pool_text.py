@@ -1,8 +1,9 @@
 """The kernel text of pools: windows over planes, row by row.
 
 A window along an axis is `[o * stride - padding, + kernel)`, or, adaptive, the part o of equal parts of it; what lies outside
-of the plane is left out. Elements of a window are met in ascending order: the first of equal maxima wins, sums are one chain.
-A maximum begins with the lowest finite number, as in Paddle, and only a greater element takes its place: nans are passed over.
+of the plane is left out. Elements of a window are met in ascending order; sums are one chain. A maximum begins with the lowest
+finite number and, as in Paddle, gives its place to the next element unless it is greater: to a nan, too, and a nan to the next.
+Where places are asked for, as for gradients, only a greater element takes it: nans are passed over, the first of equals wins.
 
 A row of results meets the rows of its windows one by one. Of the widths and strides most used, windows that lie inside have
 their elements written out, so that loops over results become vectors. A piece of work is a plane.
@@ -193,7 +194,7 @@ _POOLS = {
         f"met(out + to, x + {_LINE}",
         "best_at",
         "best = floats(best_at)[w]",
-        "value = VALUE\nbest = value if value > best else best",
+        "value = VALUE\nbest = best if best > value else value",
         "floats(best_at)[w] = best",
         first="for w in range(o_w):\n    floats(out + to)[w] = T(LOWEST)",
     ),

@@ -27,6 +27,18 @@ def test_a_nan_is_never_the_greatest_and_nothing_below_the_lowest_number_counts(
     assert x.grad.tolist() == [[[1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]]]
 
 
+@pytest.mark.parametrize("width", [2, 5])  # written out, and not
+def test_a_window_that_ends_with_nan_is_nan_as_in_paddle(width):
+    """What PaddlePaddle 2.6.2 and 3.3.1 say of these; torch says nan of the third, too."""
+    rows = [[NAN] * width, [1.0] * (width - 1) + [NAN], [NAN] + [1.0] * (width - 1), [-INF] * width]
+    x = d2s.to_tensor([[list(itertools.chain(*rows))]], stop_gradient=False)
+    y = F.max_pool1d(x, width)
+    assert np.array_equal(y.numpy().ravel(), [NAN, NAN, 1.0, LOWEST], equal_nan=True)
+    assert same_bits(y.numpy(), d2s.to_static(lambda x: F.max_pool1d(x, width))(x).numpy())
+    y.sum().backward()
+    assert np.flatnonzero(x.grad.numpy()).tolist() == [width, 2 * width + 1]
+
+
 def test_the_first_of_equal_maxima_wins():
     x = d2s.to_tensor([[[0.0, -0.0, -0.0, 0.0]]])
     values, places = F.max_pool1d(x, 2, return_mask=True)
