@@ -124,16 +124,16 @@ import d2s
 
 @d2s.to_static
 def doubled(x):
-    found = []
+    found = x
     while x.sum() < 10:
         x = x * 2
-        found.append(x)
+        found = (found, x)
     return found
 
 doubled(d2s.to_tensor([1.0]))
 """,
-        "A list grows in a loop that Python counts, and in an `if`; in a loop on a tensor put values into a tensor made\n"
-        "before it: `out[i] = x`. Of a loop's variables, none may be of another kind after each trip.",
+        "Of a loop's variables none may be of another kind after each trip. Tensors are gathered in a list, `found.append(x)`,\n"
+        "or in a tensor made before the loop, `out[i] = x`.",
     ),
     "D2S1003": Page(
         "a statement that cannot become part of a graph yet",
