@@ -132,8 +132,8 @@ def doubled(x):
 
 doubled(d2s.to_tensor([1.0]))
 """,
-        "Of a loop's variables none may be of another kind after each trip. Tensors are gathered in a list, `found.append(x)`,\n"
-        "or in a tensor made before the loop, `out[i] = x`.",
+        "Of a loop's variables none may be of another kind after each trip. Gather tensors in a list, found.append(x), or\n"
+        "put them into a tensor made before the loop, out[i] = x.",
     ),
     "D2S1003": Page(
         "a statement that cannot become part of a graph yet",
