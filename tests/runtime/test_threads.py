@@ -395,7 +395,8 @@ def python(text, **settings):
 
 
 START = """
-import os, sys, time, threading, signal
+import os, sys, time, threading, signal, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 and later warn of every fork beside threads
 import numpy as np
 from tests.runtime.test_threads import *
 threads.set_num_threads(2)
