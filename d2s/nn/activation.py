@@ -55,7 +55,8 @@ def _layer(name: str, function: Any, **settings: Any) -> Any:
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
     taken = [inspect.Parameter(key, positional, default=value) for key, value in (settings | {"name": None}).items()]
     signature = inspect.Signature(taken)
-    words = f"`functional.{function.__name__}` as a layer.\n\n{inspect.cleandoc(function.__doc__).partition('>>>')[0].rstrip()}"
+    said = inspect.cleandoc(function.__doc__ or "").partition(">>>")[0].rstrip()  # nothing under python -OO
+    words = f"`functional.{function.__name__}` as a layer.\n\n{said}"
     body = {"function": staticmethod(function), "settings": signature, "__signature__": signature, "__doc__": words}
     return type(name, (_Activation,), body | {"__module__": __name__})
 

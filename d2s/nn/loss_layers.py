@@ -41,7 +41,8 @@ class _Loss(Layer):
 def _layer(name: str, function: Any, tensors: int = 2) -> Any:
     """The layer of a function of so many tensors."""
     signature = inspect.Signature(list(inspect.signature(function).parameters.values())[tensors:])
-    words = f"`functional.{function.__name__}` as a layer.\n\n{inspect.cleandoc(function.__doc__).partition('>>>')[0].rstrip()}"
+    said = inspect.cleandoc(function.__doc__ or "").partition(">>>")[0].rstrip()  # nothing under python -OO
+    words = f"`functional.{function.__name__}` as a layer.\n\n{said}"
     body = {"function": staticmethod(function), "settings": signature, "__signature__": signature, "__doc__": words}
     return type(name, (_Loss,), body | {"__module__": __name__})
 

@@ -79,6 +79,23 @@ print(d2s.jit.to_static is d2s.to_static, d2s.static.InputSpec.__name__, d2s.in_
     assert run(tmp_path, code) == ("True InputSpec True", "")
 
 
+def test_it_works_without_docstrings_and_asserts(tmp_path):
+    code = """import subprocess, sys
+program = '''
+import d2s
+from d2s import callbacks, dataset, debug, hapi, io, jit, linalg, metric, onnx, static, utils, vision
+assert False
+x = d2s.ones([2, 3])
+print(d2s.to_static(d2s.nn.ReLU())(x).sum().item(), d2s.nn.MSELoss()(x, x).item())
+try:
+    d2s.add(1, "a")
+except d2s.errors.D2SError as error:
+    print(error.code)
+'''
+subprocess.run([sys.executable, "-OO", "-c", program], check=True)"""
+    assert run(tmp_path, code) == ("6.0 0.0\nD2S0001", "")
+
+
 def test_importing_d2s_imports_little_else(tmp_path):
     """What makes it slow is what it pulls in: of others, a few modules of Python's own and llvmlite."""
     code = """import sys, numpy, llvmlite.binding
