@@ -20,7 +20,7 @@ found = d2s.tanh(d2s.to_tensor([1.0])).item()
 print(json.dumps([found, "numba" in sys.modules or "d2s.codegen.typed_functions" in sys.modules]))
 """
 COMPILING = ("d2s.codegen.numba_kernel", "d2s.codegen.typed_functions")
-NOT_CODE = {"d2s.errors": "what is said where a text cannot be compiled"}
+NOT_CODE = dict.fromkeys(("d2s.errors", "d2s.pages"), "what is said where a text cannot be compiled")
 
 
 @pytest.fixture
