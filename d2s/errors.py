@@ -168,7 +168,7 @@ class Raised:
         self.error = error
 
     def __repr__(self) -> str:
-        return repr(f"{type(self.error).__name__}: {self.error}")
+        return "'" + repr(f'"{type(self.error).__name__}: {self.error}')[2:]  # always in the one kind of quotes
 
     def again(self) -> Exception:
         """The exception, as if raised for the first time."""

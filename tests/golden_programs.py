@@ -56,6 +56,14 @@ def recursion(x, w, n):
     return x.sum()
 
 
+def appended(x, n):
+    out = []
+    for i in range(n):
+        x = x * 0.5 + i
+        out.append(x)
+    return d2s.stack(out).sum(), out[-1]
+
+
 GOLDEN = {
     straight: (_x(2, 3),),
     branch: (_x(2, 3), _x(3, 4)),
@@ -64,4 +72,5 @@ GOLDEN = {
     branch_in_loop: (_x(2, 4), _x(4, 4), d2s.to_tensor(3)),
     logic: (_x(2), _x(2)),
     recursion: (_x(2, 4), _x(4, 4), d2s.to_tensor(3)),
+    appended: (_x(2), d2s.to_tensor(3)),
 }

@@ -12,7 +12,17 @@ from d2s.ops import OPS
 from tests.samples import SAMPLES
 
 STRUCTURAL = {"cond", "while_loop", "fused", "constant", "hole", "fail", "host", "stack", "push", "pop", "update"}
-LISTS = {"list_append", "list_full", "list_get", "list_length", "list_new", "list_pop", "list_set"}
+LISTS = {
+    "list_append",
+    "list_full",
+    "list_get",
+    "list_length",
+    "list_new",
+    "list_pop",
+    "list_set",
+    "list_stack",
+    "list_unstack",
+}
 STRUCTURAL |= LISTS | {"call", "again"}
 INTERNAL = STRUCTURAL | {
     "spread",

@@ -112,6 +112,35 @@ class SweepsLists:
         if x in self.active:
             add(totals, x, Total(g, present))
 
+    def pull_list_stack(self, node: Node, totals: Totals) -> None:
+        items, x = node.outputs
+        total, g = totals.pop(items), totals.pop(x, None)
+        totals[node.inputs[0]] = total
+        if g is None:
+            return
+        count = self.need(node.inputs[1])
+        total.value, before = OPS["list_stack"](total.value, count, **node.attrs)
+        total.value = OPS["list_unstack"](total.value, OPS["add"](before, g.value))
+        if g.present is None:
+            total.present = None
+        elif total.present is not None:
+            total.value, length = OPS["list_length"](total.value)
+            total.present, flags = _flags(total.present, length)
+            total.present = OPS["list_unstack"](total.present, OPS["where"](g.present, True, flags))
+
+    def pull_list_unstack(self, node: Node, totals: Totals) -> None:
+        items, x = node.inputs
+        total, number = totals.pop(node.outputs[0]), OPS["cast"](OPS["extent"](self.need(x), 0), LENGTH.dtype)
+        attrs = {"finds": x.type.shape[:1], "behind": len(x.type.shape) == len(items.type.shape)}
+        value, g = OPS["list_stack"](total.value, number, **attrs)
+        present = None
+        if total.present is not None:
+            _, length = OPS["list_length"](value)
+            present = OPS["any"](_flags(total.present, length)[1])
+        totals[items] = self.absent(items)
+        if x in self.active:
+            add(totals, x, Total(g, present))
+
     def counting(self, node: Node) -> list[Node]:
         """A node, and behind it those that tell the lengths of lists it gives."""
         counted = [v for v in node.outputs if v in self.lengths]
@@ -135,6 +164,11 @@ class SweepsLists:
 def having(region: Program, name: str) -> Value:
     """An input that an extent can be read of."""
     return next(v for v in region.inputs if name in v.type.shape and not v.type.listed)
+
+
+def _flags(present: Any, length: Any) -> Any:
+    """Bools of items in one tensor, behind the list of them."""
+    return OPS["list_stack"](present, length, finds=("flags",), behind=False)
 
 
 def flag_of(of: Type) -> Type:

@@ -14,19 +14,34 @@ what one node does, or one for each symbol of an item; `convert.growing` writes 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from d2s.capture.branch import branch, encoded, part, tensors_in
 from d2s.capture.containers import List, by_path, contents
 from d2s.capture.encode import appended, decode
-from d2s.capture.forms import Form, Growing, Grown, OneOf, alike, form_of, growing, join, loose
+from d2s.capture.forms import Form, Growing, Grown, OneOf, Slot, alike, form_of, growing, join, loose
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
+from d2s.ops.found import called, number
 from d2s.ops.lists import LENGTH
+from d2s.ops.rows import extent
 from d2s.types import Type
 
 METHODS: dict[str, Callable[..., Any]] = {}  # of a list that holds Grown, by name
+
+
+class Moved(Grown):
+    """What a list holds whose items a loop has given to another one."""
+
+    def __init__(self) -> None:
+        self.where = user_line()
+
+    def _asked(self) -> NoReturn:
+        message = f"a list is used here that a variable had before the loop at {self.where} gave it other lists"
+        refuse("D2S1003", message, "give the variable a copy before the loop, or change the one list it has")
+
+    item = parts = length = property(_asked)  # type: ignore[assignment]
 
 
 def is_grown(value: Any) -> bool:
@@ -137,6 +152,30 @@ def set_(owner: List, place: SymbolicTensor, value: Any) -> None:
     pairs = [(tracer.resolve(items), tracer.resolve(s)) for items, s in zip(held.parts, symbols, strict=True)]
     parts = [tracer.add("list_set", [items, *inputs, s], [items.type], {})[0] for items, s in pairs]
     tracer.root.heap.set(owner, Grown(held.item, parts, held.length))
+
+
+def stacked(owner: List, function: Callable[[Any], Any], behind: bool) -> Any:
+    """The items in one tensor; of a list without items, what `function` makes of that."""
+    tracer, form = _tracer(), item_form(owner)
+    if not isinstance(form, Slot) or form.type.python or (behind and not form.type.shape):
+        refuse("D2S1003", f"{function.__name__}() of a list of {form!r} that a loop makes longer", "append tensors")
+    branch(tracer, OPS["equal"](length(owner), 0), (lambda: [function([])][:0], list))
+    count = _counted(length(owner))
+    if behind:
+        rows = form.type.shape[0]
+        count = OPS["multiply"](count, rows if isinstance(rows, int) else _rows(owner))
+    (items,) = owner.held.parts
+    attrs = {"finds": called(count), "behind": behind}
+    inputs = [tracer.resolve(items), tracer.resolve(count)]
+    of = OPS["list_stack"].infer([v.type for v in inputs], attrs)
+    left, whole = tracer.add("list_stack", inputs, of, attrs)
+    tracer.root.heap.set(owner, Grown(form, [left], length(owner)))
+    return whole
+
+
+def _rows(owner: List) -> Any:
+    """The first extent of the items, which a call knows."""
+    return number(extent(get(owner, _tracer().constant(0, LENGTH)), 0))
 
 
 def _counted(place: Any) -> SymbolicTensor:

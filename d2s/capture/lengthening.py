@@ -9,7 +9,9 @@ lengths would be told apart, one of any number of items.
 a list of any number of 'a'
 """
 
-from d2s.capture.forms import Box, Form, Growing, Tree, Union, growing, join
+from d2s.capture.containers import List, contents
+from d2s.capture.forms import Box, Form, Growing, Tree, Union, form_of, growing, join
+from d2s.capture.symbolic import Tracer
 
 LENGTHS = 2  # so many are told apart, where a path decides
 
@@ -34,6 +36,14 @@ def carried_as(before: Form, after: Form, is_content: bool) -> Form:
     for form in wanted.alternatives:
         found = found if form in lists else join(found, form)
     return found
+
+
+def moved_form(value: List, tracer: Tracer) -> Form:
+    """The form of a list that is nobody else's, as a loop is given it: no longer that of the object it is."""
+    held = form_of(contents(value), tracer)
+    if not isinstance(held, Tree):
+        return Box(list, held)
+    return Tree((list, *held.skeleton[1:]), held.parts)
 
 
 def _kind(form: Tree, is_content: bool) -> type | None:

@@ -30,6 +30,7 @@ from d2s.capture.training import backward_of, grad_of
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.undefined import Undefined, load
 from d2s.convert.generators import Entering, Suspended, manager_of
+from d2s.convert.growing import joined_by
 from d2s.convert.library import greatest, is_plain, of_named_tuple, reduced, replaced
 from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_fields, items_of, refuse_consumption
 from d2s.convert.logical import all_, any_
@@ -310,6 +311,8 @@ def _several(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 def _of_ops(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The same of ops and what is made of them, which take the items of a list."""
+    if any(map(is_grown, (*args, *kwargs.values()))):
+        return joined_by(function, args, kwargs)
     return _of_each(function, *map(opened, args), **{name: opened(value) for name, value in kwargs.items()})
 
 

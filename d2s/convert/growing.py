@@ -8,13 +8,16 @@ the user's own.
 (None, [1, 9, 2, 3], [3, 2, 9, 1])
 """
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from d2s.capture.containers import List
-from d2s.capture.growing import METHODS, append, get, grow, is_grown, item_form, length, place_of, pop_last, set_
+from d2s.capture.growing import METHODS, append, get, grow, is_grown, item_form, length, place_of, pop_last, set_, stacked
 from d2s.capture.symbolic import SymbolicTensor, refuse
 from d2s.convert.conversion import converted
+from d2s.ops.arrange import moveaxis
+from d2s.ops.join import concat, stack
 
 
 def in_graph(function: Any) -> Callable[..., Any]:
@@ -184,6 +187,38 @@ def _remove(owner: Any, value: Any) -> None:
     if place < 0:
         raise ValueError("list.remove(x): x not in list")
     owner.pop(place)
+
+
+def joined_by(function: Any, args: Any, kwargs: Any) -> Any:
+    """What an op gives that takes the tensors of a list, of a list whose length only a run will tell."""
+    joining = next((of for known, of in _JOINING if known is function), None)
+    if joining is None:
+        name = getattr(function, "__name__", "an op")
+        refuse("D2S1003", f"{name}() of a list that a loop makes longer", "stack it first, or loop over it")
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return joining(*bound.arguments.values())
+
+
+def _stack(owner: List, axis: Any = 0) -> Any:
+    whole = stacked(owner, stack, False)
+    return whole if axis == 0 else moveaxis(whole, 0, axis)
+
+
+def _concat(owner: List, axis: Any = 0) -> Any:
+    if axis == 0:
+        return stacked(owner, concat, True)
+    return moveaxis(stacked(in_graph(_turned)(owner, axis), concat, True), 0, axis)
+
+
+def _turned(owner: Any, axis: Any) -> Any:
+    found = []
+    for one in owner:
+        found.append(moveaxis(one, axis, 0))
+    return found
+
+
+_JOINING = (stack, _stack), (concat, _concat)
 
 
 def _pop(owner: List, index: Any = -1) -> Any:

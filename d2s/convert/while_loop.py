@@ -14,11 +14,12 @@ from typing import Any
 
 from d2s.capture.branch import encoded, encoded_at_end, note_aliases, part, put_back, recorded, shared
 from d2s.capture.by_path import truth_asked
-from d2s.capture.containers import List, is_container
+from d2s.capture.containers import STAND_INS, List, is_container
 from d2s.capture.encode import decode
-from d2s.capture.forms import Form, Grown, Later, OneOf, alike, form_of, same, slots
+from d2s.capture.forms import Form, Grown, Later, OneOf, Union, alike, form_of, same, slots
+from d2s.capture.growing import Moved
 from d2s.capture.heap import Changes, Place, contents, restore
-from d2s.capture.lengthening import carried_as
+from d2s.capture.lengthening import carried_as, moved_form
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.convert.if_else import Get, Set, refuse_truth, truth, truth_of
 from d2s.eager.tensor import Tensor
@@ -94,10 +95,14 @@ def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequ
         if state.takes_in(found):
             before = get()
             continue
+        if state.moves(before, ends or entered, forms):
+            before, parted = get(), frozenset()
+            continue
         changed = _changed(inside, before, entered, ends or entered, forms, state.is_list)
         more = frozenset(shared(inside, ends or entered)) - parted
         if not changed and not more:
             break
+        state.refuse_unheld(changed)
         forms |= changed
         parted |= more
     else:
@@ -147,12 +152,49 @@ class _State:
         count = len(self.names) - len(self.containers)
         return k >= count and isinstance(self.containers[k - count], List)
 
+    def refuse_unheld(self, forms: dict[int, Form]) -> None:
+        """Refuses what a container that was there before the capture cannot hold."""
+        count = len(self.names) - len(self.containers)
+        for k, form in forms.items():
+            owner = self.containers[k - count] if k >= count else None
+            if is_container(owner) and isinstance(form, Union) and not isinstance(owner, STAND_INS):
+                message = f"a {type(owner).__name__} from outside would hold {form!r}, by the trips a loop makes"
+                refuse("D2S1002", message, "fill a list of the function's, and return it")
+
     def takes_in(self, found: Changes) -> bool:
         """Whether a trip changed containers that are not known to be changed."""
         new = [c for c, _ in found.values() if not any(c is known for known in self.containers)]
         self.containers += new
         self.names += ["items"] * len(new)
         return bool(new)
+
+    def moves(self, before: Sequence[Any], ends: Sequence[Any], forms: dict[int, Form]) -> bool:
+        """Whether a trip gives a variable another list in the place of one that the function has made.
+
+        From before the loop on the variable then has a list of its own of the same items, and nobody may ask for the one it
+        had, which others may know. What stays known of the variable is a form, which is no longer that of the very object.
+        """
+        count = len(before) - len(self.containers)
+        new = [k for k in range(count) if k not in forms and _is_rebound(self.tracer, before[k], ends[k])]
+        alone = [k for k in new if sum(value is before[k] for value in before[:count]) == 1]
+        values = list(before[:count])
+        for k in alone:
+            values[k] = self._moved(before[k])
+        self._set(tuple(values))
+        if alone:
+            kept = {k: forms[k] for k in forms if k < count}
+            forms.clear()
+            forms.update(kept | {k: moved_form(values[k], self.tracer) for k in alone})
+        return bool(alone)
+
+    def _moved(self, first: List) -> List:
+        made = List()
+        restore(made, contents(first))
+        for n in [n for n, c in enumerate(self.containers) if c is first]:
+            del self.names[len(self.names) - len(self.containers) + n]
+            del self.containers[n]
+        self.tracer.root.heap.set(first, Moved())
+        return self.tracer.root.heap.made(made)  # type: ignore[no-any-return]
 
     def leave(self, values: Sequence[Any]) -> None:
         """Sets all as the loop leaves it."""
@@ -162,14 +204,22 @@ class _State:
             put_back(self.tracer, container, held)
 
 
+def _is_rebound(tracer: Tracer, first: Any, end: Any) -> bool:
+    """Whether a list the function has made, and nobody outside knows, is not the one a trip leaves, or not on every path."""
+    if type(first) is not List or id(first) in tracer.root.given or not tracer.root.heap.has(first):
+        return False
+    ends = end.alternatives if isinstance(end, OneOf) else [end]
+    return all(type(one) is List for one in ends) and any(one is not first for one in ends)
+
+
 def _asked(
     tracer: Tracer, test: Test, before: Sequence[Any], forms: dict[int, Form], parted: Indices, set: Set, names: Sequence[str]
 ) -> tuple[Any, SymbolicTensor]:
     """The test, recorded in a region of its own."""
     asking: Any = tracer.region("test")
     try:
-        _enter(asking, before, forms, parted, set, names)
         with tracer.root.heap.path(asking) as found:
+            _enter(asking, before, forms, parted, set, names)
             answers = recorded(asking, lambda: [_answer(asking, test)])
         if any(is_container(c) and _changes(asking, held, contents(c)) for c, held in found.values()):
             refuse("D2S1003", "the test of a `while` on a tensor changes a list", "change it before the loop and in its body")
@@ -212,9 +262,9 @@ def _trip(
         return list(get())
 
     try:
-        _enter(region, before, forms, parted, set, names)
-        entered = get()
         with tracer.root.heap.path(region) as found:
+            _enter(region, before, forms, parted, set, names)  # what is made for the trip is the trip's
+            entered = get()
             ends = recorded(region, run)
     finally:
         set(tuple(before))

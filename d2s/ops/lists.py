@@ -89,6 +89,29 @@ def _(items, index, x):
     return items
 
 
+@op(paddle=None)
+def list_stack(items, count, finds: Any, behind: bool):
+    """The list, and its items in one tensor: along a new first axis, or `behind` each other along the one they have.
+
+    `count` is how long that axis is.
+    """
+
+
+@list_stack.rule("infer")
+def _(items, count, finds, behind):
+    return items, Type(items.dtype, (*finds, *items.shape[behind:]))
+
+
+@op(paddle=None)
+def list_unstack(items, x):
+    """The list with parts of x, which has the form `list_stack` gives, in the place of its items."""
+
+
+@list_unstack.rule("infer")
+def _(items, x):
+    return items
+
+
 def _fits(items: Type, x: Type) -> None:
     if items != x.list:
         raise InternalError("D2S9001", f"{x} in a {items}")

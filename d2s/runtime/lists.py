@@ -19,7 +19,20 @@ Items = tuple[Any, ...]
 
 
 def results(node: Node, inputs: list[Any]) -> list[Any]:
+    if node.op == "list_stack":
+        return _stack(node, inputs[0])
     return _RESULTS[node.op](*inputs)
+
+
+def _stack(node: Node, items: Items) -> list[Any]:
+    if not items:  # whoever records it has seen to it that there are some, or that nothing reads this
+        of = node.outputs[1].type
+        return [items, np.empty([d if isinstance(d, int) else 0 for d in of.shape], of.dtype.numpy)]
+    return [items, np.concatenate(items) if node.attrs["behind"] else np.stack(items)]
+
+
+def _unstack(items: Items, x: np.ndarray) -> list[Any]:
+    return [tuple(part.reshape(item.shape) for part, item in zip(np.split(x, len(items) or 1), items, strict=False))]
 
 
 def _full(count: np.ndarray, x: np.ndarray) -> list[Any]:
@@ -54,5 +67,6 @@ _RESULTS: dict[str, Callable[..., list[Any]]] = {
     "list_pop": _pop,
     "list_get": _get,
     "list_set": _set,
+    "list_unstack": _unstack,
 }
-OPS = tuple(_RESULTS)
+OPS = (*_RESULTS, "list_stack")

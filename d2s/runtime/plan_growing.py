@@ -117,6 +117,16 @@ class PlansGrowing:
         x = node.inputs[2]
         self.step(COPY, self.item(node, x.type), self.homes[x], self.bytes(x.type))
 
+    def plan_list_stack(self, node: Node) -> None:
+        x, home = node.outputs[1], self.homes[node.inputs[0]]
+        self.homes |= {node.outputs[0]: home, x: self.allocate(x.type)}
+        self.step(COPY, self.homes[x], home, self.bytes(x.type))
+
+    def plan_list_unstack(self, node: Node) -> None:
+        home, x = self.homes[node.inputs[0]], node.inputs[1]
+        self.homes[node.outputs[0]] = home
+        self.step(COPY, home, self.homes[x], self.bytes(x.type))
+
     def item(self, node: Node, of: Type) -> int:
         """A register for the address of the item that the node's index says."""
         home = self.homes[node.outputs[0]] = self.homes[node.inputs[0]]

@@ -116,6 +116,27 @@ def by_paths(x, n):
     return kept, batch, chosen
 
 
+@program(*SETS)
+def joined_anew(x, n):
+    out = []
+    for i in range(n):
+        out = [*out, x * i]
+        out = out + (out[:1] * 2)
+    return out[n - 1] * 1, out[len(out) - 1] * 3, [p * 2 for p in out]
+
+
+@program(*SETS, (t([1.0, 2.0]), t(0)))
+def begun_anew(x, n):
+    """Batches of two; the last one may be shorter."""
+    kept, batch = [], []
+    for i in range(n):
+        batch.append(x * i)
+        if len(batch) == 2:
+            kept.append(batch[0] + batch[1])
+            batch = []
+    return kept, batch
+
+
 @program((t([0.0, 1.0, 2.0]), t(4), t(1)), (t([2.0, 0.5, 0.25]), t(2), t(2)))
 def decoded_greedily(logits, steps, end):
     """Words until the end word, or for so many steps; scores beside them."""
@@ -131,6 +152,16 @@ def decoded_greedily(logits, steps, end):
     for score in scores[1:]:
         total = total * score
     return words, total, len(words)
+
+
+@program(*SETS)
+def stacked(x, n):
+    out = []
+    for i in range(n):
+        x = x * 1.5 + i
+        out.append(x)
+    flat = d2s.concat([part.reshape([1, 2]) for part in out], axis=1)
+    return d2s.stack(out), d2s.stack(out, axis=1).sum(axis=1), d2s.concat(out) * 2, flat, out[0] * 3
 
 
 @program((t([1.0, 2.0]), t(3)), (t([0.5, 0.25]), t(2)))

@@ -1509,3 +1509,167 @@ def the_text_of_an_object(x):
 @plain()
 def layer_with_weights_made_inside(x):
     return d2s.nn.Linear(2, 2)(x)
+
+
+def filled(x, more=1.0):
+    """A list whose length only a run tells."""
+    found = [x * 1]
+    while found[-1].sum() < 4:
+        found.append(found[-1] * found[-1] + more)
+    return found
+
+
+@plain()
+def another_name_of_a_list_that_is_begun_anew(x):
+    parts = known = [x * 1]
+    for i in range((x.sum() > 0) + 2):
+        parts.append(x * i)
+        if i == 1:
+            parts = []
+    return known, parts
+
+
+@plain()
+def a_growing_list_in_a_growing_list(x):
+    rows, row = [], []
+    while len(rows) < x.sum():
+        row = []
+        while len(row) < x.sum():
+            row.append(x * 2)
+        rows.append(row)
+    return rows
+
+
+@plain()
+def one_list_again_and_again(x):
+    rows, row = [], [x * 1]
+    while len(rows) < x.sum() + 4:
+        rows.append(row)
+        row[0] = row[0] + 1
+    return rows
+
+
+@plain()
+def an_item_of_another_kind(x):
+    found = filled(x)
+    found.append(None)
+    return found
+
+
+@plain()
+def a_test_that_takes_from_a_list(x):
+    found, total = filled(x), x * 0
+    while found and found.pop().sum() > 1:
+        total = total + 1
+    return total, len(found)
+
+
+@plain()
+def a_list_taken_apart(x):
+    first, *others = filled(x)
+    return first, others
+
+
+@plain()
+def a_list_in_a_print_and_a_text(x):
+    found = filled(x)
+    print(len(found))
+    return f"{len(found)} parts", found
+
+
+@plain()
+def other_things_lists_are_asked(x):
+    found = filled(x)
+    return tuple(found), max(part.sum() for part in found), sorted(len(found) for _ in range(2)), any(found)
+
+
+@plain()
+def a_slice_that_is_replaced(x):
+    found = filled(x)
+    found[1:] = [x * 2]
+    return found
+
+
+@plain()
+def an_item_changed_in_place(x):
+    found = filled(x)
+    found[-1].add_(x)
+    return found
+
+
+@plain()
+def what_was_appended_changed_in_place(x):
+    found, y = [], x * 1
+    while len(found) < 2 + (x.sum() > 0):
+        found.append(y)
+        y.add_(x)
+    return found
+
+
+@plain()
+def what_is_in_an_item_changed(x):
+    found = []
+    while len(found) < 2 + (x.sum() > 0):
+        found.append([x * 1, x * 2])
+    found[-1][0] = x * 3
+    return found
+
+
+@plain()
+def whether_an_item_is_an_object(x):
+    found = filled(x)
+    return found[0] is x, found == [x], [x] == found
+
+
+@plain()
+def a_list_of_texts(x):
+    words = ["a"]
+    while len(words) < 3 + (x.sum() > 0):
+        words.append("b" if x.sum() > 0 else "a")
+    return words, words[0], "b" in words
+
+
+@plain()
+def a_list_that_an_exception_leaves(x):
+    found = filled(x)
+    if found[-1].sum() > 6:
+        raise ValueError("too long")
+    return found
+
+
+@case(state=lambda: [part.numpy().tolist() for part in LOG])
+def a_list_from_outside_that_a_loop_fills():
+    LOG.clear()
+
+    def f(x):
+        while len(LOG) < 3 + (x.sum() > 0):
+            LOG.append(x * 2)
+        return LOG[-1] * 1
+
+    return f
+
+
+@plain()
+def a_dict_of_lists(x):
+    found = {"xs": [], "ys": [x * 1]}
+    for i in range(2 + (x.sum() > 0)):
+        found["xs"].append(x * i)
+        found["ys"] += [x * 1]
+    return found
+
+
+@plain()
+def lists_that_change_places(x):
+    one, two = [x * 1], []
+    for i in range(2 + (x.sum() > 0)):
+        two.append(x * i)
+        one, two = two, one
+    return one, two
+
+
+@plain()
+def a_list_in_an_object(x):
+    point = Point([], x)
+    for i in range(2 + (x.sum() > 0)):
+        point.a.append(x * i)
+    return point.a, len(point.a)
