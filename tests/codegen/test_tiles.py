@@ -3,6 +3,7 @@
 import ctypes
 import itertools
 import mmap
+import re
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -134,3 +135,25 @@ def test_the_unit_follows_the_features(monkeypatch):
     ):
         monkeypatch.setattr(vectors, "cpu", lambda features=features: ("some", features))
         assert vectors.unit() == unit
+
+
+MACHINES = {
+    "NEON": ("aarch64-unknown-linux-gnu", "generic", Unit(16, 32), r"\bfmla\s+v\d+\.4s"),
+    "AVX2": ("x86_64-unknown-linux-gnu", "x86-64-v3", Unit(32, 16), r"\bvfmadd\w+ps\b.*%ymm"),
+    "AVX-512": ("x86_64-unknown-linux-gnu", "x86-64-v4", Unit(64, 32), r"\bvfmadd\w+ps\b.*%zmm"),
+}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_texts_are_machine_code_of_other_processors(name):
+    triple, cpu, unit, instruction = MACHINES[name]
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    try:
+        machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=3)
+    except RuntimeError:
+        pytest.skip("this LLVM makes code of its host only")
+    for module in (tiles, dots):
+        parsed = llvm.parse_assembly(f'target triple = "{triple}"\n{module.text_of("f32", unit)}')
+        parsed.verify()
+        assert len(re.findall(instruction, machine.emit_assembly(parsed))) >= 8
