@@ -6,6 +6,7 @@
 ((f32[3,n,2],), (f32[],))
 """
 
+import math
 from typing import Any, NamedTuple
 
 from d2s.errors import DTypeError, ShapeError
@@ -19,6 +20,7 @@ from d2s.ops.shapes import broadcast, fitting
 from d2s.types import Dim, Shape, Type
 
 NEAR = 1536  # bytes of a row whose neighbours are likely to be on the same page
+FEW = 128  # products in a sum
 
 
 @op(paddle="matmul_v2", onnx="MatMul", promotes=True)
@@ -103,6 +105,10 @@ def _(x, y, out, transpose_x, transpose_y):
     return kernel_of(x, product_of(x, y, transpose_x, transpose_y))
 
 
+def _short(extents: Shape, most: int) -> bool:
+    return all(isinstance(d, int) for d in extents) and math.prod(int(d) for d in extents) <= most
+
+
 @matmul.rule("followed")
 def _(x, y, out, transpose_x, transpose_y):
     return followed_by(product_of(x, y, transpose_x, transpose_y), out)
@@ -111,9 +117,12 @@ def _(x, y, out, transpose_x, transpose_y):
 def followed_by(product: Product, out: Type, epilogue: str = "") -> Followed | None:
     """The kernel of a product of floats whose parts are handed on: rows of the result, or where it is one column, that one.
 
-    None where rows are long: each row of a part then lies on a page of its own, which costs what is gained, or more.
+    None where rows are long: each row of a part then lies on a page of its own, which costs what is gained, or more. And where
+    sums are long: what follows is nothing beside them, not worth a second kernel.
     """
-    if out.dtype.kind != "f" or not out.shape or not isinstance(out.shape[-1], int) or out.shape[-1] * out.dtype.size > NEAR:
+    if out.dtype.kind != "f" or not out.shape or not _short(out.shape[-1:], NEAR // out.dtype.size):
+        return None
+    if not _short(product.inner, FEW):
         return None
     if not product.flat:
         columns = len(product.columns)
