@@ -240,6 +240,7 @@ class Frames:
                 raise _failed(plan.checks[pc], _dims(plan, arrays, registers), int(registers[plan.steps[pc, 1]]))
             pc = self.execute(*self.code, frame.address, pc)
         if len(chunks) > 1:
+            keep |= {c.ctypes.data: c for c in chunks}  # outputs whose extents were found lie there until they are copied
             larger = np.empty(sum(c.size for c in chunks), np.uint8)
             frame.arena, frame.top, frame.end = larger, (larger.ctypes.data + 63) & -64, larger.ctypes.data + larger.size
         return keep

@@ -46,6 +46,12 @@ def ctc(x):
     return F.ctc_loss(x, labels, long, short)
 
 
+@d2s.to_static
+def found(x):
+    n = (x[0, 0] > -99.0).astype("int64") * 400
+    return d2s.concat([x[n // 2 : n], x[:n]], axis=0)
+
+
 def with_new_rows(x):
     y = x * 1.0
     y[5:, 1:] = x[:-5, 1:]
@@ -137,6 +143,7 @@ CASES = {
     "scatter": matrix(lambda x: d2s.scatter(x, d2s.arange(0, 600), x * 2.0)),
     "index_add": matrix(lambda x: d2s.index_add(x, ROWS, 0, x[:300])),
     "assignment": matrix(with_new_rows),
+    "parts of extents that are found": (found, [(600, 200)]),
     "unlearnt": matrix(lambda x: x * OPS["unlearnt"](x)),
     "where": matrix(lambda x: d2s.where(MASK, x, x * 2.0)),
     "masked": matrix(lambda x: x[MASK]),
@@ -145,6 +152,7 @@ CASES = {
     "set diagonal": (lambda x, y: set_diagonal(x, y), [(700, 400), (400,)]),
 }
 FEW = {"mean_of_seen", "share_of_seen"}  # numbers of a loss, one each
+FEW |= {"counting"}  # numbers in a row, each made of its place
 
 
 def answers(function, shapes, threads):
