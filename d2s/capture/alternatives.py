@@ -18,10 +18,9 @@ from typing import Any
 
 from d2s.capture.branch import possible, switch, test_of
 from d2s.capture.forms import OneOf, same
+from d2s.capture.kinds import CONSTANT
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.capture.undefined import Undefined
-
-_CONSTANTS = (bool, int, float, str, bytes, type(None))
 
 
 def each(value: OneOf, ask: Callable[[Any], Any]) -> Any:
@@ -29,12 +28,12 @@ def each(value: OneOf, ask: Callable[[Any], Any]) -> Any:
     tracer = capturing()
     assert tracer is not None
     here = possible(tracer, value)
-    if all(type(value.alternatives[k]) in _CONSTANTS for k in here):
+    if all(type(value.alternatives[k]) in CONSTANT for k in here):
         try:
             found = {k: ask(value.alternatives[k]) for k in here}
         except Exception:  # only some runs come there
             found = {}
-        if found and all(type(v) in _CONSTANTS for v in found.values()):
+        if found and all(type(v) in CONSTANT for v in found.values()):
             return table(tracer, value, found)
     return switch(tracer, value, lambda one: [ask(one)])[0]
 

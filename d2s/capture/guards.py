@@ -12,7 +12,6 @@ False
 """
 
 import array
-import collections
 import functools
 import os
 import types
@@ -22,10 +21,9 @@ from typing import Any
 import numpy as np
 
 from d2s.capture.containers import by_path
+from d2s.capture.kinds import COMPARED, CONTENT
 from d2s.errors import brief
 
-CONTAINERS = (tuple, list, dict, set, frozenset, collections.deque)
-PLAIN = (type(None), bool, int, str, bytes, range)
 MISSING = object()
 Source = tuple[str, Any, Any]  # ("attribute", owner, name), ("item", container, key), ("value", value, None)
 
@@ -69,20 +67,20 @@ def shown(value: Any) -> str:
     """A value as a line about a change shows it."""
     if value is MISSING:
         return "nothing"
-    return brief(value) if type(value) in (*PLAIN, float) else f"a {type(value).__name__}"
+    return brief(value) if type(value) in (*COMPARED, float) else f"a {type(value).__name__}"
 
 
 def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:
     """Plain values by value and type, containers by content, methods by what they bind, everything else by identity."""
     kind = type(value)
-    if kind in PLAIN:
+    if kind in COMPARED:
         return kind, value
     if kind is float:
         return kind, value.hex()
     if id(value) in around or by_path(value):  # a container inside itself, or one that a capture has made
         return kind, id(value)
     inside = (*around, id(value))
-    if isinstance(value, CONTAINERS):
+    if isinstance(value, CONTENT):
         items = value.items() if isinstance(value, dict) else value
         return kind, 0 if kind in (tuple, frozenset) else id(value), tuple(fingerprint(item, inside) for item in items)
     if isinstance(value, np.ndarray | bytearray | array.array):

@@ -27,8 +27,9 @@ from d2s import types
 from d2s.capture import in_place
 from d2s.capture.containers import by_path
 from d2s.capture.fork import Attempt
-from d2s.capture.guards import CONTAINERS, Guard, Source
+from d2s.capture.guards import Guard, Source
 from d2s.capture.heap import Heap, Place
+from d2s.capture.kinds import CONTENT
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 from d2s.ir.program import Value
@@ -425,7 +426,7 @@ class Tracer(Recorder):
 
     def give(self, value: Any) -> None:
         """Notes containers, and those in them, as given."""
-        if isinstance(value, CONTAINERS) and not by_path(value) and id(value) not in self.root.given:
+        if isinstance(value, CONTENT) and not by_path(value) and id(value) not in self.root.given:
             self.root.given.add(id(value))
             for part in value.values() if isinstance(value, dict) else value:
                 self.give(part)

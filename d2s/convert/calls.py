@@ -23,6 +23,7 @@ from d2s.capture.containers import STAND_INS, by_path, new_object, plain_kind, s
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
+from d2s.capture.kinds import COMPUTING, GIVEN
 from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, in_package, in_standard_library, refuse
 from d2s.capture.taping import switched
@@ -47,7 +48,6 @@ from d2s.ops import Op
 from d2s.ops.dispatch import handlers, handling
 from d2s.ops.operators import Operators
 from d2s.runtime import launch, random_state
-from d2s.types import DType
 
 _PURE = {len, abs, sum, round, divmod, pow, iter, hash, slice}
 _PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass}
@@ -73,24 +73,6 @@ _PURE |= {getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "
 _PURE |= {getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 _HIGHER = (map, filter, sorted)
 _READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
-_FOLLOWED: tuple[type, ...] = (
-    SymbolicTensor,
-    Tensor,
-    type(None),
-    bool,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    list,
-    tuple,
-    dict,
-    set,
-)
-_FOLLOWED += (frozenset, range, slice, BaseException, DType, type({}.items()), type({}.keys()), type({}.values()))
-_IMMUTABLE = (str, bytes, int, float, complex, tuple, range, frozenset, DType)
-
 RECORDED: dict[Any, Callable[..., Any]] = {}  # functions of d2s's own that act, and how a capture records what they do
 IGNORED: set[str] = set()  # modules whose functions run as they are
 
@@ -227,7 +209,7 @@ def _is_pure(function: Any) -> bool:
     owner = getattr(function, "__self__", None)
     if isinstance(function, types.BuiltinMethodType) and owner is not None and not isinstance(owner, types.ModuleType):
         reading = isinstance(owner, dict | list | set) and function.__name__ in _READING
-        return reading or isinstance(owner, _IMMUTABLE)
+        return reading or isinstance(owner, COMPUTING)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return True
     if isinstance(function, type) and issubclass(function, BaseException):
@@ -258,7 +240,9 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     for value in (*args, *kwargs.values()):
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
-        if _acts(value) or not (callable(value) or isinstance(value, _FOLLOWED) or hasattr(value, "__next__")):
+        if _acts(value) or not (
+            callable(value) or isinstance(value, (SymbolicTensor, Tensor, *GIVEN)) or hasattr(value, "__next__")
+        ):
             _refused(value)
     found = _begun(function, *(tracer.lift(a) if isinstance(a, Tensor) else a for a in args), **kwargs)
     return tracer.root.heap.made(stand_in(found)) if function in (list, dict, set) else found

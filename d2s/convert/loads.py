@@ -7,7 +7,6 @@ True
 
 import dataclasses
 import enum
-import itertools
 import operator
 import types
 from collections.abc import Iterable
@@ -22,6 +21,7 @@ from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
+from d2s.capture.kinds import ITERATED
 from d2s.capture.reads import changing
 from d2s.capture.steps import ask, later
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, liftable, refuse, user_line
@@ -33,25 +33,6 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 from d2s.ops import OPS, Op
 from d2s.types import bool_
-
-_ITERATORS: tuple[type, ...] = (
-    types.GeneratorType,
-    Suspended,
-    zip,
-    enumerate,
-    map,
-    filter,
-    type(reversed([])),
-    *(type(iter(kind())) for kind in (list, tuple, dict, set, str)),
-    *map(type, (iter(range(0)), iter(range(1 << 70)), iter({}.values()), iter({}.items()))),
-    *(getattr(itertools, name) for name in ("chain", "islice", "accumulate", "zip_longest", "product", "repeat", "cycle")),
-    *(getattr(itertools, name) for name in ("permutations", "combinations", "pairwise", "compress")),
-    type({}.items()),
-    type({}.keys()),
-    type({}.values()),
-)
-_PLAIN_ITERABLES = (list, tuple, dict, set, frozenset, range, str)
-
 
 _NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
 _IN_PLACE = tuple(f"__i{name}__" for name in _NAMES)
@@ -253,7 +234,7 @@ def iterate(iterable: Any) -> Iterable[Any]:
         return map(iterable.item, range(iterable.length))
     if tracer and isinstance(iterable, Tensor | SymbolicTensor):
         return iter(tracer.lift(iterable) if isinstance(iterable, Tensor) else iterable)
-    if tracer and not isinstance(iterable, (*_ITERATORS, *_PLAIN_ITERABLES)):
+    if tracer and not isinstance(iterable, (*ITERATED, Suspended)):
         refuse(
             "D2S1003",
             f"a `for` over a {type(iterable).__name__}: what iterating it does is not known",

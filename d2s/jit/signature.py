@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from d2s import types
-from d2s.capture.guards import PLAIN, fingerprint
+from d2s.capture.guards import fingerprint
+from d2s.capture.kinds import COMPARED
 from d2s.capture.tree import Skeleton
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, brief
@@ -97,7 +98,7 @@ def _shown(leaf: Leaf) -> str:
     if leaf.dtype:
         return str(leaf.type)
     kind, *rest = leaf.fixed
-    return brief(rest[0]) if kind in PLAIN else f"a {kind.__name__}"
+    return brief(rest[0]) if kind in COMPARED else f"a {kind.__name__}"
 
 
 def generalize(old: Key, new: Key) -> Key | None:

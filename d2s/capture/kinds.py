@@ -1,0 +1,61 @@
+"""What a capture may look into: one table of types, and what is known of their values.
+
+In: nothing. Out: tuples of types, one for each word of the table.
+
+* `constant`: never changes, and is told by type and spelling; a value that is one of several may be one of these without a node
+* `compared`: what is read from outside is guarded by value; floats are not, for nan is not nan
+* `leaving`: may be returned and stored as it is
+* `computing`: its methods only compute
+* `given`: functions that only compute may be given it at capture
+* `content`: what is read from outside is guarded by what it holds
+* `iterated`: a `for` may run over it
+
+>>> int in CONSTANT, list in CONSTANT, list in CONTENT, float in COMPARED
+(True, False, True, False)
+"""
+
+import collections
+import itertools
+import types
+from typing import Any
+
+from d2s.types import DType
+
+WORDS = ("constant", "compared", "leaving", "computing", "given", "content", "iterated")
+_STEPPING = "chain islice accumulate zip_longest product repeat cycle permutations combinations pairwise compress"
+_TABLE: dict[type, str] = {
+    type(None): "constant compared leaving given",
+    bool: "constant compared leaving given",
+    int: "constant compared leaving computing given",
+    float: "constant leaving computing given",
+    complex: "leaving computing given",
+    str: "constant compared leaving computing given iterated",
+    bytes: "constant compared leaving computing given",
+    type(Ellipsis): "leaving",
+    type(NotImplemented): "leaving",
+    DType: "leaving computing given",
+    range: "compared computing given iterated",
+    slice: "given",
+    BaseException: "given",
+    tuple: "computing given content iterated",
+    frozenset: "computing given content iterated",
+    list: "given content iterated",
+    dict: "given content iterated",
+    set: "given content iterated",
+    collections.deque: "content",
+    type({}.items()): "given iterated",
+    type({}.keys()): "given iterated",
+    type({}.values()): "given iterated",
+    types.GeneratorType: "iterated",
+    **dict.fromkeys((zip, enumerate, map, filter, type(reversed([]))), "iterated"),
+    **dict.fromkeys((type(iter(kind())) for kind in (list, tuple, dict, set, str)), "iterated"),
+    **dict.fromkeys(map(type, (iter(range(0)), iter(range(1 << 70)), iter({}.values()), iter({}.items()))), "iterated"),
+    **dict.fromkeys((getattr(itertools, name) for name in _STEPPING.split()), "iterated"),
+}
+
+
+def _of(word: str) -> tuple[Any, ...]:
+    return tuple(kind for kind, words in _TABLE.items() if word in words.split())
+
+
+CONSTANT, COMPARED, LEAVING, COMPUTING, GIVEN, CONTENT, ITERATED = map(_of, WORDS)
