@@ -1,7 +1,7 @@
 """Files that real Paddle wrote are read, run and trained as Paddle does it.
 
 `genuine/paddle-VERSION.zip` are made by `interop/make_genuine.py` and, of 1.8.5, by `interop/make_genuine_1x.py`, with Paddle's
-own answers beside them. Paddle 3.3.1 writes an `if`, a `while`, an LSTM and attention no more in the old way.
+own answers beside them. Paddle 3.0.0 still writes all of them in the old way, 3.3.1 no `if`, `while`, LSTM and attention.
 """
 
 import os
@@ -19,10 +19,12 @@ MAKER = Path(__file__).parents[2] / "interop" / "make_genuine.py"
 MODELS = {
     "1.8.5": ("linear", "conv_bn", "if", "while", "lstm", "block"),
     "2.6.2": ("linear", "conv_bn", "if", "while", "lstm", "gru", "block"),
+    "3.0.0": ("linear", "conv_bn", "if", "while", "lstm", "gru", "block"),
     "3.3.1": ("linear", "conv_bn"),
 }
 EACH = [(version, name) for version, names in MODELS.items() for name in names]
 TRAINED = [("2.6.2", name) for name in MODELS["2.6.2"]] + [("3.3.1", "linear")]
+TRAINED += [("3.0.0", name) for name in ("linear", "lstm", "gru")]  # of the others Paddle 3 trains none
 
 
 @pytest.fixture(scope="module")
