@@ -1,6 +1,7 @@
 """The declarative face of graphs: programs that are declared op by op and run by an `Executor`."""
 
 from d2s.static import nn
+from d2s.static.averages import ExponentialMovingAverage
 from d2s.static.control_flow import Print, py_func
 from d2s.static.executor import CompiledProgram, Executor
 from d2s.static.files import (
@@ -39,6 +40,7 @@ __all__ = [
     "CompiledProgram",
     "ExecutionStrategy",
     "Executor",
+    "ExponentialMovingAverage",
     "InputSpec",
     "Print",
     "Program",

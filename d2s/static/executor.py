@@ -98,6 +98,8 @@ class Compiled:
             segment(held)
         self.native.done(held, taken)
         self._write(held, scope)
+        for follow in self.recording.followers:
+            follow(scope)
         return [held[v] for v in self.fetched]
 
     def _read(self, role: Fed | Held | Drawn, feed: Mapping[str, np.ndarray], scope: Scope, state: Sequence[int]) -> np.ndarray:

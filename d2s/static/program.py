@@ -175,6 +175,7 @@ class Program:
         found.recording.ledger = held.ledger
         found.recording.tested = held.tested or for_test
         found.recording.steps = [] if for_test else list(held.steps)
+        found.recording.followers = [] if for_test else list(held.followers)
         return found
 
     def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, Tensor]:

@@ -14,7 +14,7 @@ two kinds of node that only a run resolves: `backward`, which asks for gradients
 import math
 import re
 import weakref
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from d2s import types, unique_name
@@ -62,6 +62,7 @@ class Recording(Recorder, Postpones):
         self.seed: Variable | None = None  # of the stream of random numbers
         self.counter: Variable | None = None  # where a run leaves it
         self.steps: list[Step] = []
+        self.followers: list[Callable[[Any], None]] = []  # what is done behind each run, with its scope
         self.tested = False  # it is a clone for tests: what only training does is left out of runs
         self.postponed: Any = None  # the startup program's list of tensors and how they begin
 

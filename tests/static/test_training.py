@@ -5,6 +5,7 @@ import pytest
 
 import d2s
 from d2s import nn, static
+from d2s.errors import ArgumentError
 
 F = nn.functional
 STEPS = 100
@@ -196,3 +197,30 @@ def test_parameters_without_values_are_named(declared):
     with pytest.raises(d2s.errors.D2SError, match=r"'fc_0\.w_0' has no values") as caught:
         static.Executor().run(feed={"x": np.ones((2, 2), "float32")}, fetch_list=[y])
     assert "default_startup_program" in str(caught.value)
+
+
+def test_averages_stand_in_for_parameters_inside_of_a_block_only(declared):
+    """0.8 of an average stays, less at first where steps are counted; what they began with is taken off."""
+    main, startup = declared
+    x = static.data("x", [1])
+    w = static.create_parameter([1], default_initializer=nn.initializer.Constant(3.0))
+    y = x * w
+    d2s.optimizer.SGD(1.0).minimize(y)
+    steps = d2s.to_tensor([0.0])
+    plain, counted = static.ExponentialMovingAverage(0.8), static.ExponentialMovingAverage(0.8, thres_steps=steps)
+    plain.update()
+    counted.update()
+    exe = static.Executor()
+    exe.run(startup)
+    test, feed = main.clone(for_test=True), {"x": np.ones(1, "float32")}
+    for _ in range(3):  # w becomes 2, 1, 0
+        exe.run(main, feed=feed)
+    exe.run(test, feed=feed)
+    found = []
+    for average in (plain, counted):
+        with average.apply(exe):
+            found.append(exe.run(test, feed=feed, fetch_list=[y])[0].item())
+    assert exe.run(test, feed=feed, fetch_list=[y])[0].item() == 0.0
+    np.testing.assert_allclose(found, [0.416 / 0.488, 0.108 / 0.999], rtol=1e-5)
+    with pytest.raises(ArgumentError, match="nothing is in their place"):
+        plain.restore(exe)
