@@ -21,7 +21,7 @@ from d2s.ops.dispatch import handling
 from d2s.ops.shape import reshape
 from d2s.static.program import declaring, in_dynamic_mode
 from d2s.static.recording import Recording
-from d2s.static.variable import Variable
+from d2s.static.variable import Called, Variable
 from d2s.types import bool_
 
 Arm = Callable[[], Any]
@@ -199,33 +199,34 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Arm | None = None, 
 # --- calls of Python ---------------------------------------------------------------------------------------------------------
 
 
-def host(recording: Recording, function: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Variable]:
-    """Calls a function in each run; variables of these types are what it returns. No gradient passes."""
-    if recording.parent is not None:
-        refuse("D2S1003", "Python is called in a branch or loop of a declared program", "call it outside")
-    recording.where = user_line()
-    values = [recording.resolve(recording.symbol_of(x)) for x in inputs]
-    made: list[Variable] = recording.add("host", values, outputs, {"function": function, "types": tuple(outputs)})
-    recording.stopped.update(v.value for v in made)
-    return made
-
-
 def py_func(
     func: Callable[..., Any], x: Any, out: Any, backward_func: Any = None, skip_vars_in_backward_input: Any = None
 ) -> Any:
-    """Calls `func` with tensors in each run. `out` are variables that say what it returns; they then stand for it."""
+    """Calls `func` with tensors in each run. `out` are variables that say what it returns; they then stand for it.
+
+    A gradient passes by way of `backward_func`, which gets x, what `func` returned, and the gradients of that, but for the
+    variables that are to be skipped, and returns the gradients of x.
+    """
     recording = declaring("py_func")
     expect("py_func", "func", func, Callable, "a function")
+    expect("py_func", "backward_func", backward_func, Callable | None, "a function")
+    given, declared = _listed("x", x), _listed("out", out)
+    inputs = [recording.symbol_of(v) for v in given]
+    skipped = _listed("skip_vars_in_backward_input", skip_vars_in_backward_input)
+    told = [n for n, v in enumerate((*given, *declared)) if not any(v is one for one in skipped)]
+    made = recording.host(func, inputs, [recording.symbol_of(v).value.type for v in declared])
     if backward_func is not None:
-        refuse("D2S1003", "py_func() with a 'backward_func'", "leave it out; no gradient passes then")
-    given = [] if x is None else list(x) if isinstance(x, list | tuple) else [x]
-    declared = [] if out is None else list(out) if isinstance(out, list | tuple) else [out]
-    for variable in (*given, *declared):
-        expect("py_func", "x and out", variable, Variable | Tensor, "variables")
-    made = host(recording, func, given, [recording.symbol_of(v).value.type for v in declared])
+        recording.calls.append(Called(backward_func, inputs, made, told))
     for variable, result in zip(declared, made, strict=True):
         variable.recorder, variable.value = result.recorder, result.value
     return out
+
+
+def _listed(argument: str, given: Any) -> list[Any]:
+    found = [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
+    for one in found:
+        expect("py_func", argument, one, Variable | Tensor, "variables")
+    return found
 
 
 def Print(
@@ -264,7 +265,7 @@ def Print(
             }
             print("\n".join(line for line, wanted in shown.items() if wanted))
 
-    host(declaring("Print"), show, [input], [])
+    declaring("Print").host(show, [input], [])
     return input
 
 

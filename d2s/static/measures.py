@@ -20,7 +20,6 @@ from d2s.ops.shape import reshape
 from d2s.ops.shapes import whole_number
 from d2s.ops.sort import topk
 from d2s.place import CPUPlace
-from d2s.static.control_flow import host
 from d2s.static.program import declaring
 from d2s.types import Type, float64
 
@@ -65,7 +64,7 @@ def auc(
             count.set_value(count.array + new)
         return [np.array(_area(*(c.array for c in counts))), np.array(_area(*now))]
 
-    found = host(recording, seen, [input, label], [Type(float64)] * 2)
+    found = recording.host(seen, [input, label], [Type(float64)] * 2)
     return found[0], found[1], counts
 
 

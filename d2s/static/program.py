@@ -169,7 +169,7 @@ class Program:
         found.random_seed, found.starts, found.origin = self.random_seed, list(self.starts), self
         nodes = [n for n in held.builder.nodes if not for_test or n.op != "backward"]
         found.recording.builder.nodes, found.recording.builder.inputs = nodes, list(held.builder.inputs)
-        for name in ("roles", "lifted", "stopped", "names", "assigned", "seed", "counter"):
+        for name in ("roles", "lifted", "stopped", "names", "assigned", "calls", "seed", "counter"):
             value = getattr(held, name)
             setattr(found.recording, name, value if isinstance(value, Variable) else copy.copy(value))
         found.recording.ledger = held.ledger

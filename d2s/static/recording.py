@@ -27,11 +27,12 @@ from d2s.ir.program import Node, Value
 from d2s.nn.initializer import Initializer, Postpones
 from d2s.ops import OPS
 from d2s.ops.compare import cast
+from d2s.ops.create import zeros_like
 from d2s.ops.dispatch import handling
 from d2s.ops.op import Op
 from d2s.ops.recording import Recorder, Symbolic
 from d2s.runtime import launch
-from d2s.static.variable import Drawn, Fed, Held, Step, Variable
+from d2s.static.variable import Called, Drawn, Fed, Held, Step, Variable
 from d2s.types import Type
 
 awaiting: "weakref.WeakValueDictionary[int, Tensor]" = weakref.WeakValueDictionary()  # parameters that have no values yet
@@ -63,6 +64,7 @@ class Recording(Recorder, Postpones):
         self.counter: Variable | None = None  # where a run leaves it
         self.steps: list[Step] = []
         self.followers: list[Callable[[Any], None]] = []  # what is done behind each run, with its scope
+        self.calls: list[Called] = []  # of Python, that gradients pass
         self.tested = False  # it is a clone for tests: what only training does is left out of runs
         self.postponed: Any = None  # the startup program's list of tensors and how they begin
 
@@ -215,20 +217,66 @@ class Recording(Recorder, Postpones):
         self, targets: Sequence[Variable], wanted: Sequence[Variable], given: Sequence[Any] = ()
     ) -> list[Variable | None]:
         """Gradients of the sum of some variables in others; None in those they do not depend on."""
+        sources = [(targets, given)]
+        for call in reversed(self.calls):
+            found = self._from(sources, call.outputs)
+            if any(g is not None for g in found):
+                sources.append(self._through(call, found))
+        totals = self._from(sources, wanted)
+        for w, total in zip(wanted, totals, strict=True):
+            if total is not None:
+                self.names.setdefault(f"{w.name}@GRAD", total)
+        return totals
+
+    def _through(self, call: Called, found: Sequence[Variable | None]) -> tuple[list[Variable], list[Variable]]:
+        """The inputs of a call of Python that have gradients, and these: what another call makes of those of its results."""
+        floats = [v for v in call.inputs if v.value.type.is_float]
+        with handling(self):
+            gradients = [zeros_like(v) if g is None else g for v, g in zip(call.outputs, found, strict=True)]
+        told = [(*call.inputs, *call.outputs)[n] for n in call.told]
+        return floats, self.host(call.backward, [*told, *gradients], [v.value.type for v in floats])
+
+    def _from(self, sources: Sequence[tuple[Any, Any]], wanted: Sequence[Variable]) -> list[Variable | None]:
+        """The gradients in some variables, added up in the order of where they come from."""
+        totals: list[Variable | None] = [None] * len(wanted)
+        for targets, given in sources:
+            for n, gradient in enumerate(self._directly(targets, wanted, given)):
+                before = totals[n]
+                with handling(self):
+                    totals[n] = gradient if before is None else before if gradient is None else before + gradient
+        return totals
+
+    def _directly(self, targets: Sequence[Variable], wanted: Sequence[Variable], given: Sequence[Any]) -> list[Variable | None]:
+        """Gradients that pass no call of Python."""
         for target in targets:
             if not target.value.type.is_float:
                 refuse("D2S0006", f"the gradient of '{target.name}', which is {target.value.type}", "floats have gradients")
-        reached = _reached(self.builder.nodes, {t.value for t in targets}, self.stopped)
+        called = {v.value for call in self.calls for v in call.outputs}
+        reached = _reached(
+            self.builder.nodes, {t.value for t in targets}, self.stopped - called.intersection(w.value for w in wanted)
+        )
         found = [w for w in wanted if w.value in reached and w.value.type.is_float]
+        if not found:
+            return [None] * len(wanted)
         inputs = [self.resolve(v) for v in (*targets, *(g for g in given if g is not None), *found)]
         attrs = {"targets": len(targets), "given": tuple(g is not None for g in given) or (False,) * len(targets)}
         self.where = user_line()
         made = dict(
             zip((w.value for w in found), self.add("backward", inputs, [w.value.type for w in found], attrs), strict=True)
         )
-        for w in found:
-            self.names.setdefault(f"{w.name}@GRAD", made[w.value])
         return [made.get(w.value) for w in wanted]
+
+    # --- calls of Python
+
+    def host(self, function: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Type]) -> list[Variable]:
+        """Calls a function in each run; variables of these types are what it returns."""
+        if self.parent is not None:
+            refuse("D2S1003", "Python is called in a branch or loop of a declared program", "call it outside")
+        self.where = user_line()
+        values = [self.resolve(self.symbol_of(x)) for x in inputs]
+        made: list[Variable] = self.add("host", values, outputs, {"function": function, "types": tuple(outputs)})
+        self.stopped.update(v.value for v in made)
+        return made
 
     # --- names
 

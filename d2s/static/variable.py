@@ -44,6 +44,15 @@ class Drawn:
     part: int
 
 
+class Called(NamedTuple):
+    """A call of Python whose gradient is another one, which is told some of the inputs and results, by number."""
+
+    backward: Callable[..., Any]
+    inputs: "list[Variable]"
+    outputs: "list[Variable]"
+    told: list[int]
+
+
 class Step(NamedTuple):
     """What each run does at its end: a step of an optimizer with gradients the program computes."""
 

@@ -277,3 +277,33 @@ def test_gradients_of_what_a_program_does_not_hold_are_refused(declared):
         static.append_backward(x.sum(), no_grad_set=[3])
     with pytest.raises(d2s.errors.ArgumentError, match="'device_count'"):
         static.cpu_places(2**31)
+
+
+def test_a_call_of_python_has_the_gradient_that_another_call_says(declared):
+    """Two calls behind each other, one result of which nothing depends on, and a way around them."""
+    main, startup = declared
+    x, w = static.data("x", [2, 3]), static.create_parameter([3], default_initializer=d2s.nn.initializer.Constant(2.0))
+    told = []
+
+    def doubled(a, b):
+        return a.numpy() * 2, b.numpy() * a.numpy()
+
+    def back(a, first, g, other):
+        told.append((a.tolist(), first.tolist(), g.tolist(), other.tolist()))
+        return g.numpy() * 2, other.numpy()
+
+    block = main.global_block()
+    one, two, three = (block.create_var(name, [2, 3]) for name in ("one", "two", "three"))
+    held = x * w
+    static.py_func(doubled, [held, x], [one, two], back, skip_vars_in_backward_input=[x, two])
+    static.py_func(lambda a: np.tanh(a.numpy()), one, three, lambda a, y, g: g.numpy() * (1 - y.numpy() ** 2))
+    loss = (three + held).sum()
+    ((parameter, gradient),) = static.append_backward(loss)
+    assert parameter is w
+    exe = static.Executor()
+    exe.run(startup)
+    value = np.arange(6, dtype="float32").reshape(2, 3) / 10
+    (found,) = exe.run(main, feed={"x": value}, fetch_list=[gradient])
+    y = np.tanh(value * 4)
+    np.testing.assert_allclose(found, (value * (2 * (1 - y**2) + 1)).sum(0), rtol=1e-6)
+    assert told[0][0] == (value * 2).tolist() and told[0][3] == np.zeros([2, 3]).tolist()
