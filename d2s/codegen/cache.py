@@ -83,7 +83,9 @@ def linked(
 ) -> dict[str, int]:
     """The addresses of the symbols `exports` of an object: loaded already, kept in the folder, or compiled now."""
     with _lock:
-        key = hashlib.sha256(f"{_environment()}\n{content}".encode()).hexdigest()[:32]
+        digest = _digest().copy()
+        digest.update(content.encode())
+        key = digest.hexdigest()[:32]
         if key not in _loaded:
             loading(key[:8])
             _loaded[key] = _kept(key, exports, imports or {}) or _new(key, compiled, exports, imports or {})
@@ -119,6 +121,12 @@ def _environment() -> str:
     versions = [_version(package) for package in ("d2s", "numba", "llvmlite", "numpy")]
     python = f"{sys.implementation.cache_tag} {sys.platform}"
     return "\n".join([*compiler, *versions, python, str(llvm.llvm_version_info), *cpu()])
+
+
+@functools.cache
+def _digest() -> Any:
+    """The hash of that, to go on from: it is long, and a capture asks for dozens of kernels."""
+    return hashlib.sha256(f"{_environment()}\n".encode())
 
 
 def _version(package: str) -> str:

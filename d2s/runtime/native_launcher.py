@@ -72,7 +72,10 @@ METH_O = 0x0008
 
 @functools.cache
 def _method(address: int, flags: int) -> _MethodDef:
-    return _MethodDef(b"door", address, flags, None)
+    """Never freed: functions that a collection finds last, when Python ends, are still asked what they are."""
+    made = _MethodDef(b"door", address, flags, None)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+    return made
 
 
 def builtin(address: int, self: Any, flags: int = METH_O) -> Callable[..., Any]:

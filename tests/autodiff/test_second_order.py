@@ -218,3 +218,28 @@ def test_what_only_some_trips_read_has_a_gradient_where_these_were_made():
             assert found[0] == found[1]
             absent.add(tuple(one is None for one in found[0]))
     assert len(absent) > 2
+
+
+def test_what_a_trip_saved_and_did_not_read_has_no_cotangent():
+    """The root of 0 has an endless slope: a cotangent that is not there would become a nan, were it taken for one of -0.0."""
+
+    def run(x, n):
+        total, i = x * x, d2s.to_tensor(0)
+        while i < n:
+            root = d2s.sqrt(x)
+            part = x * 2.0
+            if i > 0:
+                part = root * x * x
+            total = total + part * x
+            i = i + 1
+        return total
+
+    def second(call, n):
+        x = d2s.to_tensor([float(n - 1), 2.0], stop_gradient=False)
+        (g,) = d2s.grad(call(x, d2s.to_tensor(n)).sum(), x, create_graph=True)
+        (h,) = d2s.grad(g.sum(), x)
+        return g.numpy().tobytes(), h.numpy().tobytes()
+
+    static = d2s.to_static(run)
+    assert [second(static, n) for n in (1, 2, 3)] == [second(run, n) for n in (1, 2, 3)]
+    assert not np.isnan(np.frombuffer(second(static, 1)[1], "float32")).any()
