@@ -110,4 +110,4 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
 }
 _FLAGS = {"old_values": True, "learns_all": True, "declarative": True}
 _FLAGS |= {"keeps_gradients": True, "zeros_for_stopped": True}
-GENERATION = Generation("2.0.0-alpha0", _names(), _INSTEAD, **_FLAGS)
+GENERATION = Generation("2.0.0-alpha0", _names(), _INSTEAD, {}, **_FLAGS)

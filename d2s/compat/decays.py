@@ -22,6 +22,15 @@ class Decay(LRScheduler):
         self._rate, self._begin, self._step = rate, begin, step
         super().__init__(float(rate(begin)))
 
+    @property
+    def count(self) -> int:
+        """The steps counted, from where they begin: what a file keeps."""
+        return self._begin + self.last_epoch * self._step
+
+    @count.setter
+    def count(self, count: int) -> None:
+        self.step((count - self._begin) // self._step)
+
     def at(self, count: int) -> float:
         """The rate behind so many steps."""
         return float(self._rate(self._begin + count * self._step))

@@ -135,6 +135,7 @@ def _of_training() -> dict[str, Any]:
     found |= {f"regularizer.{name}": kind for name, kind in attributes.DECAYS.items()}
     found |= {f"clip.{name}": kind for name, kind in attributes.CLIPS.items()}
     found |= {"clip.set_gradient_clip": attributes.set_gradient_clip, "metrics.Accuracy": fluid_programs.Accuracy}
+    found |= {f"metrics.{name}": getattr(fluid_programs, name) for name in ("Auc", "Precision", "Recall", "CompositeMetric")}
     return found | _everywhere(". param_attr", {"ParamAttr": attributes.ParamAttr})
 
 
@@ -183,4 +184,16 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
 }
 _FLAGS = {"old_values": True, "learns_all": True, "declarative": True, "keeps_gradients": True}
 _FLAGS["divides_as_c"] = True
-GENERATION = Generation("1.5.1", _names(), _INSTEAD, **_FLAGS)
+_PARTS = (
+    "nn",
+    "tensor",
+    "ops",
+    "loss",
+    "control_flow",
+    "learning_rate_scheduler",
+    "metric_op",
+    "io",
+    "layer_function_generator",
+)
+_SAME = {f"paddle.fluid.layers.{part}": "paddle.fluid.layers" for part in _PARTS} | {"paddle.fluid.input": "paddle.fluid"}
+GENERATION = Generation("1.5.1", _names(), _INSTEAD, _SAME, **_FLAGS)

@@ -17,6 +17,7 @@ import numpy as np
 
 from d2s import types
 from d2s.capture.symbolic import user_line
+from d2s.compat.old_values import BackwardStrategy
 from d2s.errors import ArgumentError, MissingName
 from d2s.nn.activation import activated
 from d2s.nn.layer import Layer
@@ -46,12 +47,6 @@ class ParallelExecutor:
         """A run of the program; what is one number has the shape [1]."""
         given = feed if feed is not None else feed_dict
         return Executor().run(self._program, given, fetch_list, scope=self._scope, return_numpy=return_numpy)
-
-
-class BackwardStrategy:
-    """How gradients are added up: d2s has one order."""
-
-    sort_sum_gradient = False
 
 
 class EOFException(Exception):

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from d2s import static
+from d2s import metric, static
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
 from d2s.export import tensors
@@ -67,6 +67,55 @@ class Accuracy:
         if self.weight == 0:
             raise ArgumentError("D2S0004", "eval(): no batch was counted", hint="call update() first")
         return self.value / self.weight
+
+
+class Auc(metric.Auc):
+    """The area under the curve, its name first."""
+
+    def __init__(self, name: str | None = None, curve: str = "ROC", num_thresholds: int = 4095) -> None:
+        super().__init__(curve, num_thresholds, name or "auc")
+
+    eval = metric.Auc.accumulate
+
+
+class Precision(metric.Precision):
+    """Of what was found, the share that is right."""
+
+    eval = metric.Precision.accumulate
+
+
+class Recall(metric.Recall):
+    """Of what is right, the share that was found."""
+
+    eval = metric.Recall.accumulate
+
+
+class CompositeMetric:
+    """Several metrics of the same values.
+
+    >>> both = CompositeMetric()
+    >>> both.add_metric(Precision())
+    >>> both.add_metric(Recall())
+    >>> both.update(np.array([0.9, 0.8, 0.1]), np.array([1, 0, 0]))
+    >>> both.eval()
+    [0.5, 1.0]
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        self._metrics: list[Any] = []
+
+    def add_metric(self, metric: Any) -> None:
+        """One more."""
+        self._metrics.append(metric)
+
+    def update(self, preds: Any, labels: Any) -> None:
+        """Counts one batch."""
+        for one in self._metrics:
+            one.update(preds, labels)
+
+    def eval(self) -> list[Any]:
+        """What each comes to."""
+        return [one.eval() for one in self._metrics]
 
 
 # --- the values of a program in a folder -------------------------------------------------------------------------------------

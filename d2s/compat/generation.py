@@ -25,6 +25,7 @@ class Generation:
     version: str
     names: dict[str, Any]  # by the whole path, "paddle.fluid.layers.fc"
     instead: dict[str, tuple[str, ...]]  # of a module: the parts of d2s that are looked into
+    same: dict[str, str] = dataclasses.field(default_factory=dict)  # modules that have the names of others
     old_values: bool = False  # what is one number has the shape [1]
     declarative: bool = False  # code declares programs until it is told to compute at once
     keeps_gradients: bool = False  # values on the way keep their gradients

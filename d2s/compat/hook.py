@@ -47,6 +47,8 @@ class Face(types.ModuleType):
         self.__dict__["_finder"] = finder
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":  # what `import *` takes
+            return self._finder.names_in(self.__name__)
         if name.startswith("__") and name != "__version__":
             raise AttributeError(name)
         found = self._finder.find(f"{self.__name__}.{name}")
@@ -88,9 +90,12 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return self.found[path]
 
     def _looked_up(self, path: str) -> Any:
-        names = self.generation.names
+        names, same = self.generation.names, self.generation.same
+        module, _, name = path.rpartition(".")
         if path == "paddle.__version__":
             return self.generation.version
+        if path in same or module in same:
+            return Face(path, self) if path in same else self.find(f"{same[module]}.{name}")
         if path in names:
             return self._named(path, names[path])
         held = [found for place in self._places(path) if (found := _in_d2s(place)) is not _MISSING]
@@ -122,6 +127,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def names_in(self, module: str) -> list[str]:
         """The names of a module."""
+        module = self.generation.same.get(module, module)
         own = {name[len(module) + 1 :].partition(".")[0] for name in self.generation.names if name.startswith(module + ".")}
         for place in (module.partition(".")[2], *self.generation.instead.get(module, ())):
             held = _in_d2s(place)

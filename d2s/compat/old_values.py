@@ -89,6 +89,12 @@ class ShownArray(np.ndarray):
         return np.asarray(self).__reduce__()
 
 
+class BackwardStrategy:
+    """How gradients are added up: d2s has one order."""
+
+    sort_sum_gradient = False
+
+
 def as_shown(array: np.ndarray) -> np.ndarray:
     """An array with the conversions of old, which what is computed of it has, too."""
     return array.view(ShownArray) if array.ndim else array
@@ -136,6 +142,7 @@ class Methods:
         tape.keeping.on = generation.keeps_gradients
         if generation.keeps_gradients:
             self._set(Tensor, "gradient", _gradient_on_the_way(Tensor.gradient))
+            self._set(Tensor, "backward", _without_strategy(Tensor.backward))
             self._set(Tensor, "clear_gradient", _clearing_on_the_way(Tensor.clear_gradient))
         if generation.learns_all:
             self._set(Layer, "create_parameter", _noted(Layer.create_parameter))
@@ -201,6 +208,14 @@ def _gradient_on_the_way(method: Any) -> Any:
         return method(self) if kept is None else kept.total.numpy()
 
     return gradient
+
+
+def _without_strategy(method: Any) -> Any:
+    @functools.wraps(method)
+    def backward(self: Tensor, *args: Any, backward_strategy: Any = None, **kwargs: Any) -> None:
+        method(self, *args[isinstance(next(iter(args), None), BackwardStrategy) :], **kwargs)
+
+    return backward
 
 
 def _clearing_on_the_way(method: Any) -> Any:

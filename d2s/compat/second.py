@@ -26,4 +26,4 @@ INSTEAD: dict[str, tuple[str, ...]] = {
 }
 GENERATION = Generation("2.6.2", NAMES, INSTEAD)
 _OF_2_2 = fluid.GENERATION.names | NAMES | {"paddle.io.DataLoader": old_readers.DataLoader}
-GENERATION_2_2 = Generation("2.2.0-rc0", _OF_2_2, fluid.GENERATION.instead | INSTEAD, old_values=True)
+GENERATION_2_2 = Generation("2.2.0-rc0", _OF_2_2, fluid.GENERATION.instead | INSTEAD, fluid.GENERATION.same, old_values=True)

@@ -90,13 +90,13 @@ class _Old:
         found.pop("LR_Scheduler", None)
         rate = self._learning_rate  # type: ignore[attr-defined]
         if isinstance(rate, Decay):
-            found["global_step"] = to_tensor([rate.last_epoch], "int64")
+            found["global_step"] = to_tensor([rate.count], "int64")
         return OptimizerState(found)
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         rate = self._learning_rate  # type: ignore[attr-defined]
         if "global_step" in state_dict and isinstance(rate, Decay):
-            rate.step(int(to_tensor(state_dict["global_step"]).item()))
+            rate.count = int(to_tensor(state_dict["global_step"]).item())
         super().set_state_dict({k: v for k, v in state_dict.items() if k != "global_step"})  # type: ignore[misc]
 
     set_dict = load = set_state_dict

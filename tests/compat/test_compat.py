@@ -69,6 +69,20 @@ def test_modules_that_only_d2s_has_are_not_paddle_s(name):
         attribute(paddle, name)
 
 
+def test_all_names_are_imported_at_once_and_from_the_parts_of_a_module():
+    held = {}
+    with compat.installed("1.x"):
+        exec("from paddle.fluid.layers import *\nfrom paddle.fluid.dygraph.nn import *", held)
+        import paddle.fluid as fluid
+
+        assert held["fc"] is fluid.layers.fc is fluid.layers.nn.fc and held["Conv2D"] is fluid.dygraph.Conv2D
+        with pytest.raises(d2s.errors.MissingName, match=r"nearest: paddle\.fluid\.layers\.tensor\.concat"):
+            fluid.layers.tensor.concatt  # noqa: B018
+    with compat.installed("2.x"):
+        exec("from paddle.nn.functional import *", held)
+    assert held["relu"] is d2s.nn.functional.relu
+
+
 GENERATION_OF = {
     "import paddle\npaddle.imperative.guard()": "2.0-alpha",
     "from paddle.imperative import to_variable": "2.0-alpha",

@@ -74,3 +74,29 @@ def test_an_epsilon_that_is_given_is_added_as_it_is():
             fluid.optimizer.Adam(0.1, epsilon=0.1, parameter_list=layer.parameters()).minimize(loss)
     correction = np.sqrt(1 - 0.999)
     assert layer.weight.numpy().item() == pytest.approx(-0.1 * correction / (correction + 0.1), rel=1e-5)
+
+
+def test_a_file_keeps_the_steps_from_where_they_begin():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            layer = fluid.dygraph.Linear(1, 1)
+            adam = fluid.optimizer.Adam(fluid.dygraph.NoamDecay(10, 10), parameter_list=layer.parameters())
+            loss = fluid.layers.mean(layer(fluid.dygraph.to_variable(np.ones((1, 1), "float32"))))
+            loss.backward(fluid.dygraph.BackwardStrategy())
+            adam.minimize(loss)
+            other = fluid.optimizer.Adam(fluid.dygraph.NoamDecay(10, 10), parameter_list=layer.parameters())
+            other.set_dict(adam.state_dict())
+            assert adam.state_dict()["global_step"].numpy().tolist() == [2] and other.get_lr() == adam.get_lr()
+
+
+def test_metrics_have_their_names_first_and_say_what_they_come_to():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        area = fluid.metrics.Auc("auc")
+        area.update(preds=np.array([[0.3, 0.7], [0.6, 0.4]]), labels=np.array([[1], [0]]))
+        found = fluid.metrics.Precision()
+        found.update(np.array([0.8, 0.2, 0.9]), np.array([1, 0, 0]))
+        assert (area.eval(), found.eval()) == (1.0, 0.5)
