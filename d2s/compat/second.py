@@ -9,11 +9,15 @@ from typing import Any
 from d2s.compat import fluid, old_datasets, old_readers
 from d2s.compat.generation import Generation
 from d2s.compat.old_names import CUDAPlace
+from d2s.place import get_device, is_compiled_with_cuda, set_device
 from d2s.static.program import disable_static, enable_static, in_dynamic_mode
 
 NAMES: dict[str, Any] = {f"paddle.dataset.{name}": found for name, found in old_datasets.NAMES.items()}
 NAMES |= {
     "paddle.CUDAPlace": CUDAPlace,
+    "paddle.device.get_device": get_device,
+    "paddle.device.set_device": set_device,
+    "paddle.device.is_compiled_with_cuda": is_compiled_with_cuda,
     "paddle.enable_static": enable_static,
     "paddle.disable_static": disable_static,
     "paddle.in_dynamic_mode": in_dynamic_mode,

@@ -1,11 +1,16 @@
 """What differs by generation, difference by difference; each is what a script of then counts on."""
 
+import operator
+import warnings
+
 import numpy as np
 import pytest
 
 import d2s
 from d2s import compat
+from d2s.compat import old_names
 
+OLD = ("1.x", "2.0-alpha", "2.2")
 PROBABILITIES = np.array([[0.25, 0.75], [0.5, 0.5]], "float32")
 LABELS = np.array([[1], [0]])
 
@@ -125,24 +130,6 @@ def test_a_declared_variable_grows_in_place_and_a_run_without_a_program_is_of_th
         assert found[0].tolist() == [11.0, 11.0]
 
 
-def test_an_optimizer_has_no_state_before_its_first_step_and_takes_it_back(tmp_path, capsys):
-    with compat.installed("1.x"):
-        import paddle.fluid as fluid
-
-        with fluid.dygraph.guard():
-            layer = fluid.dygraph.FC("fc", 1)
-            adam = fluid.optimizer.Adam(0.1)
-            assert adam.state_dict() == {}
-            loss = fluid.layers.mean(layer(fluid.dygraph.to_variable(np.ones((1, 2), "float32"))))
-            loss.backward()
-            adam.minimize(loss)
-            state = adam.state_dict()
-            assert any("moment1" in name for name in state) and "global_step" not in state
-            fluid.dygraph.save_persistables(layer.state_dict(), str(tmp_path / "d"))
-            fluid.dygraph.load_persistables(str(tmp_path / "d"))
-    assert capsys.readouterr().out.startswith("No optimizer loaded. If you didn't save optimizer, please ignore this.")
-
-
 def test_a_value_that_no_gradient_passes_has_zeros_in_alpha_and_what_lies_behind_it_none():
     with compat.installed("2.0-alpha"):
         import paddle
@@ -173,3 +160,197 @@ def test_layers_evaluated_in_alpha_record_a_graph():
             layer = paddle.nn.Conv2D(num_channels=1, num_filters=1, filter_size=1)
             layer.eval()
             assert not layer(paddle.ones([1, 1, 1, 1], "float32")).stop_gradient and d2s.is_grad_enabled()
+
+
+# --- values, gradients, optimizers -------------------------------------------------------------------------------------------
+
+
+def test_one_number_has_the_shape_1_in_old_generations():
+    with compat.installed("2.2"):
+        import paddle
+
+        x = paddle.to_tensor([1.0, 3.0])
+        found = [paddle.mean(x), x.mean(), paddle.nn.MSELoss()(x, x), paddle.nn.functional.mse_loss(x, x), x.sum().numpy()]
+        assert [list(v.shape) for v in found] == [[1]] * 5
+        shown = x.sum().numpy()
+        assert (float(shown), f"{shown:.7}", f"{shown}") == (4.0, "[4.]", "[4.]")
+        assert x.sum(axis=0, keepdim=True).shape == [1]
+        assert isinstance(paddle.nn.MSELoss(), d2s.nn.MSELoss)
+        rows = paddle.to_tensor([[1.5], [2.5]]).numpy()
+        assert operator.mod("%.2f %d", (rows[0], rows[1])) == "1.50 2" and float(rows[0] + rows[1]) == 4.0
+        assert type(rows.sum()) is np.float32 and repr(rows[0]) == "array([1.5], dtype=float32)" and int(rows[1]) == 2
+        with pytest.raises(TypeError):
+            float(rows)
+    with compat.installed("2.x"):
+        import paddle
+
+        assert paddle.mean(paddle.to_tensor([1.0])).shape == []
+
+
+def test_methods_are_as_they_were_behind_it():
+    before = [(d2s.Tensor.sum, d2s.Tensor.numpy, d2s.Tensor.gradient, d2s.Tensor.__add__)]
+    for api in OLD:
+        with compat.installed(api):
+            assert d2s.Tensor.sum is not before[0][0]
+    assert before == [(d2s.Tensor.sum, d2s.Tensor.numpy, d2s.Tensor.gradient, d2s.Tensor.__add__)]
+    assert d2s.in_dynamic_mode()
+
+
+def test_static_functions_in_old_generations():
+    with compat.installed("2.2"):
+        import paddle
+
+        @paddle.jit.to_static
+        def f(x):
+            return x * 2.0 if paddle.mean(x) > 0 else x.sum()
+
+        assert f(paddle.to_tensor([1.0, 2.0])).tolist() == [2.0, 4.0]
+        assert f(paddle.to_tensor([-1.0, -2.0])).shape == [1]
+
+
+ON_THE_WAY = {
+    "an operator": lambda paddle, x: x * 3.0,
+    "minus": lambda paddle, x: -x,
+    "an index": lambda paddle, x: x[0],
+    "a method": lambda paddle, x: x.astype("float64"),
+    "a layer": lambda paddle, x: d2s.nn.Linear(2, 2)(x),
+    "one of several": lambda paddle, x: d2s.split(x, 2, 1)[1],
+    "a function of d2s": lambda paddle, x: d2s.tanh(x),
+}
+
+
+@pytest.mark.parametrize("api", ["1.x", "2.0-alpha"])
+def test_all_values_on_the_way_keep_their_gradients(api):
+    with compat.installed(api):
+        import paddle
+
+        with operator.attrgetter({"1.x": "fluid.dygraph.guard", "2.0-alpha": "imperative.guard"}[api])(paddle)():
+            x = d2s.to_tensor(np.ones((2, 2), "float32"), stop_gradient=False)
+            for name, function in ON_THE_WAY.items():
+                y = function(paddle, x)
+                loss = (y * 2.0).sum()
+                assert y.gradient() is None, name
+                loss.backward()
+                assert (y.gradient() == 2.0).all() and y.gradient().shape == tuple(y.shape), name
+                assert loss.gradient() == 1.0, name
+                y.clear_gradient()
+                assert (y.gradient() == 0.0).all(), name
+    y = x * 2.0
+    y.sum().backward()
+    assert y.gradient() is None
+
+
+INTEGERS = {  # as Paddle 1.8.5 computed them from [7, -7] and [2, 2]
+    "/": (lambda a, b: a / b, [3, -3]),
+    "/ 2.0": (lambda a, b: a / 2.0, [3, -3]),
+    "7 /": (lambda a, b: 7 / b, [3, 3]),
+    "//": (lambda a, b: a // b, [3, -3]),
+    "%": (lambda a, b: a % 4, [3, -3]),
+}
+
+
+@pytest.mark.parametrize("name", list(INTEGERS))
+def test_integers_are_divided_as_c_does_in_1x_at_once_and_declared(name):
+    function, wanted = INTEGERS[name]
+    given = {"a": np.array([7, -7]), "b": np.array([2, 2])}
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        a, b = fluid.data("a", [2], "int64"), fluid.data("b", [2], "int64")
+        found = fluid.Executor().run(feed=given, fetch_list=[function(a, b)])[0]
+        assert found.dtype == np.int64 and found.tolist() == wanted
+        with fluid.dygraph.guard():
+            found = function(*map(fluid.dygraph.to_variable, given.values()))
+            assert found.numpy().dtype == np.int64 and found.numpy().tolist() == wanted
+            with pytest.raises(d2s.errors.ArgumentError, match="no integer"):
+                fluid.dygraph.to_variable(given["a"]) / 1.5
+    assert (d2s.to_tensor([7]) / 2).tolist() == [3.5]
+
+
+def test_what_is_declared_takes_the_dtype_of_the_left_side_in_1x():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        x, a = fluid.data("x", [1]), fluid.data("a", [1], "int64")
+        feed = {"x": np.array([1.5], "float32"), "a": np.array([2])}
+        found = fluid.Executor().run(feed=feed, fetch_list=[x + a, a * x])
+        assert [(one.dtype.name, one.item()) for one in found] == [("float32", 3.5), ("int64", 2)]
+
+
+def test_evaluation_records_no_graph_in_1x():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            layer = fluid.dygraph.FC("fc", 1)
+            x = fluid.dygraph.to_variable(np.ones((1, 2), "float32"))
+            assert not layer(x).stop_gradient
+            layer.eval()
+            assert layer(x).stop_gradient
+            layer.train()
+            assert not layer(x).stop_gradient
+            layer.eval()
+        assert d2s.is_grad_enabled()
+
+
+def test_variables_of_alpha_stop_gradients():
+    with compat.installed("2.0-alpha"):
+        import paddle
+
+        assert not d2s.in_dynamic_mode()
+        with paddle.imperative.guard():
+            x = paddle.imperative.to_variable(np.ones(2, "float32"))
+            assert x.stop_gradient
+            assert x.gradient().tolist() == [0.0, 0.0]
+
+
+def test_a_gpu_is_the_cpu_and_that_is_said_once():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        fluid.CUDAPlace.told = False
+        with pytest.warns(UserWarning, match="runs on the CPU"):
+            fluid.CUDAPlace(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert fluid.Executor(fluid.CUDAPlace(0)).run(fluid.default_startup_program()) == []
+        assert fluid.core.is_compiled_with_cuda() is False
+
+
+def test_evaluation_of_any_fluid_layer_records_no_graph():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            layer = fluid.dygraph.Sequential(fluid.dygraph.Linear(2, 1))
+            layer.eval()
+            assert layer(d2s.ones([1, 2])).stop_gradient
+            layer.train()
+            assert not layer(d2s.ones([1, 2])).stop_gradient
+
+
+def test_methods_and_indices_give_no_shape_of_no_axes_in_old_generations():
+    with compat.installed("2.2"):
+        import paddle
+
+        v, m = paddle.to_tensor([1.0, 2.0]), paddle.ones([2, 2])
+        found = [v.norm(), v.argmax(), m.trace(), v.dist(v), v @ v, v.matmul(v), v.inner(v), v[0], m[0, 0], v.unbind()[0]]
+        assert all(one.shape == [1] for one in (*found, *v)) and m[0].shape == [2] and v[0].numpy()[0] == 1.0
+        assert repr(v[0].numpy()) == "array([1.], dtype=float32)" and (v[0].numpy() * np.ones(2)).shape == (2,)
+    assert d2s.to_tensor([1.0])[0].shape == []
+
+
+def test_a_gpu_is_the_cpu_in_every_generation(monkeypatch):
+    monkeypatch.setattr(old_names.CUDAPlace, "told", False)
+    with compat.installed("2.x"), pytest.warns(UserWarning, match="runs on the CPU"):
+        import paddle
+
+        paddle.static.Executor(paddle.CUDAPlace(0))
+
+
+def test_declared_and_computed_are_one_class_of_variables():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        assert isinstance(fluid.layers.data("x", [4]), fluid.Variable) and isinstance(d2s.ones([1]), fluid.framework.Variable)
+        assert not isinstance(3, fluid.Variable)

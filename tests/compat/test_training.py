@@ -1,8 +1,11 @@
 """Training as Paddle 1.8.5 did it: parameters of one name, optimizers; the numbers are 1.8.5's own."""
 
+import operator
+
 import numpy as np
 import pytest
 
+import d2s
 from d2s import compat
 
 
@@ -74,6 +77,79 @@ def test_an_epsilon_that_is_given_is_added_as_it_is():
             fluid.optimizer.Adam(0.1, epsilon=0.1, parameter_list=layer.parameters()).minimize(loss)
     correction = np.sqrt(1 - 0.999)
     assert layer.weight.numpy().item() == pytest.approx(-0.1 * correction / (correction + 0.1), rel=1e-5)
+
+
+def test_an_optimizer_has_no_state_before_its_first_step_and_takes_it_back(tmp_path, capsys):
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            layer = fluid.dygraph.FC("fc", 1)
+            adam = fluid.optimizer.Adam(0.1)
+            assert adam.state_dict() == {}
+            loss = fluid.layers.mean(layer(fluid.dygraph.to_variable(np.ones((1, 2), "float32"))))
+            loss.backward()
+            adam.minimize(loss)
+            state = adam.state_dict()
+            assert any("moment1" in name for name in state) and "global_step" not in state
+            fluid.dygraph.save_persistables(layer.state_dict(), str(tmp_path / "d"))
+            fluid.dygraph.load_persistables(str(tmp_path / "d"))
+    assert capsys.readouterr().out.startswith("No optimizer loaded. If you didn't save optimizer, please ignore this.")
+
+
+def test_a_decay_counts_steps_and_is_kept(tmp_path):
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            layer = fluid.dygraph.FC("fc", 1)
+            adam = fluid.optimizer.Adam(fluid.dygraph.ExponentialDecay(0.1, 1, 0.5))
+            assert list(adam.state_dict()) == ["global_step"]
+            for _ in range(3):
+                loss = fluid.layers.mean(layer(fluid.dygraph.to_variable(np.ones((1, 2), "float32"))))
+                loss.backward()
+                adam.minimize(loss)
+                layer.clear_gradients()
+            fluid.dygraph.save_persistables(layer.state_dict(), str(tmp_path / "d"), adam)
+            models, states = fluid.dygraph.load_persistables(str(tmp_path / "d"))
+            other = fluid.optimizer.Adam(fluid.dygraph.ExponentialDecay(0.1, 1, 0.5))
+            other.load(states)
+            assert other.get_lr() == adam.get_lr() == 0.1 * 0.5**3
+            assert sorted(models) == sorted(p.name for p in layer.parameters())
+
+
+def test_user_made_dicts_and_parameters_made_later_take_what_was_saved(tmp_path):
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        x = np.ones((1, 2), "float32")
+        with fluid.dygraph.guard():
+            first = fluid.dygraph.FC("fc", 1)
+            wanted = first(fluid.dygraph.to_variable(x)).numpy()
+            fluid.dygraph.save_persistables({p.name: p for p in first.parameters()}, str(tmp_path / "d"))
+        with fluid.dygraph.guard():
+            second = fluid.dygraph.FC("fc", 1)
+            second.load_dict(fluid.dygraph.load_persistables({}, str(tmp_path / "d")))
+            assert np.array_equal(second(fluid.dygraph.to_variable(x)).numpy(), wanted)
+
+
+def test_without_a_list_an_optimizer_learns_all_that_was_reached_whatever_layer_made_it():
+    for api, kind, enter in (
+        ("1.x", "fluid.dygraph.Linear", "fluid.dygraph.guard"),
+        ("2.0-alpha", "nn.Linear", "imperative.guard"),
+    ):
+        with compat.installed(api):
+            import paddle
+            import paddle.optimizer as modern
+
+            with operator.attrgetter(enter)(paddle)():
+                layer = operator.attrgetter(kind)(paddle)(2, 1)
+                before = layer.weight.numpy().copy()
+                loss = layer(d2s.ones([3, 2])).mean()
+                loss.backward()
+                sgd = paddle.fluid.optimizer.SGD if api == "1.x" else modern.SGDOptimizer
+                sgd(0.1).minimize(loss)
+            assert not np.array_equal(before, layer.weight.numpy())
 
 
 def test_a_file_keeps_the_steps_from_where_they_begin():
