@@ -48,6 +48,7 @@ INSIDE = {  # modules that are attributes of `d2s` and no part of its API: what 
 }
 SKIPPED = {  # not called, and why
     "nn.initializer.begin": "called by layers that have made a parameter",
+    "nn.initializer.known": "called by layers that are about to make one",
     "Tensor.__class__": "Python's own",
     "Tensor.__init_subclass__": "Python's own",
     "Tensor.__subclasshook__": "Python's own",
