@@ -29,6 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("script")
     parser.add_argument("args", nargs=argparse.REMAINDER)
     given = parser.parse_args(argv)
+    if not given.module and not os.path.exists(given.script):
+        parser.error(f"there is no {given.script}")
     with installed(given.api or of_script(*texts_of(given.script, given.module))):
         before, folder = sys.argv, os.path.dirname(os.path.abspath(given.script))
         sys.argv = [given.script, *given.args]

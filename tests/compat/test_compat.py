@@ -165,6 +165,12 @@ def test_the_command_tells_the_generation_and_hands_arguments_on(tmp_path):
     assert done.stdout == "['--lr', '1'] False __main__\n", done.stderr
 
 
+def test_the_command_says_that_there_is_no_script(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["nowhere.py"])
+    assert "there is no nowhere.py" in capsys.readouterr().err
+
+
 def test_the_command_runs_modules(tmp_path, monkeypatch, capsys):
     (tmp_path / "a_module.py").write_text("import paddle\npaddle.enable_imperative()\nprint(paddle.__version__)\n")
     monkeypatch.syspath_prepend(str(tmp_path))
