@@ -19,6 +19,7 @@ from d2s.compat import old_rules as rules
 from d2s.compat.decays import Decay
 from d2s.compat.old_values import learnt
 from d2s.eager.tensor import to_tensor
+from d2s.errors import ArgumentError
 from d2s.nn.parameter import Parameter
 from d2s.optimizer.optimizer import Optimizer
 from d2s.static.program import default_main_program
@@ -84,6 +85,9 @@ class _Old:
         reached = [p for key, p in learnt.items() if key not in known and p._grad is not None and not p.stop_gradient]
         if reached:
             self._groups = [g for g in self._groups if g.slots] + [self._group({"params": reached})]  # type: ignore
+        if not self._parameter_list:  # type: ignore[attr-defined]
+            message = "minimize(): no parameter of a layer has a gradient"
+            raise ArgumentError("D2S0004", message, hint="loss.backward() first, or parameter_list=model.parameters()")
 
     def state_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = super().state_dict()  # type: ignore[misc]

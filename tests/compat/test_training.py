@@ -176,3 +176,13 @@ def test_metrics_have_their_names_first_and_say_what_they_come_to():
         found = fluid.metrics.Precision()
         found.update(np.array([0.8, 0.2, 0.9]), np.array([1, 0, 0]))
         assert (area.eval(), found.eval()) == (1.0, 0.5)
+
+
+def test_a_step_that_finds_nothing_to_learn_says_so():
+    with compat.installed("2.2"):
+        import paddle.fluid as fluid
+
+        loss = fluid.layers.mean(d2s.nn.Linear(1, 1)(d2s.ones([1, 1])))
+        loss.backward()
+        with pytest.raises(d2s.errors.ArgumentError, match="no parameter of a layer has a gradient"):
+            fluid.optimizer.SGD(0.1).minimize(loss)
