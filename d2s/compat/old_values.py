@@ -159,6 +159,7 @@ class Methods:
     def restore(self) -> None:
         """The methods as they were."""
         tape.keeping.on = False
+        learnt.clear()
         for owner, name, method in reversed(self.before):
             if method is None:
                 delattr(owner, name)
