@@ -83,7 +83,7 @@ NO_PADDLE = {
     "host",
     "update",
 } | LISTS  # refused by name
-IN_GRADIENTS = ["spread", "stack", "push", "pop", "unsliced", "collect", "looked_up", "collect_along", "unpad_own"]
+IN_GRADIENTS = ["renamed", "spread", "stack", "push", "pop", "unsliced", "collect", "looked_up", "collect_along", "unpad_own"]
 IN_GRADIENTS += [
     "per_element",
     "where_met",
@@ -131,6 +131,7 @@ NO_GRADIENT |= dict.fromkeys({"recurrent_grad"}, NO_GRADIENT["attention_grad"])
 INTERNAL |= OF_LAYERS | IN_GRADIENTS_OF_LAYERS
 NO_PADDLE |= {"unlearnt"} | IN_GRADIENTS_OF_LAYERS | {"slopes"}
 INTERNAL |= {"slopes", "shifted_left", "shifted_right"}  # polygamma, bitwise_left_shift and bitwise_right_shift call them
+INTERNAL |= {"renamed"}
 FOUND = {"places_where", "counting", "cut", "uncut", "behind"}  # whose extents a run finds
 INTERNAL |= FOUND
 NO_PADDLE |= {"uncut"}

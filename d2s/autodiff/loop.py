@@ -7,6 +7,7 @@ changes and of what it only reads. Which of them may be absent at a trip's end i
 'LoopSweep'
 """
 
+import dataclasses
 from typing import Any
 
 from d2s import types
@@ -30,17 +31,22 @@ class LoopSweep:
         self.outside = dict(zip(self.body.inputs, node.inputs, strict=True))
         self.fixed = {p: v for p, v in self.outside.items() if p not in self.carried}
         firsts = {v: p for p, v in reversed(self.fixed.items())}  # a value captured twice has one total
+        self.moving = {p: self._open_axes(p) for p in self.carried if p.type != self.outside[p].type}  # what trips make longer
         self.start: Totals = {p: totals[v] for v, p in firsts.items() if v in totals and p in outer.active}
-        results = zip(self.carried, node.outputs, strict=True)
-        self.start |= {p: totals.pop(out) for p, out in results if out in totals}
+        self.after = dict(zip(self.carried, node.outputs, strict=True))
+        self.start |= {p: totals.pop(out) for p, out in self.after.items() if out in totals}
         self.flagged = {p: self.start[p].present is not None for p in self.body.inputs if p in self.start}
         self.later = self._later(totals)
         self.trips = Value(TRIPS)
+
+    def _open_axes(self, p: Value) -> list[int]:
+        return [k for k, (d, first) in enumerate(zip(p.type.shape, self.outside[p].type.shape, strict=True)) if d != first]
 
     def _later(self, totals: Totals) -> Totals:
         """Totals that a carried value's first form has from behind the loop: the first trip, swept last, adds to them."""
         firsts = [self.outside[p] for p in self.carried]
         alone = {p for p in self.carried if firsts.count(self.outside[p]) == 1 and self.outside[p] not in self.fixed.values()}
+        alone -= self.moving.keys()  # in other trips than the first, it is of other extents
         return {p: totals[self.outside[p]] for p in alone if self.outside[p] in totals and p in self.outer.active}
 
     def settled(self) -> bool:
@@ -63,8 +69,17 @@ class LoopSweep:
         return before == self.flagged
 
     def _input(self, p: Value, flagged: bool) -> Total:
-        value = self.recorder.input(p.type, f"total_{p.name}")
+        value = self.recorder.input(self._type_of_total(p), f"total_{p.name}")
         return Total(value, self.recorder.input(flag_of(p.type), f"has_{p.name}") if flagged else None)
+
+    def _type_of_total(self, p: Value) -> Type:
+        """That of a carried value, but a trip begins with extents that it does not end with."""
+        if p not in self.moving:
+            return p.type
+        dims = enumerate(p.type.shape)
+        return dataclasses.replace(
+            p.type, shape=tuple(self.recorder.new_extent() if k in self.moving[p] else d for k, d in dims)
+        )
 
     def _at_first_trip(self, total: Total) -> Total:
         first = OPS["equal"](self.left, 1)
@@ -83,7 +98,8 @@ class LoopSweep:
             outputs = [self.left - 1, left_over]
             for p, flagged in self.flagged.items():
                 told([self.found[p]] if flagged and p in self.found else [])
-                outputs.append(self.found[p].value if p in self.found else nothing(self.inputs[p].value))
+                like = self.scope.need(p) if p in self.moving and p not in self.found else self.inputs[p].value
+                outputs.append(self.found[p].value if p in self.found else nothing(like))
                 outputs += [presence(self.found.get(p))] if flagged else []
         test = self.outer.recorder.region("test")
         own = [test.input(s.value.type, s.value.name) for s in self._own()]
@@ -91,9 +107,7 @@ class LoopSweep:
             more = own[0] > 0
         firsts = self._firsts()
         reads, (test, body) = outer.adopt([test, self.recorder], [[more], outputs])
-        inputs = [*map(outer.resolve, firsts), *reads]
-        attrs = {"test": test, "body": body, "carries": len(firsts)}
-        results = outer.add("while_loop", inputs, [s.value.type for s in firsts], attrs)
+        results = outer.repeat([outer.resolve(s) for s in firsts], reads, test, body)
         self.outer.stack = results[1]
         self._hand_over(iter(results[2:]), totals)
 
@@ -106,7 +120,8 @@ class LoopSweep:
         firsts = [self.outer.need(self.trips), self.outer.stack]
         for p, flagged in self.flagged.items():
             told([self.start[p]] if flagged and p in self.start else [])
-            firsts.append(self.start[p].value if p in self.start else nothing(self.outer.need(self.outside[p])))
+            like = self.after[p] if p in self.moving else self.outside[p]
+            firsts.append(self.start[p].value if p in self.start else nothing(self.outer.need(like)))
             firsts += [presence(self.start.get(p))] if flagged else []
         return firsts
 

@@ -25,10 +25,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from d2s.autodiff.linear import Linear, returned, uniquely_named
-from d2s.autodiff.lists import SweepsLists, having
+from d2s.autodiff.lists import SweepsLists
 from d2s.autodiff.lists import given as given_total
 from d2s.autodiff.loop import LoopSweep
 from d2s.autodiff.recursion import CallSweep, saving_again, saving_call, unswept
+from d2s.autodiff.residuals import SIZE, PopsResiduals, Pushed
 from d2s.autodiff.saving import saving_cond, saving_loop
 from d2s.autodiff.stacks import Slots
 from d2s.autodiff.sweep import pull
@@ -56,6 +57,7 @@ def linearize(
     """
     active = active_values(program, _wanted_inputs(program, wanted) | set(watched), stopped)
     recorder = Recorder(program.name + "_grad")
+    recorder.extents_named = _extents_named(program)
     scope = _Scope(program, active, recorder)
     scope.watched = watched
     totals: Totals = {}
@@ -69,6 +71,15 @@ def linearize(
             add(totals, value, g)
         scope.sweep(totals)
     return scope.halves(totals)
+
+
+def _extents_named(program: Program) -> int:
+    """A number that no extent which a gradient of this Program named has."""
+    types = [v.type for node in program.every_node() for v in (*node.inputs, *node.outputs)]
+    types += [v.type for node in program.every_node() for region in node.regions().values() for v in region.inputs]
+    letter = Recorder.letter
+    named = {d for t in types for d in t.shape if isinstance(d, str) and d[:1] == letter and d[1:].isdigit()}
+    return max((int(d[1:]) + 1 for d in named), default=0)
 
 
 def depending(program: Program, wanted: Sequence[int], stopped: Collection[Value] = ()) -> set[Value]:
@@ -115,7 +126,7 @@ def _passed_on(call: Node, active: set[Value]) -> set[Value]:
     return found
 
 
-class _Scope(SweepsLists):
+class _Scope(SweepsLists, PopsResiduals):
     """One region being swept: `alias` maps its inputs that do not change to values of the surrounding scope."""
 
     def __init__(self, region: Program, active: set[Value], recorder: Recorder, parent: Any = None, alias: Any = None) -> None:
@@ -123,7 +134,7 @@ class _Scope(SweepsLists):
         self.alias: dict[Value, Value] = alias or {}
         self.handed: dict[Value, Value] = {}  # what an arm returns is a result of its node: nothing to push
         self.saved: dict[Value, Symbolic] = {}
-        self.pushed: list[tuple[Value, int]] = []  # and the number of the place they are popped at
+        self.pushed: list[Pushed] = []
         self.stack = self.unpopped = Symbolic(recorder, Value(STACK, "residuals"))
         self.slots: Slots = parent.slots if parent else Slots(region)
         self.unstacked: list[Type] = []  # of cotangents this region's gradient takes from stacks
@@ -297,7 +308,7 @@ class _Scope(SweepsLists):
                 outputs.append([*further, *values, *(presence(inside.get(v)) for v in flagged)])
         reads, (then, otherwise) = self.recorder.adopt([recorder for recorder, _, _ in arms], outputs)
         inputs = [self.recorder.resolve(condition), *reads]
-        results = self.recorder.add("cond", inputs, [v.type for v in then.outputs], {"then": then, "otherwise": otherwise})
+        results = self.recorder.choose(inputs[0], reads, then, otherwise)
         count = len(arms[0][2])
         present = dict(zip(flagged, results[count + len(found) :], strict=True))
         totals.update({v: Total(s, present.get(v)) for v, s in zip(found, results[count:], strict=False)})
@@ -307,38 +318,6 @@ class _Scope(SweepsLists):
         """Forward values the gradient reads in the end."""
         read = {v for node in self.recorder.builder.nodes for v in node.inputs}
         return [(v, s) for v, s in self.saved.items() if s.value in read]
-
-    def popped(self, stack: Symbolic) -> Symbolic:
-        """Puts the pops of what this region's gradient reads in front of it; returns the stack it leaves."""
-        top, pops = self.recorder.resolve(stack), []
-        for forward, symbol in reversed(self.used()):
-            t = forward.type
-            pops.append(
-                Node(
-                    "pop",
-                    (top,),
-                    (Value(STACK), symbol.value),
-                    {"dtype": t.dtype, "shape": t.shape, "python": t.python, "slot": self.slots.next()},
-                )
-            )
-            top = pops[-1].outputs[0]
-            self.pushed.insert(0, (forward, pops[-1].attrs["slot"]))
-        self.define_extents()
-        for node in self.recorder.builder.nodes:
-            node.inputs = tuple(top if v is self.unpopped.value else v for v in node.inputs)
-        self.recorder.builder.nodes[:0] = pops
-        return Symbolic(self.recorder, top if self.stack is self.unpopped else self.stack.value)
-
-    def define_extents(self) -> None:
-        """Takes in a value for each extent that saved values have and no input of the gradient region defines."""
-        inputs = self.recorder.builder.inputs
-        popped = [*(v.type for v, _ in self.pushed), *self.unstacked]
-        for name in dict.fromkeys(d for t in popped for d in t.shape if isinstance(d, str)):
-            if not any(name in v.type.shape and not v.type.listed for v in inputs):
-                top = self
-                while top.parent:
-                    top = top.parent
-                self.recorder.resolve(top.need(having(top.region, name)))
 
     def saving(self, stack: Value) -> tuple[list[Node], Value]:
         """The forward nodes of this region, those with regions pushing on the stack; and the stack after them."""
@@ -363,7 +342,10 @@ class _Scope(SweepsLists):
         """The same with `more` nodes behind them, and then the pushes of what the gradient region pops."""
         nodes, top = self.saving(stack)
         pushes = []
-        for value, slot in self.pushed:
+        for value, slot, axis in self.pushed:
+            if axis is not None:
+                pushes.append(Node("extent", (value,), (Value(SIZE),), {"axis": axis}))
+                value = pushes[-1].outputs[0]
             pushes.append(Node("push", (top, value), (Value(STACK),), {"slot": slot}))
             top = pushes[-1].outputs[0]
         return (*nodes, *more, *pushes), top

@@ -20,7 +20,7 @@ def saving_cond(node: Node, arms: Sequence[Any], stack: Value) -> Node:
         inside = Value(STACK, "residuals")
         nodes, top = scope.saving_region((), inside)
         regions[name] = Program(region.name, (*scope.inputs(), inside), nodes, (*region.outputs, top))
-    return Node("cond", (*node.inputs, stack), (*node.outputs, Value(STACK)), regions, node.where)
+    return Node("cond", (*node.inputs, stack), (*node.outputs, Value(STACK)), node.attrs | regions, node.where)
 
 
 def saving_loop(node: Node, loop: Any, stack: Value) -> list[Node]:
@@ -34,6 +34,7 @@ def saving_loop(node: Node, loop: Any, stack: Value) -> list[Node]:
     inputs = (*own[:count], counter, inside, *own[count:])
     saving = Program(body.name, inputs, nodes, (*body.outputs, count_up.outputs[0], top))
     inputs = (*test.inputs[:count], Value(TRIPS, "trips"), Value(STACK, "residuals"), *test.inputs[count:])
-    attrs = {"test": Program(test.name, inputs, test.nodes, test.outputs), "body": saving, "carries": count + 2}
+    asking = Program(test.name, inputs, test.nodes, test.outputs)
+    attrs = node.attrs | {"test": asking, "body": saving, "carries": count + 2}
     fed = (*node.inputs[:count], zero.outputs[0], stack, *node.inputs[count:])
     return [zero, Node("while_loop", fed, (*node.outputs, loop.trips, Value(STACK)), attrs, node.where)]

@@ -14,6 +14,7 @@ from typing import Any
 from d2s import types
 from d2s.ir.program import Value
 from d2s.ops import OPS
+from d2s.ops.control import called_as
 from d2s.ops.dispatch import current
 from d2s.types import Type
 
@@ -32,7 +33,9 @@ Totals = dict[Value, Total]  # by the forward value it belongs to; a value not i
 
 
 def add(totals: Totals, value: Value, more: Total) -> None:
-    """Adds a contribution on the right."""
+    """Adds a contribution on the right; the extents of what is gathered have the names that those of the value have."""
+    if more.value.value.type.shape != value.type.shape and not value.type.listed:
+        more = Total(called_as(more.value, value.type.shape), more.present)
     old = totals.get(value)
     if old is None:
         totals[value] = more

@@ -20,7 +20,7 @@ from typing import Any
 from d2s.capture.containers import STAND_INS, by_path
 from d2s.capture.encode import Chosen, decode, encode, holes
 from d2s.capture.fork import Forked
-from d2s.capture.forms import Form, Grown, OneOf, Union, among, described, form_of, join, slots, stays
+from d2s.capture.forms import Form, Grown, OneOf, Union, among, described, form_of, join, stays
 from d2s.capture.heap import Changes, Place, contents
 from d2s.capture.stores import pending
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, has_text, in_library, refuse, user_line
@@ -68,8 +68,7 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
     forms = [join(*map(form_of, pair, makers)) for pair in _pairs(ends)]
     outputs = [_outputs(region, end, forms, found) for region, end, found in zip(regions, ends, changes, strict=True)]
     reads, (then, otherwise) = tracer.adopt(regions, outputs)
-    types = [t for form in forms for t in slots(form)]
-    results = tracer.add("cond", [tracer.resolve(test), *reads], types, {"then": then, "otherwise": otherwise})
+    results = tracer.choose(tracer.resolve(test), reads, then, otherwise)
     if all(end is None for end in ends):
         raise Ended
     tracer.root.joined.update(s.value for s in results)

@@ -9,6 +9,7 @@ In: a value and its form. Out: symbols; and from symbols the value again.
 True
 """
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -33,6 +34,7 @@ from d2s.capture.forms import (
 )
 from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
 from d2s.capture.tree import rebuild
+from d2s.ops.shapes import is_found
 from d2s.types import Type
 
 Chosen = Callable[[Tracer, Any], list[Any]]  # what is recorded for one alternative
@@ -98,6 +100,7 @@ def holes(tracer: Tracer, form: Form) -> list[SymbolicTensor]:
 def hole(tracer: Tracer, of: Type) -> SymbolicTensor:
     if of.listed:
         return empty(tracer, of.item)  # type: ignore[no-any-return]
+    of = dataclasses.replace(of, shape=tuple(0 if is_found(d) else d for d in of.shape))
     names = [d for d in of.shape if isinstance(d, str)]
     given = [next(v for v in tracer.root.builder.inputs if name in v.type.shape) for name in dict.fromkeys(names)]
     defining = [tracer.resolve(SymbolicTensor(tracer.root, v)) for v in dict.fromkeys(given)]

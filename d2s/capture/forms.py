@@ -24,6 +24,8 @@ from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
 from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined
 from d2s.eager.tensor import Tensor
+from d2s.ops.found import OPEN
+from d2s.ops.shapes import is_found
 from d2s.runtime import launch
 from d2s.types import Type
 
@@ -264,7 +266,14 @@ def _united(alternatives: Sequence[Form]) -> Form:
             f"after this, a variable would be one of {len(alternatives)} kinds of values: {Union(tuple(alternatives))!r:.200}"
         )
         refuse("D2S1002", message, f"at most {KINDS} may meet; give it one dtype and one shape")
-    return alternatives[0] if len(alternatives) == 1 else Union(tuple(alternatives))
+    return alternatives[0] if len(alternatives) == 1 else Union(tuple(map(_loose, alternatives)))
+
+
+def _loose(form: Form) -> Form:
+    """A form for values that are not there on every path: extents that a run finds are none of another value's."""
+    if isinstance(form, Slot):
+        return Slot(dataclasses.replace(form.type, shape=tuple(OPEN if is_found(d) else d for d in form.type.shape)))
+    return dataclasses.replace(form, parts=tuple(map(_loose, form.parts))) if isinstance(form, Tree) else form
 
 
 def _merged(a: Form, b: Form) -> Form | None:
@@ -283,8 +292,19 @@ def _merged(a: Form, b: Form) -> Form | None:
     content = [_content(form, a, b) for form in (a, b)]
     if content[0] is not None and content[1] is not None:
         return Box((a if isinstance(a, Box) else b).kind, join(*content))  # type: ignore[union-attr,arg-type]
-    held = _held(a)
-    return Slot(held) if held is not None and held == _held(b) else None
+    held = _met(_held(a), _held(b))
+    return None if held is None else Slot(held)
+
+
+def _met(a: Type | None, b: Type | None) -> Type | None:
+    """The type of a slot for values of two types; they are one, or differ in extents that a run finds."""
+    if a is None or b is None or a == b:
+        return a if a == b else None
+    pairs = list(zip(a.shape, b.shape, strict=False))
+    if len(a.shape) != len(b.shape) or any(x != y and not (is_found(x) or is_found(y)) for x, y in pairs):
+        return None
+    met = dataclasses.replace(a, shape=tuple(x if x == y else OPEN for x, y in pairs))
+    return met if met == dataclasses.replace(b, shape=met.shape) else None
 
 
 def _items(form: Form) -> list[Form] | None:
@@ -296,7 +316,11 @@ def _items(form: Form) -> list[Form] | None:
 
 def growing(items: Sequence[Form]) -> Growing:
     """The form of any number of such items."""
-    return Growing(functools.reduce(join, map(loose, items)))
+    item = functools.reduce(join, map(loose, items))
+    if any(is_found(d) for t in slots(item) for d in t.shape):
+        message = f"a list that a loop makes longer would hold {item}, where only the run knows how long that is"
+        refuse("D2S1002", message, "d2s.concat them in the loop")
+    return Growing(item)
 
 
 def loose(form: Form) -> Form:

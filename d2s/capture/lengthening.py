@@ -9,10 +9,16 @@ lengths would be told apart, one of any number of items.
 a list of any number of 'a'
 """
 
-from d2s.capture.containers import List, contents
-from d2s.capture.forms import Box, Form, Growing, Tree, Union, form_of, growing, join
-from d2s.capture.symbolic import Tracer
+import dataclasses
+import functools
 
+from d2s.capture.containers import List, contents
+from d2s.capture.forms import Box, Form, Growing, Slot, Tree, Union, form_of, growing, join
+from d2s.capture.symbolic import Tracer
+from d2s.ops.found import OPEN
+from d2s.types import Type
+
+SIZES = 3  # shapes of a tensor that are told apart; of more of them, a run finds the extents
 LENGTHS = 2  # so many are told apart, where a path decides
 
 
@@ -44,6 +50,26 @@ def moved_form(value: List, tracer: Tracer) -> Form:
     if not isinstance(held, Tree):
         return Box(list, held)
     return Tree((list, *held.skeleton[1:]), held.parts)
+
+
+def widened(form: Form) -> Form:
+    """A form that holds tensors of any extents where it would hold those of more and more."""
+    if isinstance(form, Tree):
+        return dataclasses.replace(form, parts=tuple(map(widened, form.parts)))
+    if isinstance(form, Box):
+        return dataclasses.replace(form, content=widened(form.content))
+    if not isinstance(form, Union):
+        return form
+    kinds: dict[Type, list[Type]] = {}
+    for one in form.alternatives:
+        if isinstance(one, Slot) and not one.type.listed:
+            kinds.setdefault(dataclasses.replace(one.type, shape=(0,) * len(one.type.shape)), []).append(one.type)
+    found: list[Form] = []
+    for kind in kinds.values():
+        if len(kind) > SIZES:
+            shape = tuple(dims[0] if len(set(dims)) == 1 else OPEN for dims in zip(*(t.shape for t in kind), strict=True))
+            found.append(Slot(dataclasses.replace(kind[0], shape=shape)))
+    return functools.reduce(join, [*found, *form.alternatives]) if found else form
 
 
 def _kind(form: Tree, is_content: bool) -> type | None:

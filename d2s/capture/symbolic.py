@@ -13,6 +13,7 @@ d2s.errors.CaptureError: [D2S1001] bool() of a tensor: Python needs to know a va
   way out: go on with the tensor itself: an `if`, `while` or `for` on it becomes part of the graph; or do this before the call
 """
 
+import dataclasses
 import itertools
 import linecache
 import math
@@ -35,6 +36,7 @@ from d2s.errors import CaptureError
 from d2s.ir.program import Value
 from d2s.ops import OPS, Op
 from d2s.ops.dispatch import current
+from d2s.ops.found import OPEN
 from d2s.ops.item import get_item
 from d2s.ops.recording import Recorder, Symbolic
 from d2s.runtime import launch
@@ -203,6 +205,7 @@ class Tracer(Recorder):
     """The recorder of a capture. Eager tensors it meets become inputs; their identity is what later calls read again."""
 
     symbol = SymbolicTensor
+    letter = "m"
 
     def __init__(self, name: str, parent: "Tracer | None" = None) -> None:
         super().__init__(name, parent)
@@ -235,6 +238,7 @@ class Tracer(Recorder):
         self.facts: list[Fact] = []  # what is known in this region and was not outside of it
         self._told: dict[tuple[int, bool], list[Fact]] = {}  # what follows from a condition
         self._numbers: dict[Any, int] = {}  # equal computations have one number
+        self._opened: dict[int, tuple[Type, Type]] = {}  # types with open extents, and with names for these
         self._names: dict[int, str] = {}  # of extents, by the number of their value
 
     def number(self, value: Value) -> int:
@@ -314,8 +318,19 @@ class Tracer(Recorder):
 
     def extent_called(self, number: SymbolicTensor) -> str:
         """The name of an extent that a run finds: one for equal numbers."""
-        names = self.root._names
-        return names.setdefault(self.number(number.value), f"m{len(names)}")
+        name = self.root._names.get(self.number(number.value))
+        if name is None:
+            name = self.root._names[self.number(number.value)] = self.new_extent()
+        return name
+
+    def with_names(self, of: Type) -> Type:
+        """A type whose open extents have names: the same ones for the same object."""
+        if OPEN not in of.shape:
+            return of
+        if id(of) not in self.root._opened:
+            named = dataclasses.replace(of, shape=tuple(self.new_extent() if d == OPEN else d for d in of.shape))
+            self.root._opened[id(of)] = of, named
+        return self.root._opened[id(of)][1]
 
     def call_extent(self, number: SymbolicTensor, name: str) -> None:
         """Notes that a number is an extent that has a name."""

@@ -16,13 +16,14 @@ f32[m0,2]
 from collections.abc import Iterator
 from typing import Any
 
+from d2s.capture.branch import branch
 from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
 from d2s.eager.tensor import Tensor, to_tensor
-from d2s.errors import IndexRangeError
+from d2s.errors import IndexRangeError, ShapeError
 from d2s.ops import OPS
-from d2s.ops.found import numbers_of, places_along, stretch_of
+from d2s.ops.found import cut, length, number, numbers_of, places_along, stretch_of
 from d2s.ops.item import get_item
 from d2s.ops.shapes import unnamed
 from d2s.types import bool_
@@ -34,18 +35,33 @@ def item_of_tensor(tracer: Tracer, owner: Any, key: Any) -> Any:
     """Part of a tensor."""
     symbol, entries = tracer.symbol_of(owner), []
     for entry, axis in _with_axes(owner, key):
-        if _is_open(entry):
-            symbol = stretch_of(symbol, axis, *_bounds(entry))
+        if _is_open(owner, entry, axis):
+            symbol = _part(tracer, symbol, axis, *_bounds(entry))
             entry = slice(None)
         entries += _entries(tracer, owner, entry, axis)
     return get_item(symbol, tuple(entries))
+
+
+def _part(tracer: Tracer, symbol: Any, axis: int, start: Any, stop: Any, step: int) -> Any:
+    """A slice between bounds of run time; of `i:i+1` it is known that it is one row, which a run that has none refuses."""
+    known = isinstance(start, SymbolicTensor) and isinstance(stop, SymbolicTensor) and step == 1
+    if not known or tracer.number(OPS["add"](start, 1).value) != tracer.number(stop.value):
+        return stretch_of(symbol, axis, start, stop, step)
+    place, size = number(start), length(symbol, axis)
+
+    def no_row() -> list[Any]:
+        message = f"a part i:i+1 of axis {axis} has no row in this run; the graph was captured for one"
+        raise ShapeError("D2S0002", message, hint="x[i] has one row less, or fails as eager code does")
+
+    branch(tracer, OPS["bitwise_or"](OPS["less_than"](place, 0), OPS["greater_equal"](place, size)), (no_row, list))
+    return cut(symbol, place, number(1), axis, 1, (1,))
 
 
 def places_of(tracer: Tracer, owner: SymbolicTensor, key: Any) -> tuple[Any, ...]:
     """The index of a part that is assigned to: the places of what has bounds of run time."""
     pairs, entries = list(_with_axes(owner, key)), []
     for entry, axis in pairs:
-        if _is_open(entry):
+        if _is_open(owner, entry, axis):
             if any(not isinstance(other, slice) and other is not ... for other, _ in pairs):
                 refuse("D2S1003", "assignment between bounds of run time, beside an index of another kind")
             entries.append(numbers_of(owner, axis, *_bounds(entry)))
@@ -74,8 +90,15 @@ def _is_mask(entry: Any) -> bool:
     return isinstance(entry, _SYMBOLS) and entry.dtype is bool_
 
 
-def _is_open(entry: Any) -> bool:
-    return isinstance(entry, slice) and any(isinstance(b, _SYMBOLS) for b in (entry.start, entry.stop, entry.step))
+def _is_open(owner: Any, entry: Any, axis: int) -> bool:
+    """Whether only a run knows how long the part is that a slice names."""
+    if not isinstance(entry, slice):
+        return False
+    bounds = (entry.start, entry.stop, entry.step)
+    if any(isinstance(b, _SYMBOLS) for b in bounds):
+        return True
+    open_axis = isinstance(owner, SymbolicTensor) and axis < owner.ndim and isinstance(owner.value.type.shape[axis], str)
+    return open_axis and (entry.start or 0, entry.stop, entry.step or 1) != (0, None, 1)
 
 
 def _bounds(entry: slice) -> tuple[Any, Any, int]:

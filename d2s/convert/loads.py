@@ -200,7 +200,8 @@ def set_part(tracer: Tracer, owner: Any, key: Any, value: Any) -> None:
     if symbol.value.type.python:
         raise TypeError(f"'{'int' if symbol.dtype.kind == 'i' else 'float'}' object does not support item assignment")
     _guard_places(tracer, key)
-    mask = not isinstance(key, tuple) and getattr(key, "dtype", None) is bool_
+    single = not getattr(value, "ndim", 0)
+    mask = not isinstance(key, tuple) and getattr(key, "dtype", None) is bool_ and single
     entries = key if mask else places_of(tracer, symbol, key)
     symbol._set_item(tracer.symbol_of(key) if mask else entries, value)
 

@@ -19,7 +19,7 @@ from d2s.capture.encode import decode
 from d2s.capture.forms import Form, Grown, Later, OneOf, Union, alike, form_of, same, slots
 from d2s.capture.growing import Moved
 from d2s.capture.heap import Changes, Place, contents, restore
-from d2s.capture.lengthening import carried_as, moved_form
+from d2s.capture.lengthening import carried_as, moved_form, widened
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
 from d2s.convert.if_else import Get, Set, refuse_truth, truth, truth_of
 from d2s.eager.tensor import Tensor
@@ -113,9 +113,7 @@ def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequ
     outputs = encoded_at_end(inside, [left[k] for k in forms], list(forms.values()), found)
     asking, answer = _asked(tracer, test, before, forms, parted, set, names)
     reads, (asked, trip) = tracer.adopt([asking, inside], [[answer], outputs])
-    inputs = [*(s.value for s in firsts), *reads]
-    attrs = {"test": asked, "body": trip, "carries": len(firsts)}
-    results = tracer.add("while_loop", inputs, [s.value.type for s in firsts], attrs)
+    results = tracer.repeat([s.value for s in firsts], reads, asked, trip)
     tracer.root.joined.update(s.value for s in results)
     symbols = iter(results)
     after = {k: decode(form, symbols, tracer.root.heap.made) for k, form in forms.items()}
@@ -284,7 +282,7 @@ def _changed(
     for k, (first, start, end) in enumerate(zip(before, entered, ends, strict=True)):
         if k in forms or not same(start, end):
             now = forms[k] if k in forms else form_of(first, inside)
-            wanted = carried_as(now, form_of(end, inside), is_list(k))
+            wanted = widened(carried_as(now, form_of(end, inside), is_list(k)))
             if k not in forms or not alike(now, wanted):
                 found[k] = wanted
     return found
@@ -302,5 +300,5 @@ def _enter(region: Any, before: Sequence[Any], forms: dict[int, Form], parted: I
 
 def _inputs(region: Any, form: Form, name: str) -> Iterator[SymbolicTensor]:
     for of in slots(form):
-        yield (symbol := region.input(of, name))
+        yield (symbol := region.input(region.with_names(of), name))
         region.root.aliased[symbol.value] = ""  # at the first trip it is what was there before the loop

@@ -1,4 +1,4 @@
-"""How often values occur: how many results there are only the values tell, so no graph holds these functions.
+"""How often values occur: how many results there are only the values tell. Of these functions, graphs hold `unique`.
 
 In: a tensor. Out: tensors of its different values, or of how many fall into each of some bins.
 
@@ -14,8 +14,16 @@ from d2s import memory, types
 from d2s.eager.indexing import known_now
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
+from d2s.ops import OPS
+from d2s.ops.compare import cast
+from d2s.ops.extremes import maximum
+from d2s.ops.found import finds_extents, places_along
+from d2s.ops.gather import collect, take_at
 from d2s.ops.op import flag
+from d2s.ops.scan import cumsum
+from d2s.ops.scatter import put_at
 from d2s.ops.shapes import fitting, one_axis, tensor_type, whole_number
+from d2s.ops.sort import argsort
 
 
 def unique(
@@ -39,12 +47,31 @@ def unique(
         for v, n in ((return_index, "return_index"), (return_inverse, "return_inverse"), (return_counts, "return_counts"))
     ]
     along = None if axis is None else one_axis(axis, len(have.shape), "unique")
+    if finds_extents() and along is None:
+        return _unique(x, wanted, _integers("unique", dtype))
     known_now("how many values are different")
     found = np.unique(x.array, return_index=True, return_inverse=True, return_counts=True, axis=along, equal_nan=False)
     values, *others = found
     kind = _integers("unique", dtype)
     kept = [Tensor(o.reshape(-1).astype(kind.numpy)) for o, keep in zip(others, wanted, strict=True) if keep]
     return (Tensor(np.ascontiguousarray(values)), *kept) if kept else Tensor(np.ascontiguousarray(values))
+
+
+def _unique(x: Any, wanted: list[bool], kind: types.DType) -> Any:
+    """The same where a run finds how many values are different: of all in order those that differ from the one before."""
+    flat = OPS["flatten"](OPS["detached"](x))
+    order = argsort(flat, stable=True)
+    values, ones = take_at(flat, order, axes=(0,)), cast(order >= 0, types.int64)
+    places = cumsum(ones) - 1
+    new = OPS["bitwise_or"](places == 0, values != take_at(values, maximum(places - 1, 0), axes=(0,)))
+    (begins,) = places_along(new)
+    numbers = cumsum(cast(new, types.int64)) - 1
+    inverse = put_at(numbers, numbers, order, axes=(0,))
+    counts = collect(ones, begins, numbers, axes=(0,))
+    others = take_at(order, begins, axes=(0,)), inverse, counts
+    kept = [cast(o, kind) for o, keep in zip(others, wanted, strict=True) if keep]
+    result = take_at(values, begins, axes=(0,))
+    return (result, *kept) if kept else result
 
 
 def unique_consecutive(

@@ -96,7 +96,7 @@ def _counting(name: str, dtype: DType) -> None:
         raise DTypeError("D2S0003", f"{name}(): places are counted in int32 or int64, not in {dtype.name}")
 
 
-@op(paddle="arg_max", onnx="ArgMax")
+@op(paddle="arg_max", onnx="ArgMax", some=True)
 def argmax(x, axis: Any = None, keepdim: bool = False, dtype: Any = "int64"):
     """Where the largest element stands along an axis, or of all in a row: the first of them, or the first nan.
 
@@ -105,7 +105,7 @@ def argmax(x, axis: Any = None, keepdim: bool = False, dtype: Any = "int64"):
     """
 
 
-@op(paddle="arg_min", onnx="ArgMin")
+@op(paddle="arg_min", onnx="ArgMin", some=True)
 def argmin(x, axis: Any = None, keepdim: bool = False, dtype: Any = "int64"):
     """Where the smallest element stands along an axis, or of all in a row: the first of them, or the first nan.
 

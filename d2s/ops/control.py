@@ -10,39 +10,87 @@ another call of it. Interpreter, plan and gradients know these by name.
 (stack,)
 """
 
+import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 from d2s.errors import InternalError
+from d2s.ir.program import Program
+from d2s.ops.compare import cast
+from d2s.ops.dispatch import current
 from d2s.ops.op import op
-from d2s.types import STACK, DType, Type, bool_
+from d2s.ops.rows import extent
+from d2s.types import STACK, Dim, DType, Shape, Type, bool_, int64
 
 
 @op(paddle="conditional_block", onnx="If")
-def cond(condition, captured, then: Any, otherwise: Any):
-    """One of two regions, chosen at run time."""
+def cond(condition, captured, then: Any, otherwise: Any, finds: Any = ()):
+    """One of two regions, chosen at run time; extents of results that only the region taken tells have names of `finds`."""
 
 
 @cond.rule("infer")
-def _(condition, *captured, then, otherwise):
+def _(condition, *captured, then, otherwise, finds=()):
     _same([v.type for v in then.inputs], list(captured), "then's inputs")
     _same([v.type for v in otherwise.inputs], list(captured), "else's inputs")
     _is_truth(condition)
-    _same([v.type for v in then.outputs], [v.type for v in otherwise.outputs], "the arms' outputs")
-    return tuple(v.type for v in then.outputs)
+    pairs = apart(then, otherwise)
+    if len(pairs) != len(finds):
+        _same([v.type for v in then.outputs], [v.type for v in otherwise.outputs], "the arms' outputs")
+    names = dict(zip(pairs, finds, strict=True))
+    both = [(a.type, b.type) for a, b in zip(then.outputs, otherwise.outputs, strict=True)]
+    return tuple(_with(a, [names.get(pair, pair[0]) for pair in zip(a.shape, b.shape, strict=True)]) for a, b in both)
+
+
+def _with(of: Type, shape: Sequence[Dim]) -> Type:
+    """A type with another shape; the very type, if it has that shape."""
+    return of if of.shape == tuple(shape) else dataclasses.replace(of, shape=tuple(shape))
+
+
+def apart(then: Program, otherwise: Program) -> list[tuple[Dim, Dim]]:
+    """The pairs of extents of the arms' results that need a name: they differ, or only the arms know them."""
+    _alike([v.type for v in then.outputs], [v.type for v in otherwise.outputs], "the arms' outputs")
+    known = {d for v in then.inputs for d in v.type.shape}
+    both = zip(then.outputs, otherwise.outputs, strict=True)
+    pairs = [pair for a, b in both for pair in zip(a.type.shape, b.type.shape, strict=True)]
+    return list(dict.fromkeys((a, b) for a, b in pairs if a != b or (isinstance(a, str) and a not in known)))
 
 
 @op(paddle="while", onnx="Loop")
-def while_loop(carry, test: Any, body: Any, carries: int):
-    """The body again and again as long as the test holds; the first `carries` inputs change, the others are fixed."""
+def while_loop(carry, test: Any, body: Any, carries: int, finds: Any = ()):
+    """The body again and again as long as the test holds; the first `carries` inputs change, the others are fixed.
+
+    Where the body has an extent of a carried value by a name that the input has not, trips change it; what it is in the end
+    has a name of `finds`.
+    """
 
 
 @while_loop.rule("infer")
-def _(*carry, test, body, carries):
-    _same([v.type for v in test.inputs], list(carry), "the test's inputs")
-    _same([v.type for v in body.inputs], list(carry), "the body's inputs")
+def _(*carry, test, body, carries, finds=()):
+    changing, starts, names = moving(carry, body, carries), list(carry), dict[Dim, Dim]()
+    if changing and len(changing) == len(finds):
+        names = dict(zip(changing, finds, strict=True))
+        starts = [v.type for v in body.inputs[:carries]] + starts[carries:]
+    _same([v.type for v in test.inputs], starts, "the test's inputs")
+    _same([v.type for v in body.inputs], starts, "the body's inputs")
     _is_truth(test.outputs[0].type)
-    _same([v.type for v in body.outputs], list(carry[:carries]), "the body's outputs")
-    return carry[:carries]
+    for found, start in zip(body.outputs, starts[:carries], strict=True):
+        ends = [s if s in names else e for e, s in zip(found.type.shape, start.shape, strict=False)]
+        _same([_with(found.type, ends)], [start], "the body's outputs")
+    return tuple(_with(t, [names.get(d, d) for d in t.shape]) for t in starts[:carries])
+
+
+def moving(carry: Sequence[Type], body: Program, carries: int) -> list[str]:
+    """The names that the body has for extents that trips change."""
+    inside = [v.type for v in body.inputs[:carries]]
+    _alike(list(carry[:carries]), inside, "the body's inputs")
+    pairs = [pair for a, b in zip(carry, inside, strict=False) for pair in zip(a.shape, b.shape, strict=True)]
+    return list(dict.fromkeys(b for a, b in pairs if a != b and isinstance(b, str)))
+
+
+def _alike(have: Sequence[Type], want: Sequence[Type], what: str) -> None:
+    """Types that may differ in extents."""
+    without = [[_with(t, (0,) * len(t.shape)) for t in types] for types in (have, want)]
+    _same(without[0], without[1], what)
 
 
 def _is_truth(condition: Type) -> None:
@@ -123,13 +171,49 @@ def _(stack, x, slot=-1):
 
 
 @op(paddle=None)
-def pop(stack, dtype: DType, shape: Any, python: bool, slot: Any = -1):
-    """The stack without its last value, and that value, whose type is given."""
+def pop(stack, *sizes, dtype: DType, shape: Any, python: bool, slot: Any = -1, finds: Any = ()):
+    """The stack without its last value, and that value, whose type is given; `sizes` are the extents it finds."""
 
 
 @pop.rule("infer")
-def _(stack, dtype, shape, python, slot=-1):
+def _(stack, *sizes, dtype, shape, python, slot=-1, finds=()):
     return STACK, Type(dtype, shape, python)
+
+
+@op(paddle=None)
+def renamed(x, *sizes, shape: Any, finds: Any):
+    """x with other names for its extents, which are `sizes`; where the name is a number, the run checks that it is.
+
+    >>> d2s.ops.control.renamed(d2s.to_tensor([1.0, 2.0]), shape=(2,), finds=()).tolist()
+    [1.0, 2.0]
+    """
+
+
+@renamed.rule("infer")
+def _(x, *sizes, shape, finds):
+    return Type(x.dtype, shape, x.python)
+
+
+@renamed.rule("requires")
+def _(x, *sizes, shape, finds):
+    return [(a, b) for a, b in zip(x.shape, shape, strict=True) if a != b and b not in finds]
+
+
+@renamed.rule("kernel")
+def _(x, *sizes_and_out, shape, finds):
+    return [x.shape], "for i in range(n0):\n    out[i] = x[i]\n"
+
+
+@renamed.rule("vjp")
+def _(g, out, x, *sizes, shape, finds):
+    return lambda: called_as(g, current().type_of(x).shape), *(None for _ in sizes)  # type: ignore[union-attr]
+
+
+def called_as(x: Any, shape: Shape) -> Any:
+    """x, whose extents are those of a shape, with the names they have there."""
+    have = current().type_of(x).shape  # type: ignore[union-attr]
+    new = {d: k for k, d in enumerate(shape) if isinstance(d, str) and d != have[k]}
+    return renamed(x, *(cast(extent(x, k), int64) for k in new.values()), shape=shape, finds=tuple(new)) if have != shape else x
 
 
 @op(paddle=None)

@@ -19,10 +19,11 @@ from d2s.errors import ArgumentError, DTypeError
 from d2s.ops.compare import cast, where
 from d2s.ops.dispatch import current
 from d2s.ops.expand import broadcast_tensors, expand, expand_as
+from d2s.ops.found import counted, finds_extents
 from d2s.ops.movement import CHUNK
 from d2s.ops.op import Share, op
 from d2s.ops.shape import unsqueeze
-from d2s.ops.shapes import tensor_type, whole_number, whole_numbers
+from d2s.ops.shapes import tensor_type, unnamed, whole_number, whole_numbers
 from d2s.types import NUMBERS, DType, Type, bool_, dtype, float64, int64
 
 _dtype = dtype
@@ -169,6 +170,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) ->
     [1, 4, 7]
     """
     first, last = (0, start) if end is None else (start, end)
+    if finds_extents() and any(current().type_of(v) is not None for v in (first, last)) and step == 1:
+        return _counted(first, last, dtype)
     begin, stop, by = (_plain(v, "arange", n) for v, n in ((first, "start"), (last, "end"), (step, "step")))
     for name, value in (("start", begin), ("end", stop), ("step", by)):
         if not math.isfinite(number("arange", name, value)):
@@ -181,6 +184,15 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) ->
         raise ArgumentError("D2S0004", f"arange(): no numbers from {begin} to {stop} in steps of {by}")
     count = max(0, -((begin - stop) // by)) if of.kind == "i" else max(0, math.ceil((stop - begin) / by))
     return _stepped(begin, by, count, of)
+
+
+def _counted(first: Any, last: Any, dtype: Any) -> Any:
+    """The numbers from one up to another, where only a run knows these."""
+    kinds = {held.dtype.kind if (held := current().type_of(v)) else "f" if isinstance(v, float) else "i" for v in (first, last)}
+    if kinds != {"i"}:
+        raise unnamed("arange", "how many numbers there are between floats")
+    found = counted(first, last)
+    return found if dtype is None else cast(found, _dtype(dtype))
 
 
 def linspace(start: Any, stop: Any, num: Any, dtype: Any = None) -> Any:

@@ -17,7 +17,7 @@ from d2s.ops.compare import cast, less_than, where
 from d2s.ops.dispatch import current
 from d2s.ops.extremes import maximum, minimum
 from d2s.ops.math import add, floor_divide, multiply, remainder, subtract
-from d2s.ops.movement import CHUNK, Registers, body
+from d2s.ops.movement import CHUNK, Registers, body, indented
 from d2s.ops.op import Share, op
 from d2s.ops.reduce import sum as total_of
 from d2s.ops.rows import extent
@@ -25,6 +25,7 @@ from d2s.ops.shapes import fitting
 from d2s.types import Dim, Shape, Type, int64
 
 NUMBER = Type(int64)
+OPEN = "m"  # an extent that a run finds, yet to be named
 
 
 @op(paddle=None)
@@ -44,7 +45,8 @@ def _(mask, count, finds):
 
 @places_where.rule("kernel")
 def _(mask, count, out, finds):
-    return [mask.shape], body(["k = 0", "for i in range(n0):", "    if mask[i] != 0:", "        out[k] = i", "        k += 1"])
+    lines = ["k = 0", "i = 0", "while k < count[0]:"]  # without a branch on what nobody foresees
+    return [], body([*lines, "    out[k] = i", "    k += 1 if mask[i] != 0 else 0", "    i += 1"])
 
 
 @op(paddle=None)
@@ -84,10 +86,21 @@ def _(x, start, count, axis, step, finds):
 def _(x, start, count, out, axis, step, finds):
     r = Registers()
     rows, row, source = r(out.shape[: axis + 1]), r(x.shape[axis + 1 :]), r((x.shape[axis],))
-    lines = [f"along = {r((out.shape[axis],))}", "for k in range(lo, hi):", "    outer = k // along"]
-    lines += [f"    at = (outer * {source} + start[0] + (k - outer * along) * {step}) * {row}"]
-    lines += [f"    for i in range({row}):", f"        out[k * {row} + i] = x[at + i]"]
+    lines = [f"along = {r((out.shape[axis],))}"]
+    if step == 1:
+        copy = [f"base = (outer * {source} + start[0] + j - k) * {row}", f"for i in range(k * {row}, (k + m) * {row}):"]
+        lines += _runs([*copy, "    out[i] = x[base + i]"])
+    else:
+        lines += ["for k in range(lo, hi):", "    outer = k // along"]
+        lines += [f"    at = (outer * {source} + start[0] + (k - outer * along) * {step}) * {row}"]
+        lines += [f"    for i in range({row}):", f"        out[k * {row} + i] = x[at + i]"]
     return r.extents, body(lines), Share(rows, f"1 + {CHUNK} // (1 + {row})")
+
+
+def _runs(work: Sequence[str]) -> list[str]:
+    """Lines for each stretch k ... k + m of the rows lo ... hi that lies in one `outer`, where it begins at j."""
+    lines = ["outer = k // along", "j = k - outer * along", "m = along - j if along - j < hi - k else hi - k", *work, "k += m"]
+    return ["k = lo", "while k < hi:", *indented(lines)]
 
 
 @cut.rule("vjp")
@@ -115,10 +128,15 @@ def _(x, like, start, count, axis, step):
 def _(x, like, start, count, out, axis, step):
     r = Registers()
     rows, row, source = r(out.shape[: axis + 1]), r(out.shape[axis + 1 :]), r((x.shape[axis],))
-    lines = [f"along = {r((out.shape[axis],))}", "for k in range(lo, hi):", "    outer = k // along"]
-    lines += ["    far = k - outer * along - start[0]", f"    j = far // {step}"]
-    lines += [f"    inside = j >= 0 and j < {source} and j * {step} == far", f"    at = (outer * {source} + j) * {row}"]
-    lines += [f"    for i in range({row}):", f"        out[k * {row} + i] = x[at + i] if inside else T(0)"]
+    lines = [f"along = {r((out.shape[axis],))}", f"for i in range(lo * {row}, hi * {row}):", "    out[i] = T(0)"]
+    if step == 1:
+        put = ["begin = j if j > start[0] else start[0]", f"end = start[0] + {source}", "end = j + m if j + m < end else end"]
+        put += [f"to, base = outer * along * {row}, (outer * {source} - start[0]) * {row}"]
+        lines += _runs([*put, f"for i in range(begin * {row}, end * {row}):", "    out[to + i] = x[base + i]"])
+    else:
+        lines += ["for k in range(lo, hi):", "    outer = k // along", "    far = k - outer * along - start[0]"]
+        lines += [f"    j = far // {step}", f"    if j >= 0 and j < {source} and j * {step} == far:"]
+        lines += [f"        for i in range({row}):", f"            out[k * {row} + i] = x[(outer * {source} + j) * {row} + i]"]
     return r.extents, body(lines), Share(rows, f"1 + {CHUNK} // (1 + {row})")
 
 
@@ -165,14 +183,15 @@ def sum_of(numbers: Sequence[Any]) -> Any:
 
 def places_in(mask: Any) -> Any:
     """Where a mask holds, as places in the row of all its values."""
-    count = total_of(cast(mask, int64))
+    count = total_of(mask)
     return places_where(mask, count, called(count))
 
 
-def counted(count: Any) -> Any:
-    """The numbers from 0 up to a number of run time."""
-    count = maximum(number(count), number(0))
-    return counting(count, called(count))
+def counted(start: Any, end: Any) -> Any:
+    """The numbers from one of run time up to another."""
+    begin = number(start)
+    count = maximum(subtract(number(end), begin), number(0))
+    return add(counting(count, called(count)), begin)
 
 
 def stretch_of(x: Any, axis: int, start: Any, stop: Any, step: int) -> Any:

@@ -66,6 +66,7 @@ class Op:
     overflow: str = ""  # on Python ints: the condition, in x, y and v, under which v left 64 bits
     promotes: bool = False  # inputs are brought to one dtype, but for the first `kept`
     kept: int = 0
+    some: bool = False  # whether its type rule refuses axes without values; where a run tells that, the run checks it
 
     def __post_init__(self) -> None:
         signature = inspect.signature(self.declaration)
@@ -199,10 +200,27 @@ class Op:
             return broadcast(self.name, [t.shape for t in inputs])[1]
         return self.rules["requires"](*inputs, **attrs) if self.has("requires") else []
 
+    def refuses_none(self, inputs: Sequence[Type], attrs: dict[str, Any]) -> list[str]:
+        """The names of extents that must not be 0: a run checks that."""
+        names = dict.fromkeys(d for t in inputs if self.some for d in t.shape if isinstance(d, str))
+        return [name for name in names if self._refuses([_without(t, name) for t in inputs], attrs)]
+
+    def _refuses(self, inputs: Sequence[Type], attrs: dict[str, Any]) -> bool:
+        try:
+            self.infer(inputs, attrs)
+        except ArgumentError:
+            return True
+        return False
+
     def vjp(self, g: Any, out: Any, *inputs: Any, **attrs: Any) -> tuple[Any, ...]:
         """Cotangents of the inputs, in ops; a callable is one that is computed only if wanted, None is none."""
         found = self.rules["vjp"](g, out, *inputs, **attrs)
         return found if isinstance(found, tuple) else (found,)
+
+
+def _without(of: Type, name: str) -> Type:
+    """A type where nothing is along the axes of an extent."""
+    return dataclasses.replace(of, shape=tuple(0 if d == name else d for d in of.shape))
 
 
 def op(*, paddle: str | None, **options: Any) -> Callable[[Rule], Op]:

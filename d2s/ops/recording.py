@@ -19,6 +19,8 @@ from typing import Any
 from d2s import types
 from d2s.errors import InternalError
 from d2s.ir.program import Builder, Program, Value
+from d2s.ops import control
+from d2s.ops.dispatch import OPS
 from d2s.ops.op import Op
 from d2s.ops.operators import Operators
 from d2s.types import DType, Type
@@ -41,6 +43,8 @@ class Recorder:
     """A handler that writes nodes. `parent` is the recorder of the surrounding region."""
 
     symbol: type[Symbolic] = Symbolic
+    letter = "g"  # the names of extents that runs find begin with
+    extents_named = 0
 
     def __init__(self, name: str, parent: "Recorder | None" = None) -> None:
         self.builder = Builder(name, [])
@@ -88,6 +92,30 @@ class Recorder:
 
     def add(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
         return [self.symbol(self, v) for v in self.builder.add(op, inputs, types, attrs, self.where)]
+
+    def choose(self, condition: Value, reads: Sequence[Value], then: Program, otherwise: Program) -> list[Any]:
+        """Adds a `cond`; extents that only the arm taken tells get names."""
+        finds = tuple(self.new_extent() for _ in control.apart(then, otherwise))
+        attrs = {"then": then, "otherwise": otherwise} | ({"finds": finds} if finds else {})
+        return self._typed("cond", [condition, *reads], attrs)
+
+    def repeat(self, firsts: Sequence[Value], reads: Sequence[Value], test: Program, body: Program) -> list[Any]:
+        """Adds a `while_loop`; extents that trips change get names."""
+        inputs, carries = [*firsts, *reads], len(firsts)
+        finds = tuple(self.new_extent() for _ in control.moving([v.type for v in inputs], body, carries))
+        attrs = {"test": test, "body": body, "carries": carries} | ({"finds": finds} if finds else {})
+        return self._typed("while_loop", inputs, attrs)
+
+    def _typed(self, op: str, inputs: Sequence[Value], attrs: dict[str, Any]) -> list[Any]:
+        return self.add(op, inputs, OPS[op].infer([v.type for v in inputs], attrs), attrs)
+
+    def new_extent(self) -> str:
+        """A name for an extent that a run finds."""
+        root = self
+        while root.parent:
+            root = root.parent
+        root.extents_named += 1
+        return f"{self.letter}{root.extents_named - 1}"
 
     def region(self, name: str) -> "Recorder":
         return type(self)(name, self)

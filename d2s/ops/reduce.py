@@ -251,7 +251,7 @@ def _to_each_a_share(g, out, x, axis, keepdim):
     return of_x
 
 
-@op(paddle="reduce_max", onnx="ReduceMax")
+@op(paddle="reduce_max", onnx="ReduceMax", some=True)
 def max(x, axis: Any = None, keepdim: bool = False):
     """The largest element along some axes, or of all; nan where there is one. Its gradient goes to every element that large.
 
@@ -264,7 +264,7 @@ _extreme_rules(max, "max")
 max.rule("vjp")(_to_all)
 
 
-@op(paddle="reduce_min", onnx="ReduceMin")
+@op(paddle="reduce_min", onnx="ReduceMin", some=True)
 def min(x, axis: Any = None, keepdim: bool = False):
     """The smallest element along some axes, or of all; nan where there is one. Its gradient goes to every element that small.
 
@@ -277,7 +277,7 @@ _extreme_rules(min, "min")
 min.rule("vjp")(_to_all)
 
 
-@op(paddle="reduce_amax", onnx="ReduceMax")
+@op(paddle="reduce_amax", onnx="ReduceMax", some=True)
 def amax(x, axis: Any = None, keepdim: bool = False):
     """The largest element along some axes, or of all. Its gradient is divided among the elements that large.
 
@@ -290,7 +290,7 @@ _extreme_rules(amax, "max")
 amax.rule("vjp")(_to_each_a_share)
 
 
-@op(paddle="reduce_amin", onnx="ReduceMin")
+@op(paddle="reduce_amin", onnx="ReduceMin", some=True)
 def amin(x, axis: Any = None, keepdim: bool = False):
     """The smallest element along some axes, or of all. Its gradient is divided among the elements that small.
 

@@ -13,7 +13,7 @@ from d2s.errors import ArgumentError, ShapeError
 from d2s.extents import Extent
 from d2s.ops.movement import copied, normal
 from d2s.ops.op import axes, op
-from d2s.ops.shapes import extents, one_axis, unnamed, whole_numbers
+from d2s.ops.shapes import extents, is_found, one_axis, unnamed, whole_numbers
 from d2s.types import Dim, Shape, Type
 
 
@@ -206,7 +206,11 @@ def squeeze(x, axis: Any = None):
 
 @squeeze.rule("canonical")
 def _(x, axis):
-    return {"axis": tuple(a for a in axes(axis, len(x.shape), "squeeze") if x.shape[a] == 1)}
+    asked = axes(axis, len(x.shape), "squeeze")
+    for a in asked:
+        if is_found(x.shape[a]):
+            raise unnamed("squeeze", f"whether the extent {x.shape[a]} of axis {a} is 1")
+    return {"axis": tuple(a for a in asked if x.shape[a] == 1)}
 
 
 @squeeze.rule("infer")

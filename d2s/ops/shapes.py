@@ -9,6 +9,7 @@ In: shapes whose extents are ints or names. Out: the resulting shape, and pairs 
 """
 
 import operator
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError, brie
 from d2s.extents import Extent
 from d2s.ops.dispatch import current
 from d2s.types import Dim, Shape, Type
+
+_FOUND = re.compile(r"[mg]\d*")
 
 
 def broadcast(name: str, shapes: Sequence[Shape]) -> tuple[Shape, list[tuple[Dim, Dim]]]:
@@ -86,6 +89,11 @@ def fitting(name: str, argument: str, have: Shape, want: Shape) -> list[tuple[Di
 def unnamed(name: str, what: str) -> CaptureError:
     """The refusal of a result whose extents a run computes, and no input has: calls are captured size by size."""
     return CaptureError("D2S1001", f"{name}(): {what} is known at run time only", hint="use sizes that do not change")
+
+
+def is_found(dim: Dim) -> bool:
+    """Whether an extent is one that a run finds (`ops/found.py`): its name is one that a recorder gave it."""
+    return isinstance(dim, str) and _FOUND.fullmatch(dim) is not None
 
 
 def uncountable(dim: Dim) -> bool:

@@ -2,6 +2,7 @@
 loop that nothing reads. What acts or may raise in a run stays."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
@@ -28,7 +29,15 @@ def _narrowed_cond(node: Node, alive: set[Value]) -> Node:
     """Without the results nothing reads."""
     kept = [n for n, v in enumerate(node.outputs) if v in alive or _changed_stack(node, n)]
     arms = {name: _returning(arm, kept) for name, arm in node.regions().items()}
-    return Node(node.op, node.inputs, tuple(node.outputs[n] for n in kept), node.attrs | arms, node.where)
+    outputs = tuple(node.outputs[n] for n in kept)
+    return Node(node.op, node.inputs, outputs, node.attrs | arms | _found(node, outputs), node.where)
+
+
+def _found(node: Node, outputs: Sequence[Value]) -> dict[str, Any]:
+    """The extents that a node finds of those results that stay, in the order of these."""
+    named = node.attrs.get("finds", ())
+    found = tuple(dict.fromkeys(d for v in outputs for d in v.type.shape if d in named))
+    return {"finds": found} if named else {}
 
 
 def _changed_stack(node: Node, n: int) -> bool:
@@ -58,7 +67,7 @@ def _narrowed_loop(node: Node, alive: set[Value]) -> Node:
     test, body = (Program(p.name, tuple(p.inputs[n] for n in stay), p.nodes, p.outputs) for p in (test, body))
     attrs = {"test": test, "body": _returning(body, sorted(kept)), "carries": len(kept)}
     outputs = tuple(node.outputs[n] for n in sorted(kept))
-    return Node(node.op, tuple(node.inputs[n] for n in stay), outputs, attrs, node.where)
+    return Node(node.op, tuple(node.inputs[n] for n in stay), outputs, attrs | _found(node, outputs), node.where)
 
 
 def _read(region: Program) -> set[Value]:
@@ -82,6 +91,7 @@ def may_raise(node: Node) -> bool:
         return node.op == "while_loop" or any(may_raise(n) for region in node.regions().values() for n in region.nodes)
     return (
         bool(op.requires([v.type for v in node.inputs], node.attrs))
+        or bool(op.refuses_none([v.type for v in node.inputs], node.attrs))
         or (bool(op.overflow) and node.outputs[0].type.python)
         or op.has("fault")
     )

@@ -146,4 +146,4 @@ def _width(one: Element) -> int:
     return max(one.T.size, *(8 if "float64(" in text else 0 for text in one.functions))
 
 
-_STILL = {"constant", "stack", "push", "pop", "hole"}  # neither kernels nor acts
+_STILL = {"constant", "stack", "push", "pop", "hole", "renamed"}  # neither kernels nor acts

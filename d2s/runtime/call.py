@@ -24,6 +24,7 @@ from d2s.config import knob
 from d2s.errors import D2SError, MismatchError, ShapeError
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
+from d2s.ops.shapes import is_found
 from d2s.runtime import binding, executor, host, interpreter, launch, native_call, plain, plan
 from d2s.runtime.plan import finds_extents
 from d2s.runtime.plan_growing import COUNT
@@ -391,4 +392,6 @@ def _failed(node: Node, dims: dict[str, int], value: int) -> Exception:
     if op.has("fault") or (op.overflow and node.outputs[0].type.python):
         return launch.fault(op, found, node.attrs, value).at(node.where)
     message = f"{op.name}(): an extent of {inputs} is 1 in this call; this graph was captured for other extents"
-    return ShapeError("D2S0002", message, where=node.where)
+    hint = "what the run makes of extent 1 broadcasts only if a graph knows it: x[i] and unsqueeze() instead of x[mask]"
+    named = any(is_found(d) for t in inputs for d in t.shape)
+    return ShapeError("D2S0002", message, where=node.where, hint=hint if named else "")

@@ -231,6 +231,7 @@ _SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
     "update": _update,
     "constant": lambda node, inputs: [constant(node)],
     "hole": _hole,
+    "renamed": lambda node, inputs: inputs[:1],
     "fail": _fail,
     "host": lambda node, inputs: [host.step(node, inputs)],
     "stack": lambda node, inputs: [()],

@@ -16,8 +16,7 @@ plan f(x: r2, n: r3) -> r4
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection
 
 import numpy as np
 
@@ -32,17 +31,15 @@ from d2s.runtime.executor import (
     DIFFER,
     JUMP,
     JUMP_IF_FALSE,
-    LOAD_BOOL,
-    MARK,
     MOVE,
     PAUSE,
-    RELEASE,
     RUN,
     STOP,
 )  # fmt: skip
 from d2s.runtime.plan_calls import PlansCalls
 from d2s.runtime.plan_extents import PlansExtents, Registered
-from d2s.runtime.plan_growing import PLANNED, PlansGrowing
+from d2s.runtime.plan_growing import PlansGrowing
+from d2s.runtime.plan_loops import PlansLoops, structural
 from d2s.runtime.plan_update import PlansUpdates, updating
 from d2s.types import Type
 
@@ -120,7 +117,7 @@ def build(program: Program) -> Plan:
     return _Planner(program).plan()
 
 
-class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansCalls):
+class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls):
     def __init__(self, program: Program) -> None:
         self.program = program
         self.frame = [0] * executor.FIRST
@@ -149,7 +146,7 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansCalls):
         extents = {name: self.register() for name in extents}
         self.extents = Registered({(name,): r for name, r in extents.items()})
         inputs = [self.homes[v] for v in program.inputs]
-        plain = {v for node in program.nodes if not (_structural(node) or node.op == "update") for v in node.outputs}
+        plain = {v for node in program.nodes if not (structural(node) or node.op == "update") for v in node.outputs}
         plain = {v for v in plain if all(isinstance(d, int) or d in extents for d in v.type.shape)}
         self.targets = {v: self.register() for v in program.outputs if v in plain}
         self.nodes(program)
@@ -189,14 +186,14 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansCalls):
     def nodes(self, program: Program) -> None:
         """The steps of nodes. What a value took that nothing reads any more is there for the next one of its size."""
         waiting = Counter(v for node in program.nodes for v in set(node.inputs))
-        kept = set(program.outputs) | {v for node in program.nodes if _structural(node) for v in node.inputs}
+        kept = set(program.outputs) | {v for node in program.nodes if structural(node) for v in node.inputs}
         outer, self.free, self.made = (self.free, self.made, self.waiting), {}, {}
         for node in program.nodes:
             self.waiting = waiting
             if "finds" in node.attrs and not node.regions():
                 self.find_extents(node)
             getattr(self, "plan_" + node.op, self.plan_kernel)(node)
-            if node.regions() and _structural(node):
+            if node.regions() and structural(node):
                 self.share(node)
             for v in set(node.inputs):
                 waiting[v] -= 1
@@ -204,16 +201,6 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansCalls):
                 if not waiting[v] and v not in kept:
                     self.free.setdefault(self.made.pop(v), []).append(self.homes[v])
         self.free, self.made, self.waiting = outer
-
-    def region(self, region: Program, inputs: Sequence[int]) -> list[int]:
-        """The steps of a region whose inputs stand where the captured values do; returns where its outputs stand."""
-        self.homes.update(zip(region.inputs, inputs, strict=True))
-        with self.apart():
-            self.nodes(region)
-        return self.at(region.outputs)
-
-    def at(self, values: Sequence[Value]) -> list[int]:
-        return [self.homes[v] for v in values]
 
     def allocate(self, of: Type) -> int:
         """A register for the address of a value; the memory is a dead value's of the same size, or new."""
@@ -260,9 +247,17 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansCalls):
         self.homes.update(zip(node.outputs, homes, strict=True))
 
     def requires(self, node: Node) -> None:
-        """Checks extents that must be equal."""
-        for x, y in OPS[node.op].requires([v.type for v in node.inputs], node.attrs):
+        """Checks extents that must be equal, and those that must not be 0."""
+        op, types = OPS[node.op], [v.type for v in node.inputs]
+        for x, y in op.requires(types, node.attrs):
             self.check(node, DIFFER, self.product((x,)), self.product((y,)))
+        for name in op.refuses_none(types, node.attrs):
+            self.step(DIFFER, found := self.register(), self.product((name,)), self.product((0,)))
+            to_refusal = self.step(JUMP_IF_FALSE, found)
+            over = self.step(JUMP)
+            self.land(to_refusal)
+            self.checks[self.step(CHECK, self.register(1))] = node
+            self.land(over)
 
     def run(self, node: Node, launch: emit.Launch) -> None:
         for out in node.outputs:
@@ -295,83 +290,13 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansCalls):
         self.constants.append(interpreter.constant(node))
         self.homes[node.outputs[0]] = self.register(self.constants[-1].ctypes.data)
 
-    def branch(self, condition: Value) -> int:
-        """A jump, still without a target, that is taken where the condition is false."""
-        flag = self.register()
-        self.step(LOAD_BOOL, flag, self.homes[condition])
-        return self.step(JUMP_IF_FALSE, flag)
-
-    def land(self, jump: int) -> None:
-        self.steps[jump] = (*self.steps[jump], len(self.steps))
-
-    def plan_cond(self, node: Node) -> None:
-        for value in node.outputs:
-            if not value.type.grows:
-                self.homes[value] = self.register()
-        to_otherwise = self.branch(node.inputs[0])
-        self.arm(node, "then")
-        to_end = self.step(JUMP)
-        self.land(to_otherwise)
-        self.arm(node, "otherwise")
-        self.land(to_end)
-
-    def arm(self, node: Node, name: str) -> None:
-        found = dict(zip(node.outputs, self.region(node.attrs[name], self.at(node.inputs[1:])), strict=True))
-        grown = [value for value in node.outputs if value.type.grows]
-        if name == "then":
-            self.homes |= {value: found[value] for value in grown}
-        self.handed_over(self.at(grown), [found[value] for value in grown])
-        for value, home in found.items():
-            if not value.type.grows:
-                self.step(MOVE, self.homes[value], home)
-
-    def plan_while_loop(self, node: Node) -> None:
-        carries, test, body = node.attrs["carries"], node.attrs["test"], node.attrs["body"]
-        changed = [value is not carry and not value.type.grows for value, carry in zip(body.outputs, body.inputs, strict=False)]
-        buffers = {n: _Buffers(self.allocate(node.inputs[n].type), self.allocate(node.inputs[n].type)) for n in _true(changed)}
-        homes = [self.carried(v) for v in node.inputs[:carries]]
-        inputs = [*homes, *self.at(node.inputs[carries:])]
-        mark = self.register()
-        self.register()
-        head = self.step(MARK, mark)
-        self.region(test, inputs)
-        to_end = self.branch(test.outputs[0])
-        fresh = {v for inner in body.nodes if not _structural(inner) for v in inner.outputs}
-        for n, (following, _) in buffers.items():
-            if body.outputs[n] in fresh:
-                self.targets.setdefault(body.outputs[n], following)
-        self.region(body, inputs)
-        self.carry_over(body, homes, buffers)
-        self.step(RELEASE, mark)
-        self.step(JUMP, head)
-        self.land(to_end)
-        self.step(RELEASE, mark)
-        self.homes.update(zip(node.outputs, homes, strict=True))
-
-    def carried(self, value: Value) -> int:
-        """Where a carried value's address is; before the first trip it is that of the value itself."""
-        if value.type.grows:
-            return self.homes[value]
-        home = self.register()
-        self.step(MOVE, home, self.homes[value])
-        return home
-
-    def carry_over(self, body: Program, homes: list[int], buffers: "dict[int, _Buffers]") -> None:
-        """A trip's results are the next trip's values; one that was not computed in its buffer is copied there."""
-        for n, (following, _) in buffers.items():
-            value = body.outputs[n]
-            if self.targets.get(value) != following:
-                self.step(COPY, following, self.homes[value], self.bytes(value.type))
-        for n, (following, other) in buffers.items():
-            self.step(MOVE, homes[n], following)
-            self.step(MOVE, following, other)
-            self.step(MOVE, other, homes[n])
-        grown = [n for n, value in enumerate(body.outputs) if value.type.grows]
-        self.handed_over([homes[n] for n in grown], self.at([body.outputs[n] for n in grown]))
-
     def plan_hole(self, node: Node) -> None:
         (value,) = node.outputs
         self.homes[value] = self.allocate(value.type)
+
+    def plan_renamed(self, node: Node) -> None:
+        self.requires(node)
+        self.homes[node.outputs[0]] = self.homes[node.inputs[0]]
 
     def plan_fail(self, node: Node) -> None:
         self.checks[self.step(CHECK, self.register(1))] = node
@@ -384,26 +309,9 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansCalls):
         self.places[len(self.steps) - 1] += self.at(node.outputs)
 
 
-class _Buffers(NamedTuple):
-    """The registers of a carried value's two buffers: of the one the next trip's value goes to, and of the other."""
-
-    following: int
-    other: int
-
-
 def finds_extents(value: Value, found: Collection[str]) -> bool:
     """Whether an extent of a value is one of those that the run finds."""
     return any(isinstance(d, str) and d in found for d in value.type.shape)
-
-
-def _true(flags: Sequence[bool]) -> list[int]:
-    return [n for n, flag in enumerate(flags) if flag]
-
-
-def _structural(node: Node) -> bool:
-    if node.op == "fused":
-        return bool(node.attrs["body"].nodes[0].regions())
-    return node.op in ("cond", "while_loop", "call", "again", "constant", "hole", "host", *PLANNED)
 
 
 def _placed(step: tuple[int, ...], ahead: int) -> tuple[int, ...]:

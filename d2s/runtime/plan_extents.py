@@ -9,7 +9,7 @@ rest of the region they stand in, for a trip comes to another extent.
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -78,12 +78,22 @@ class PlansExtents:
             if isinstance(name, str) and (name,) not in self.extents.known:
                 self.step(LOAD, self.name(name), self.homes[value])
 
-    def hand_on(self, have: Type, want: Type) -> None:
-        """Sets the extents of one type that another one has by names of its own."""
-        for d, name in zip(have.shape, want.shape, strict=True):
-            if d != name and isinstance(name, str):
-                source = self.product((d,))
-                self.step(MOVE, self.name(name), source)
+    def hand_on(self, have: Sequence[Type], want: Sequence[Type], names: Collection[str]) -> None:
+        """Sets those of some names that types have, by what other types have in their places."""
+        both = zip(have, want, strict=False)
+        pairs = {name: d for a, b in both for d, name in zip(a.shape, b.shape, strict=True) if name in names and d != name}
+        sources = {name: self._register_of(d) for name, d in pairs.items()}
+        if len(sources) > 1:  # one may be another's source
+            kept = {name: self.register() for name in sources}
+            for name, source in sources.items():
+                self.step(MOVE, kept[name], source)
+            sources = kept
+        for name, source in sources.items():
+            self.step(MOVE, self.name(str(name)), source)
+
+    def _register_of(self, dim: Dim) -> int:
+        """The register of one extent, also of one that a region before found."""
+        return self.extents.names[dim] if dim in self.extents.names else self.product((dim,))
 
     @contextmanager
     def apart(self) -> Iterator[None]:

@@ -45,6 +45,22 @@ def fold(x, n):
     return y + x if y.sum() > 0.0 else fold(y * x, n - 2) - x * 0.25
 
 
+def kept(x):
+    return x[x > 0.25].sum()
+
+
+def parts(x, n):
+    y = x * 0.5 if x.sum() > 1.0 else x[:n] + 0.25
+    return y[n:].sum() - y[-n:].sum() * 0.5
+
+
+def grown(x, n):
+    y = x[:1] * 0.5
+    for _ in range(n):
+        y = d2s.concat([y, d2s.tanh(y[-2:] + 0.5), x[1:]])
+    return y.sum()
+
+
 def count(n):
     k = 0
     while k < n:
@@ -126,6 +142,8 @@ class Generator:
                 lambda: f"{self.tensor('u', depth + 1)}.sum()",
                 lambda: f"({one()} {self.pick('and', 'or')} {one()})",
                 lambda: f"climb({one()}, 0)[0]",
+                lambda: f"kept({self.tensor('x', depth + 1)})",
+                lambda: f"{self.pick('parts', 'grown')}({self.tensor('x', depth + 1)}, {self.name('n')})",
             ]
         if kind == "r":
             forms += [

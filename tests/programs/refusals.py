@@ -1673,3 +1673,13 @@ def a_list_in_an_object(x):
     for i in range(2 + (x.sum() > 0)):
         point.a.append(x * i)
     return point.a, len(point.a)
+
+
+@plain((t([1.0, -2.0, 3.0]),), (t([1.0, -2.0, -3.0]),))
+def squeeze_what_a_mask_keeps(x):
+    return x[x > 0].squeeze() * 2
+
+
+@plain((t([[1.0, -2.0], [3.0, 4.0]]),), (t([[1.0, -2.0], [-3.0, -4.0]]),))
+def flatten_what_a_mask_keeps(x):
+    return x[x[:, 0] > 0].flatten() * 2

@@ -6,6 +6,7 @@ import calls
 import containers
 import exceptions
 import exits
+import found_extents
 import growing
 import iterators
 import kinds
@@ -19,26 +20,11 @@ import recursion
 import sizes
 from programs_compare import PROGRAMS, check
 
+MODULES = branches, by_path, calls, containers, exceptions, exits, found_extents, growing, iterators, kinds, layers
+MODULES += loops, numbers_, objects, ordinary, recursion, sizes
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
-    for module in (
-        branches,
-        by_path,
-        calls,
-        containers,
-        exceptions,
-        exits,
-        growing,
-        iterators,
-        kinds,
-        layers,
-        loops,
-        numbers_,
-        objects,
-        ordinary,
-        recursion,
-        sizes,
-    )
+    for module in MODULES
     for function, sets in PROGRAMS[module.__name__]
 ]
 

@@ -68,10 +68,16 @@ def rows(make):
         yield [*(make(*s) for s in shapes), *map(number, sizes), number(sum(sizes))], {"axis": axis, "finds": (sum(sizes),)}
 
 
+def named_again(make):
+    for shape in ((3,), (0, 2)):
+        yield [make(*shape), number(shape[0])], {"shape": shape, "finds": (shape[0],)}
+
+
 SAMPLES = {
     "places_where": Listed(places_where, masks, kinds="b"),
     "counting": Listed(counting, lambda make: (([number(n)], {"finds": (n,)}) for n in (0, 1, 5)), kinds="f"),
     "cut": Listed(cut, parts),
     "uncut": Listed(uncut, put_parts),
+    "renamed": Listed(lambda x, n, shape, finds: x, named_again),
     "behind": Listed(behind, rows),
 }

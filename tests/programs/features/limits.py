@@ -16,6 +16,7 @@ import feature_branches  # noqa: E402, F401 - rows, by being imported
 import feature_containers  # noqa: E402, F401
 import feature_effects  # noqa: E402, F401
 import feature_exceptions  # noqa: E402, F401
+import feature_extents  # noqa: E402, F401
 import feature_functions  # noqa: E402, F401
 import feature_gradients  # noqa: E402, F401
 import feature_loops  # noqa: E402, F401
@@ -26,7 +27,7 @@ from peers import FACTS, PEERS  # noqa: E402
 
 KINDS = ("one graph", "refused", "wrong", "hangs", "dies")
 PAGE = HERE.parents[2] / "docs" / "limits.md"
-ORDER = ["Branches", "Loops", "Containers", "Functions", "Exceptions and context"]
+ORDER = ["Branches", "Loops", "Extents a run finds", "Containers", "Functions", "Exceptions and context"]
 ORDER += ["Effects, in Python order, every call", "Gradients", "Sources", "Static-only traps"]
 HEAD = """# What `to_static` holds
 

@@ -1,0 +1,156 @@
+"""Programs with extents that only a run finds: masks, places, slices between numbers of run time, what loops make longer."""
+
+from programs_compare import program, t
+
+import d2s
+
+X = t([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0], [-0.0, 7.0, 8.0]])
+SETS = (X,), (t([[-1.0, -2.0, -3.0]] * 3),), (t([[0.5, 0.0, 2.0], [1.0, -1.0, 0.25], [3.0, 0.0, 0.0]]),)
+PARTS = tuple((X, t(n)) for n in (2, 0, -1, 5))
+COUNTS = tuple((X, t(n)) for n in (1, 2, 3))
+
+
+@program(*SETS)
+def masked(x):
+    y = x[x > 0]
+    rows = x[x[:, 0] > 0]
+    return y * 2, y.sum(), rows.sum(0), x[x > 0] + y, y.shape[0]
+
+
+@program(*SETS)
+def places(x):
+    rows, columns = d2s.nonzero(x, as_tuple=True)
+    return x[rows, columns], x.nonzero(), d2s.masked_select(x, x > 1), d2s.where(x > 2)
+
+
+@program(*PARTS)
+def sliced(x, n):
+    return x[:n] * 2, x[1:n:2], x[n::-1], x[-n:], x[:, :n] + 1, x[None, ..., :n], x[:n, n:].sum()
+
+
+@program(*PARTS)
+def assigned(x, n):
+    x = x * 1
+    x[:n] = 7.0
+    y = x * 2
+    y[:, n:] = 0.5
+    return x, y
+
+
+@program(*PARTS)
+def joined(x, n):
+    return d2s.concat([x[:n], x]), d2s.concat([x[:n], x[n:]]) * x[:1], d2s.concat([x, x[:, :n]], axis=1)
+
+
+@program(*SETS)
+def by_the_path(x):
+    if x.sum() > 5:
+        y = x[x > 0]
+    else:
+        y = x[0] * 2
+    return y * 3, y.sum()
+
+
+@program(*SETS)
+def absent_on_a_path(x):
+    y = d2s.masked_select(x, x > 0) if x.sum() > 5 else None
+    return x.sum() if y is None else y.sum() * 2
+
+
+@program(*SETS)
+def grows(x):
+    y = x[:1]
+    while y.sum() < 30 and y.shape[0] < 7:
+        y = d2s.concat([y, x[1:2] + 1])
+    return y, y.sum()
+
+
+@program(*SETS)
+def doubles(x):
+    while x.sum() < 100 and x.shape[0] < 30:
+        x = d2s.concat([x, x * 2])
+    return x * 2
+
+
+@program(*SETS)
+def shrinks(x):
+    y = x.reshape([-1])
+    while y.shape[0] > 3 and y.max() > y.min():
+        y = y[y > y.mean()]
+    return y, y * y
+
+
+@program(*SETS)
+def masked_in_each_trip(x):
+    y = x[0] * 0
+    for row in x:
+        y = y + row[row > 0].sum()
+    return y
+
+
+@program(*COUNTS)
+def parts_in_each_trip(x, n):
+    found = d2s.zeros([0, 3])
+    for i in range(n):
+        found = d2s.concat([found, x[:i].sum(0, keepdim=True) * x[i : i + 1]])
+    return found, found.sum(1)
+
+
+@program(*COUNTS)
+def change_places(x, n):
+    y, z = x[:1] * 1, x[:2] * 1
+    for _ in range(n):
+        y, z = z, d2s.concat([y, z * 2])
+    return y, z
+
+
+@program(*COUNTS)
+def grows_in_two_loops(x, n):
+    y = x[0]
+    for _ in range(n):
+        z = x[0][:1]
+        while z.shape[0] < n + 1:
+            z = d2s.concat([z, z[:1] * 2])
+        y = d2s.concat([y, z])
+        if y.sum() > 4:
+            y = y[1:] * 0.5
+    return y
+
+
+@program(*SETS)
+def different(x):
+    special = d2s.concat([x.flatten(), x[0], x[0] * float("nan"), x[1] * 0.0])
+    found = d2s.unique(special, return_index=True, return_inverse=True, return_counts=True)
+    return found, d2s.unique(x.astype("int32")), d2s.unique(x[x > 100])
+
+
+@program(*PARTS)
+def counted_up(x, n):
+    return d2s.arange(n, 5), d2s.arange(n, dtype="float32"), d2s.arange(3)[d2s.arange(n) % 3]
+
+
+@program(*SETS)
+def put_where_masked(x):
+    y = x * 1
+    y[y > 2] = y[y > 2] * 2
+    y[d2s.nonzero(y < 0, as_tuple=True)] = 1.0
+    return y, len(y[y > 2])
+
+
+@program(*SETS)
+def nothing_to_choose_from(x):
+    return x[x > 1].max(), d2s.argmax(x[x > 2])
+
+
+@program(*((X, t(n)) for n in (0, 1, 2)))
+def one_row(x, n):
+    return x[n : n + 1] * x, d2s.concat([x[n : n + 1], x])
+
+
+@program(*SETS)
+def used_like_others(x):
+    y = x[x[:, 0] > 0]
+    total = x[0] * 0
+    for row in y:
+        total = total + row * row
+    return y - y.mean(0, keepdim=True), d2s.sort(y, 0), d2s.matmul(y, x), d2s.nn.functional.softmax(y), total, y[:, -1], y[:2].T
