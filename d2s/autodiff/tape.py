@@ -15,7 +15,7 @@ import heapq
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from d2s.autodiff.mode import Switch, no_grad
+from d2s.autodiff.mode import mode
 from d2s.autodiff.writes import now
 from d2s.errors import GradientError, NumericError
 from d2s.ops import OPS
@@ -191,9 +191,12 @@ class Totals:
 def backward(roots: Sequence[tuple[Any, Any]], retain_graph: bool = False) -> None:
     """Adds the gradients of `roots` to the `grad` of every leaf they depend on."""
     totals = sweep(roots, retain_graph)
-    with no_grad():
+    before, mode.recording = mode.recording, False
+    try:
         for leaf, total in totals.of_leaves.values():
             leaf.grad = totals.own(total) if leaf.grad is None else OPS["add"](leaf.grad, total)
+    finally:
+        mode.recording = before
 
 
 def sweep(
@@ -207,32 +210,39 @@ def sweep(
     """Takes the cotangents of `roots` back to the leaves, or only `towards` some; `watch` sees each node with its own."""
     leading = None if towards is None else _leading([edge(root) for root, _ in roots], towards)
     totals = Totals(connected, ignored, leading)
-    with Switch(connected):
-        for root, cotangent in roots:
-            totals.add(edge(root), totals.show(cotangent))
-        while (node := totals.latest()) is not None:
-            if node.released:
-                message = "backward() a second time through a graph whose buffers were freed by the first"
-                raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
-            cotangents = totals.of_nodes.pop(node)
-            if keeping.on:
-                _keep(node, cotangents, totals)
-            if node.hooks:
-                _hooked(node.hooks, cotangents, totals)
-            if watch:
-                watch(node, cotangents)
-            try:
-                node.pull(cotangents, totals)
-            except NumericError as error:
-                raise error.in_gradient_of(*node.blamed()) from None
-            if not retain_graph:
-                node.release()
-        for leaf, total in list(totals.of_leaves.values()):
-            if leaf.hooks:
-                cotangents = {0: total}
-                _hooked(leaf.hooks, cotangents, totals)
-                totals.put(leaf, cotangents[0])
+    before, mode.recording = mode.recording, connected
+    try:  # a `with` would do, but that Ctrl-C may end its __exit__ before it has done anything
+        _swept(totals, roots, retain_graph, watch)
+    finally:
+        mode.recording = before
     return totals
+
+
+def _swept(totals: Totals, roots: Sequence[tuple[Any, Any]], retain_graph: bool, watch: Watch | None) -> None:
+    for root, cotangent in roots:
+        totals.add(edge(root), totals.show(cotangent))
+    while (node := totals.latest()) is not None:
+        if node.released:
+            message = "backward() a second time through a graph whose buffers were freed by the first"
+            raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
+        cotangents = totals.of_nodes.pop(node)
+        if keeping.on:
+            _keep(node, cotangents, totals)
+        if node.hooks:
+            _hooked(node.hooks, cotangents, totals)
+        if watch:
+            watch(node, cotangents)
+        try:
+            node.pull(cotangents, totals)
+        except NumericError as error:
+            raise error.in_gradient_of(*node.blamed()) from None
+        if not retain_graph:
+            node.release()
+    for leaf, total in list(totals.of_leaves.values()):
+        if leaf.hooks:
+            cotangents = {0: total}
+            _hooked(leaf.hooks, cotangents, totals)
+            totals.put(leaf, cotangents[0])
 
 
 def _leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:

@@ -53,7 +53,8 @@ def after(order: int) -> bool:
 
 def of(array: np.ndarray) -> Write | None:
     """The latest write to the memory of an array."""
-    return _writes.get(_address(array))
+    found = _writes.get(_address(array))
+    return found if found is not None and found.owner() is not None else None
 
 
 def noted(array: np.ndarray) -> None:

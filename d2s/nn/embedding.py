@@ -7,7 +7,7 @@
 from typing import Any
 
 from d2s.arguments import expect
-from d2s.autodiff.tape import no_grad
+from d2s.autodiff.mode import no_grad
 from d2s.errors import ArgumentError, brief
 from d2s.nn.layer import Layer
 from d2s.ops.gather import embedding

@@ -19,7 +19,7 @@ import numpy as np
 
 from d2s.arguments import expect, number
 from d2s.autodiff import writes
-from d2s.autodiff.tape import no_grad
+from d2s.autodiff.mode import no_grad
 from d2s.eager.history import acts
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief

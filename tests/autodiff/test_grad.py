@@ -1,5 +1,11 @@
 """Gradients by name, of gradients, and by PyLayers: against finite differences and against each other."""
 
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -193,3 +199,38 @@ def test_grad_goes_only_where_it_is_asked_to():
     assert (Watched.calls, seen) == (0, [])
     assert d2s.grad(y, [w, middle], retain_graph=True)[0].tolist() == [6.0, 9.0]
     assert (Watched.calls, len(seen)) == (1, 1)
+
+
+INTERRUPTED = """
+import signal, sys, time
+import d2s
+from d2s.autodiff.mode import mode
+
+def interrupted(number, frame):
+    raise InterruptedError
+
+sys.unraisablehook = lambda raised: None  # an interrupted callback of a weak reference says so
+signal.signal(signal.SIGALRM, interrupted)
+w, count, end = d2s.ones([10]), 0, time.monotonic() + 2
+w.stop_gradient = False
+for _ in range(5):
+    (w * w).sum().backward()  # all is compiled
+while time.monotonic() < end:
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0004 + count % 50 * 0.00002)
+        for _ in range(200):  # until then; a callback of a weak reference may have swallowed it
+            (w * w).sum().backward()
+    except InterruptedError:
+        count += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    assert mode.recording, count
+assert count > 100, count
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
+def test_an_interrupted_backward_leaves_the_tape_on():
+    root = str(pathlib.Path(d2s.__file__).parents[1])
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], env={**os.environ, "PYTHONPATH": root}, check=False, timeout=100)
+    assert done.returncode == 0
