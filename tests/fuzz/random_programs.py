@@ -316,6 +316,38 @@ class Generator:
         )
         return changes, [*used, f"{self.target('i')} = len({name})"]
 
+    def filled(self) -> list[str]:
+        """A list that a loop makes longer and shorter, and what is in it then."""
+        self.fresh += 1
+        kind = self.pick("x", "s")
+        made = lambda: f"{self.value(kind, 1)} * 1.0"  # noqa: E731
+        name, target = f"l{self.fresh}", self.target(kind)
+        lines = [f"{name} = [{', '.join(made() for _ in range(self.random.randint(0, 2)))}]"]
+        lines += [f"for _ in range(n + {self.random.randint(0, 2)}):"]
+        lines += indented([f"{target} = {target} * 0.5 + {made()}"])
+        for _ in range(self.random.randint(1, 3)):
+            change = self.pick(
+                *[f"{name}.append({self.pick(target + ' * 1.0', made())})"] * 4,
+                f"{name}.insert(0, {made()})",
+                f"{name} += [{made()}, {made()}]",
+                f"{name} = {name} + [{made()}]",
+                f"{name} = [{made()}]",
+                f"if len({name}) > 1: {name}.pop({self.pick('', 0)})",
+                f"if {name}: {name}[{self.pick(0, -1)}] = {made()}",
+                f"if len({name}) > 2: {target} = {target} - {name}[-2]",
+                f"{name}.reverse()",
+            )
+            guarded = self.random.random() < 0.3 and not change.startswith("if ")
+            lines += indented([f"if {self.condition()}:", f"    {change}"] if guarded else [change])
+        used = self.pick(
+            [f"for e in {name}:", f"    {target} = {target} + e * 0.5"],
+            [f"if {name}:", f"    {target} = {name}[{self.pick(0, -1)}] * 0.5"],
+            [f"{target} = {target} + sum({name})"],
+            [f"while len({name}) > 1:", f"    {target} = {target} * 0.5 - {name}.pop()"],
+            [f"{target} = {name}[{self.pick(0, 1, -1, -3)}] * 2.0"],
+        )
+        return [*lines, *used, f"{self.target('i')} = len({name})"]
+
     def of_dict(self, kind: str, made: Any) -> tuple[list[str], list[str]]:
         name, target = f"l{self.fresh}", self.target(kind)
         changes = [f"{name} = {{'a': {made()}}}", *(f"{name}['{self.pick('a', 'b', 'c')}'] = {made()}" for _ in range(3))]
@@ -384,7 +416,7 @@ class Generator:
             elif depth < 3 and chance < 0.5:
                 lines += self.optional()
             elif self.loops == 0 and chance < 0.56:
-                lines += self.listed()
+                lines += self.filled() if self.random.random() < 0.4 else self.listed()
             else:
                 lines += self.assign()
         return lines or self.assign()
