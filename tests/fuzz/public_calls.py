@@ -64,6 +64,7 @@ SKIPPED = {  # not called, and why
     "Tensor.__reduce__": "called by pickle only",
     "Tensor.__array_function__": "called by NumPy only",
     "jit.TranslatedLayer": "made by load()",
+    "jit.TracedLayer": "made by trace()",
     "jit.StaticFunction": "made by to_static()",
     "Tensor.__new__": "leaves a tensor without values",
     **dict.fromkeys(("Model.names", "Model.numbers", "Model.split"), "steps of its loops"),
