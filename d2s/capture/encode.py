@@ -34,6 +34,8 @@ from d2s.capture.forms import (
 )
 from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
 from d2s.capture.tree import rebuild
+from d2s.ops.control import called_as
+from d2s.ops.found import OPEN
 from d2s.ops.shapes import is_found
 from d2s.types import Type
 
@@ -52,7 +54,7 @@ def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[Symbo
     if isinstance(form, Slot):
         symbol = tracer.symbol_of(value)
         assert symbol is not None
-        return [symbol]
+        return [_opened(tracer, symbol, form.type)]
     if isinstance(form, Tree):
         parts = value if isinstance(value, tuple | list) else contents(value).values()
         encoded = [encode(tracer, v, f, switch) for v, f in zip(parts, form.parts, strict=True)]
@@ -90,6 +92,16 @@ def appended(tracer: Tracer, part: SymbolicTensor, symbol: SymbolicTensor) -> An
 def empty(tracer: Tracer, item: Type) -> Any:
     """An empty list of the graph."""
     return tracer.add("list_new", [], [item.list], {"dtype": item.dtype, "shape": item.shape, "python": item.python})[0]
+
+
+def _opened(tracer: Tracer, symbol: SymbolicTensor, of: Type) -> SymbolicTensor:
+    """A tensor as one of a type: the open extents of that are not known by number any more."""
+    pairs = list(zip(symbol.value.type.shape, of.shape, strict=True)) if OPEN in of.shape else []
+    if not any(isinstance(have, int) and want == OPEN for have, want in pairs):
+        return symbol
+    shape = tuple(tracer.new_extent() if isinstance(have, int) and want == OPEN else have for have, want in pairs)
+    found: SymbolicTensor = called_as(symbol, shape)
+    return found
 
 
 def holes(tracer: Tracer, form: Form) -> list[SymbolicTensor]:

@@ -105,6 +105,23 @@ def change_places(x, n):
 
 
 @program(*COUNTS)
+def the_longer_one_takes_the_other_place(x, n):
+    y, z = x[:1] * 1, x[:2] * 1
+    for _ in range(n):
+        y, z = d2s.concat([y, z * 2]), y
+    return y, z
+
+
+@program(*COUNTS)
+def its_beginning_is_read_behind_the_loop(x, n):
+    first = x[:1] * 1
+    y = first
+    for _ in range(n + 3):
+        y = d2s.concat([y, x[1:2]])
+    return y * y, first * 3
+
+
+@program(*COUNTS)
 def grows_in_two_loops(x, n):
     y = x[0]
     for _ in range(n):
