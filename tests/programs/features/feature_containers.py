@@ -5,6 +5,8 @@ import dataclasses
 
 from feature_rows import Subject, rows_of, t
 
+import d2s
+
 row = rows_of("Containers")
 Pair = collections.namedtuple("Pair", "first second")
 
@@ -53,6 +55,14 @@ def appended_and_read(x):
     for part in parts:
         total = total + part
     return parts, total, sum(parts), len(parts), [part * 2 for part in parts[1:]]
+
+
+@row("`stack` and `concat` of what a tensor loop appended")
+def appended_and_stacked(x):
+    parts = [x * 1]
+    while len(parts) < 3 + (x.sum() > 0):
+        parts.append(parts[-1] * 0.5 + x)
+    return d2s.stack(parts), d2s.concat(parts) * 2
 
 
 @row("list append in a tensor if")
