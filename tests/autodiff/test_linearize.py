@@ -11,6 +11,7 @@ import pytest
 
 from d2s import types
 from d2s.autodiff import tape
+from d2s.autodiff.mode import no_grad
 from d2s.autodiff.program import linearize
 from d2s.eager.tensor import Tensor
 from d2s.errors import GradientError
@@ -49,7 +50,7 @@ def by_tape(program, arrays, wanted, cotangents, started):
     leaves = [Tensor(a, not w) for a, w in zip(arrays, wanted, strict=True)]
     outputs = eager(program, leaves)
     totals = tape.Totals()
-    with tape.no_grad():
+    with no_grad():
         for leaf, total in zip(leaves, started, strict=True):
             if total is not None:
                 totals.put(leaf, Tensor(total))
