@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 # What is also tested under another Python, if this machine has one (OTHER=path names it).
-QUICK = tests/ops/test_against_numpy.py tests/eager tests/jit/test_to_static.py tests/jit/test_training.py tests/runtime/test_executor.py
+QUICK = tests/ops/test_against_numpy.py tests/eager tests/ast_transforms tests/jit/test_to_static.py tests/jit/test_training.py
+QUICK += tests/jit/test_recompiles.py tests/runtime/test_executor.py tests/runtime/test_launch.py
 
 .PHONY: demo test test-here test-other test-all installed quick soak lint seeds clean
 
