@@ -1,12 +1,11 @@
 """The command line: `python -m d2s warmup | explain CODE | cache | info | inspect MODEL | run MODEL`.
 
->>> main(["explain", "D2S0070"])  # doctest: +ELLIPSIS
-D2S0070 is no code of d2s. Nearest: D2S0...
+>>> main(["explain", "D2S0070"])
+D2S0070 is no code of d2s. Nearest: D2S0001, D2S0002, D2S0003, D2S0004
 1
 """
 
 import argparse
-import difflib
 import itertools
 import json
 import os
@@ -14,6 +13,7 @@ import platform
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from importlib import metadata
 from typing import Any, NamedTuple
 
@@ -160,7 +160,8 @@ def _explain(given: argparse.Namespace) -> int:
         return 0
     if code not in PAGES:
         whole = code if code.startswith("D2S") else f"D2S{code}"
-        near = ", ".join(sorted(difflib.get_close_matches(whole, PAGES, n=6, cutoff=0.0)))
+        like = {name: SequenceMatcher(None, whole, name).ratio() for name in PAGES}
+        near = ", ".join(sorted(sorted(PAGES, key=lambda name: (-like[name], name))[:4]))
         print(f"{given.code} is no code of d2s. Nearest: {near}")
         return 1
     print(page(code))

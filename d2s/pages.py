@@ -141,11 +141,12 @@ doubled(d2s.to_tensor([1.0]))
 import d2s
 
 @d2s.to_static
-def importing(x):
-    import math
-    return x * math.pi
+def classed(x):
+    class Rate:
+        pi = 3.14
+    return x * Rate.pi
 
-importing(d2s.to_tensor([1.0]))
+classed(d2s.to_tensor([1.0]))
 """,
         "Write it in another way - the message says which - or move it to a function that is not captured.",
     ),

@@ -24,6 +24,7 @@ from d2s.ast_transforms import (
     fence,
     for_loop,
     if_else,
+    imports,
     inverted,
     load,
     loads,
@@ -44,6 +45,7 @@ from d2s.stages import stage
 
 PIPELINE = (
     fence,  # first: refuse before any work, in the user's own text
+    imports,  # before the analysis of names: they become assignments
     inverted,  # before all that asks where control goes
     annotations,  # before `if_else`: a nonlocal name may not be annotated
     outer,  # before the analysis of names: a variable of others is none of the function's

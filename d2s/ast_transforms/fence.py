@@ -5,11 +5,11 @@ In: a function. Out: nothing, or a CaptureError.
 >>> from d2s.ast_transforms.function import shown
 >>> shown('''
 ... def f(x):
-...     import os''', transform)
+...     class K: ...''', transform)
 Traceback (most recent call last):
-d2s.errors.CaptureError: [D2S1003] 'f' holds a `import`: it would run at capture only
+d2s.errors.CaptureError: [D2S1003] 'f' holds a class definition: the class would be made at capture only
   at <text>:3
-  way out: move it to the top of the file
+  way out: define the class outside
 """
 
 import itertools
@@ -23,7 +23,6 @@ from d2s.errors import CaptureError
 
 _ASYNC = ("`async` part", "an event loop would decide when it goes on", "await outside and pass the result in")
 _YIELD = ("`yield` inside an expression", "it may be evaluated or not", "assign its value to a variable first")
-_IMPORT = ("`import`", "it would run at capture only", "move it to the top of the file")
 _REFUSED = {
     "AsyncFunctionDef": _ASYNC,
     "Yield": _YIELD,
@@ -31,8 +30,6 @@ _REFUSED = {
     "With": ("`with` around a `yield`", "a graph cannot stop half way", "yield behind it"),
     "Try": ("`try` around a `yield`", "a graph cannot stop half way", "yield behind it"),
     "TryStar": ("`except*`", "a graph cannot split exceptions", "use `except`"),
-    "Import": _IMPORT,
-    "ImportFrom": _IMPORT,
     "ClassDef": ("class definition", "the class would be made at capture only", "define the class outside"),
     "TypeAlias": ("`type` statement", "it would run at capture only", "move it to the top of the file"),
     "Attribute": ("store to an attribute", "only an assignment may store there", "assign to a variable first"),

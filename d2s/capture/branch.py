@@ -21,12 +21,13 @@ from d2s.capture.containers import STAND_INS, by_path
 from d2s.capture.encode import Chosen, decode, encode, holes
 from d2s.capture.fork import Forked
 from d2s.capture.forms import Form, Grown, OneOf, Union, among, described, form_of, join, stays
-from d2s.capture.heap import Changes, Place, contents
+from d2s.capture.heap import Changes, Memory, Place, contents
 from d2s.capture.stores import pending
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, has_text, in_library, refuse, user_line
 from d2s.capture.tree import containers, flatten
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError, Raised
+from d2s.ir.program import Value
 from d2s.ops import OPS
 from d2s.ops.dispatch import handling
 
@@ -75,7 +76,7 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
     symbols = iter(results)
     values = [decode(form, symbols, tracer.root.heap.made) for form in forms]
     for region, end in zip(regions, ends, strict=True):
-        note_aliases(region, end or [], values)
+        _note_joined(region, end or [], values, list(owners.values()))
         for n in shared(region, end or []):
             part(tracer, values[n])
     for pair, value, form in zip(_pairs(ends), values, forms, strict=True):
@@ -86,13 +87,25 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
     return values[:count]
 
 
+def _note_joined(region: Tracer, ends: Sequence[Any], values: Sequence[Any], owners: Sequence[Any]) -> None:
+    """The same of all that is joined: the memory of a tensor stays that tensor's, whatever values a path hands on in it."""
+    first = len(values) - len(owners)
+    memory = {first + n for n, owner in enumerate(owners) if isinstance(owner, Memory)}
+    for n, (end, value) in enumerate(zip(ends, values, strict=False)):
+        noted = region.root.overlapping if n in memory else region.root.aliased
+        noted.update(aliases(region, end, value))
+
+
 def note_aliases(region: Tracer, ends: Sequence[Any], values: Sequence[Any]) -> None:
     """Tensors that a path did not make but hands on are one with what is made where paths join: none may change in place."""
     for end, value in zip(ends, values, strict=False):
-        old = [s for s in tensors_in(region, end) if s.recorder is not region or s.value in region.root.aliased]
-        region.root.aliased.update(
-            dict.fromkeys([s.value for s in (*old, *(tensors_in(region, value) if old else ()))], user_line())
-        )
+        region.root.aliased.update(aliases(region, end, value))
+
+
+def aliases(region: Tracer, end: Any, value: Any) -> dict[Value, str]:
+    """The tensors that a path hands on as `end`, and what they are one with where paths join."""
+    old = [s for s in tensors_in(region, end) if s.recorder is not region or s.value in region.root.aliased]
+    return dict.fromkeys([s.value for s in (*old, *(tensors_in(region, value) if old else ()))], user_line())
 
 
 def shared(region: Tracer, ends: Sequence[Any]) -> list[int]:

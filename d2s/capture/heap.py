@@ -52,6 +52,10 @@ class Place:
         """At the end of the capture: what it really is holds again what it held before."""
 
 
+class Memory(Place):
+    """A tensor's memory: what it holds are values, none of them a tensor of its own."""
+
+
 Changes = dict[int, tuple[Any, Any]]  # by id: a container or a place, and what it held at the end of the path
 
 

@@ -29,7 +29,7 @@ from d2s.capture import in_place
 from d2s.capture.containers import by_path
 from d2s.capture.fork import Attempt
 from d2s.capture.guards import Guard, Source
-from d2s.capture.heap import Heap, Place
+from d2s.capture.heap import Heap, Memory, Place
 from d2s.capture.kinds import CONTENT
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
@@ -230,6 +230,7 @@ class Tracer(Recorder):
         self.training: Any = None  # gradients taken inside of the function
         self.extents: dict[Value, str] = {}  # numbers of run time that are extents
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
+        self.overlapping: dict[Value, str] = {}  # values that may lie in the memory of another, by the path
         self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
         self.attempts: list[Attempt] = []  # runs of statements that may catch what is raised
         self.active: dict[Any, list[Any]] = {}  # the calls of the user's functions that go on
@@ -299,7 +300,7 @@ class Tracer(Recorder):
             message = f"a tensor is changed in place that may be one with another{where and ', since '}{where}"
             refuse("D2S1003", message, "change a copy of it: x = x.clone()")
         home = None if symbol.recorder is self.root else symbol.recorder
-        place = self.root.heap.place(symbol.value, lambda: Place(self.now(symbol), home))
+        place = self.root.heap.place(symbol.value, lambda: Memory(self.now(symbol), home))
         place.history |= history and self.root.taping
         self.root.heap.set(place, SymbolicTensor(result.recorder, result.value))
 

@@ -113,7 +113,7 @@ class Training:
 
     def refuse_shared(self, program: Program) -> None:
         """What may be one tensor with a parameter, and so eagerly has changed with it, is not read behind the step."""
-        aliased = self.tracer.aliased
+        aliased = self.tracer.aliased | self.tracer.overlapping
         for n, node in enumerate(program.nodes):
             if node.op == "update" and node.inputs[0] in aliased:
                 later = {v for behind in program.nodes[n + 1 :] for v in behind.inputs} | set(program.outputs)

@@ -11,6 +11,7 @@ from d2s.convert.for_loop import for_loop
 from d2s.convert.generators import emit
 from d2s.convert.growing import METHODS as METHODS  # of lists that loops make longer
 from d2s.convert.if_else import if_else
+from d2s.convert.imports import imported, module, outermost_module
 from d2s.convert.loads import defined, is_, item, iterate, load, operand
 from d2s.convert.logical import and_, both, either, equal, if_exp, in_, is_not, not_, not_equal, not_in, or_
 from d2s.convert.match import taken_apart
@@ -47,14 +48,17 @@ __all__ += [
     "delete_item",
     "for_loop",
     "formatted",
+    "imported",
     "in_",
     "is_",
     "is_not",
     "made",
+    "module",
     "not_equal",
     "not_in",
     "of_items",
     "operand",
+    "outermost_module",
     "own",
     "percent",
     "protected",

@@ -37,6 +37,7 @@ from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_f
 from d2s.convert.logical import all_, any_
 from d2s.convert.names import guard_names
 from d2s.convert.objects import initial, is_users
+from d2s.convert.operators import ARITHMETIC, ASKING, getter
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.recursion import entered
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
@@ -53,6 +54,7 @@ _PURE = {len, abs, sum, round, divmod, pow, iter, hash, slice}
 _PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass}
 _PURE |= {itertools.chain, itertools.islice, itertools.accumulate, itertools.zip_longest, itertools.product, itertools.repeat}
 _PURE |= {itertools.permutations, itertools.combinations, itertools.cycle, itertools.pairwise, itertools.compress}
+_PURE |= ARITHMETIC
 _PURE |= {value for value in vars(math).values() if callable(value)}
 _LOOKING = {
     len,
@@ -69,8 +71,6 @@ _LOOKING = {
     itertools.accumulate,
 }  # into arguments
 _OF_GROWN = {len: "__len__", bool: "__bool__", sum: "sum", list: "copy"}
-_PURE |= {getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg")}
-_PURE |= {getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 _HIGHER = (map, filter, sorted)
 _READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
 RECORDED: dict[Any, Callable[..., Any]] = {}  # functions of d2s's own that act, and how a capture records what they do
@@ -115,6 +115,8 @@ def call(function: Any) -> Callable[..., Any]:
     seeing = next((special for known, special in _SEEING if known is function), None)
     if seeing:
         return functools.partial(_begun, functools.partial(seeing, tracer))
+    if isinstance(function, operator.itemgetter | operator.attrgetter):
+        return getter(function)
     if _is_pure(function):
         return functools.partial(_call_pure, tracer, function)
     if any(function is known for known in _HIGHER):
@@ -388,6 +390,10 @@ def _to_tensor(tracer: Tracer, data: Any, dtype: Any = None, stop_gradient: bool
     return tensor
 
 
+def _asking(asks: Callable[..., Any], tracer: Tracer, *args: Any) -> Any:
+    return asks(*args)
+
+
 _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (isinstance, _isinstance),
     (type, _type),
@@ -403,6 +409,9 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (any, any_),
     (all, all_),
     (functools.partial, _partial),
+    *((known, functools.partial(_asking, asks)) for known, asks in ASKING),
+    (operator.itemgetter, lambda tracer, *keys: operator.itemgetter(*keys)),
+    (operator.attrgetter, lambda tracer, *names: operator.attrgetter(*names)),
     (contextlib.nullcontext, lambda tracer, *result: contextlib.nullcontext(*result)),
     (itertools.count, count_),
     (min, lambda tracer, *args, **kwargs: _greatest(min, *args, **kwargs)),

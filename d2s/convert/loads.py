@@ -62,6 +62,8 @@ def attribute(owner: Any, name: str) -> Any:
     if isinstance(owner, Later):
         return later(name, getattr, owner, name)
     if tracer and isinstance(owner, Tensor):
+        if _only_outside(owner, name):
+            return read_attribute(tracer, owner, name, getattr(owner, name))
         owner = tracer.lift(owner)
     if isinstance(owner, SymbolicTensor) and owner.value.type.python:
         refuse_attribute(owner, name)
@@ -72,6 +74,11 @@ def attribute(owner: Any, name: str) -> Any:
         return _of_record(tracer, owner, name)
     value = getattr(owner, name)
     return read_attribute(tracer, owner, name, value) if tracer else value
+
+
+def _only_outside(tensor: Tensor, name: str) -> bool:
+    """Whether it is of parameters and not of tensors, such as `trainable`, and does nothing."""
+    return not hasattr(Tensor, name) and hasattr(tensor, name) and not callable(getattr(tensor, name))
 
 
 def _of_record(tracer: Tracer, owner: Any, name: str) -> Any:

@@ -32,7 +32,9 @@ Quick = Callable[..., Any]
 def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Signature, inputs: Sequence[Any]) -> Quick | None:
     """The function, if the variant does nothing but compute; for inputs of the classes of these, as far as it ran before."""
     captured = variant.captured
-    if captured.draws or captured.stores or captured.reads or captured.standing is not None or variant.graph.acts:
+    if captured.draws or captured.stores or captured.reads or captured.told or variant.graph.acts:
+        return None
+    if captured.standing is not None:
         return None
     check = _Quick()
     check.arguments(variant.key)

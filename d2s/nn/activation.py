@@ -50,13 +50,18 @@ class _Activation(Layer):
         return ", ".join(f"{key}={value}" for key, value in shown.items())
 
 
+def described(function: Callable[..., Any]) -> str:
+    """The description of a layer that is a function; with `python -OO` there is little to say."""
+    words = inspect.cleandoc(function.__doc__ or "").partition(">>>")[0].rstrip()
+    return f"`functional.{function.__name__}` as a layer.\n\n{words}"
+
+
 def _layer(name: str, function: Any, **settings: Any) -> Any:
     """The layer of a function, with the arguments its constructor takes."""
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
     taken = [inspect.Parameter(key, positional, default=value) for key, value in (settings | {"name": None}).items()]
     signature = inspect.Signature(taken)
-    said = inspect.cleandoc(function.__doc__ or "").partition(">>>")[0].rstrip()  # nothing under python -OO
-    words = f"`functional.{function.__name__}` as a layer.\n\n{said}"
+    words = described(function)
     body = {"function": staticmethod(function), "settings": signature, "__signature__": signature, "__doc__": words}
     return type(name, (_Activation,), body | {"__module__": __name__})
 

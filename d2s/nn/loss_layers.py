@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from d2s.errors import DTypeError
 from d2s.nn import loss, margins
+from d2s.nn.activation import described
 from d2s.nn.layer import Layer
 
 
@@ -41,8 +42,7 @@ class _Loss(Layer):
 def _layer(name: str, function: Any, tensors: int = 2) -> Any:
     """The layer of a function of so many tensors."""
     signature = inspect.Signature(list(inspect.signature(function).parameters.values())[tensors:])
-    said = inspect.cleandoc(function.__doc__ or "").partition(">>>")[0].rstrip()  # nothing under python -OO
-    words = f"`functional.{function.__name__}` as a layer.\n\n{said}"
+    words = described(function)
     body = {"function": staticmethod(function), "settings": signature, "__signature__": signature, "__doc__": words}
     return type(name, (_Loss,), body | {"__module__": __name__})
 

@@ -871,3 +871,17 @@ def deletes(a, _):
         del b, items[0]
     del items[-1]["k"]
     return items, b
+
+
+@on(*SMALL)
+def imports(x):
+    import collections.abc
+    import math as m
+    from math import pi, tau as round_trip
+    from xml import dom
+
+    if x > 0:
+        import math
+
+        x = math.floor(x + pi)
+    return x + m.ceil(round_trip), collections.abc.__name__, dom.__name__

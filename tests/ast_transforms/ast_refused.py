@@ -71,18 +71,6 @@ def yields_protected(x):
         x = 1
 
 
-def imports(x):
-    import os  # here
-
-    return os
-
-
-def imports_from(x):
-    from os import path  # here
-
-    return path
-
-
 def defines_class(x):
     class C:  # here
         pass

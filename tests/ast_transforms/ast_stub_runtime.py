@@ -1,6 +1,7 @@
 """The runtime interface with ordinary Python meaning, strict about the shape of what it is handed."""
 
 import contextlib
+import importlib
 import io
 import sys
 
@@ -252,3 +253,17 @@ def outcome(fn, args):
             unbound = isinstance(error, UnboundLocalError)  # its text names the variable in each version's own way
             result = ("raised", type(error).__name__, "" if unbound else str(error))
     return result, printed.getvalue()
+
+
+def module(name, package=None):
+    return importlib.import_module(name, package)
+
+
+def outermost_module(name):
+    importlib.import_module(name)
+    return sys.modules[name.partition(".")[0]]
+
+
+def imported(name, part, package=None):
+    found = importlib.import_module(name, package)
+    return getattr(found, part) if hasattr(found, part) else importlib.import_module(f"{found.__name__}.{part}")

@@ -5,7 +5,9 @@ In: a seed. Out: the text of a module with `f(x)`, and statements, each of which
 
 import random
 
-from changing_places import PLACES
+import changing_layers
+import changing_objects
+import changing_places
 
 IMPORTS = ("import collections, dataclasses, enum, functools, types", "import numpy as np", "import d2s", "")
 WAYS = {  # how a read may stand in the function, and what is defined for it
@@ -18,6 +20,7 @@ WAYS = {  # how a read may stand in the function, and what is defined for it
     "getter_{n}.get()": "class Getter{n}:\n    def get(self):\n        return {read}\n\n\ngetter_{n} = Getter{n}()",
     "first_{n}()": "def first_{n}():\n    def go():\n        yield {read}\n\n    return next(iter(list(go())))",
 }
+PLACES = changing_places.PLACES | changing_objects.PLACES | changing_layers.PLACES
 USES = ("y = y + {read}", "y = y + {read}", "y = y * 2 if {read} else y - 1")
 
 

@@ -59,4 +59,5 @@ def test_no_result_is_stale(part: int, tmp_path: pathlib.Path) -> None:
             assert found in (None, expected), said
             compared += found is not None
         d2s.set_default_dtype("float32")
+        d2s.jit.enable_to_static(True)
     assert compared > WORLDS / 6 * CALLS * 0.5

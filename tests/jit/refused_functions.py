@@ -19,9 +19,10 @@ def uneven(x):
 
 def forgetful(x):
     y = x + 1
-    import math
 
-    return y * math.pi
+    class Rate: ...
+
+    return y
 
 
 def opened(x, lock):

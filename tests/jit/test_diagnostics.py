@@ -51,17 +51,17 @@ SAID = {
     "D2S1003": (
         lambda: d2s.to_static(refused_functions.forgetful)(X),
         """\
-[D2S1003] 'forgetful' holds a `import`: it would run at capture only
-  at refused_functions.py:22
-    import math
-    ^^^^^^^^^^^
-  way out: move it to the top of the file""",
+[D2S1003] 'forgetful' holds a class definition: the class would be made at capture only
+  at refused_functions.py:23
+    class Rate: ...
+    ^^^^^^^^^^^^^^^
+  way out: define the class outside""",
     ),
     "D2S1004": (
         lambda: d2s.to_static(refused_functions.opened)(X, threading.Lock()),
         """\
 [D2S1004] `with` of a lock: it would be entered at capture only, and not at each call
-  at refused_functions.py:28
+  at refused_functions.py:29
     with lock:
     ^^^^^^^^^^
   way out: put the `with` around the call of the function""",
@@ -77,7 +77,7 @@ SAID = {
         again,
         """\
 [D2S1006] 'powered' would be captured again: k: 2 → 3
-  at refused_functions.py:32
+  at refused_functions.py:33
     def powered(x, k):
     ^^^^^^^^^^^^^^^^^^
   way out: keep what changed as it is, or make it a tensor or a float""",

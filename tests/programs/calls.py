@@ -1,6 +1,7 @@
 """Programs that call functions, methods, lambdas, closures, partials and decorated functions."""
 
 import functools
+import operator
 
 from programs_compare import program, t
 
@@ -230,3 +231,41 @@ def attribute_that_is_missing(x):
 @program(*SETS)
 def methods_of_tensors(x):
     return x.relu() + x.tanh() - x.astype("float64").cast("float32"), x.sum(0)
+
+
+@program(*SETS)
+def reduced(x):
+    larger = functools.reduce(lambda a, b: a if a > b else b, x)
+    return larger + functools.reduce(operator.mul, [x, x + 1], 2.0) + functools.reduce(operator.add, (v for v in x))
+
+
+@program(*SETS)
+def reduced_from_nothing(x):
+    return functools.reduce(operator.add, []) + x
+
+
+SECOND, SHAPE = operator.itemgetter(1), operator.attrgetter("shape")
+
+
+@program(*SETS)
+def functions_of_operators(x):
+    steps = {"plus": operator.add, "times": operator.mul}
+    y = steps["plus"](x, 1) + steps["times"](x, 2) + operator.neg(x) + SECOND((1, x))
+    smallest = sorted([(2, y), (1, y * 2)], key=operator.itemgetter(0))[0][1]
+    if operator.gt(y.sum(), 0) and operator.contains([1, 2], 2):
+        smallest = smallest * SHAPE(x)[0]
+    return smallest, operator.eq(x.shape[0], 2), operator.not_(x.sum() > 5), operator.getitem([x, y], 1)
+
+
+@program(*SETS)
+def imports_inside(x):
+    import math as m
+    from math import pi
+
+    from d2s.nn import functional
+
+    if x.sum() > 0:
+        import math
+
+        x = x * math.floor(2.5)
+    return functional.relu(x) * m.sqrt(4) + pi

@@ -318,6 +318,27 @@ def in_place_in_a_loop():
     return changes, lambda: None
 
 
+@row((A,), (B,), (t([0.0, 0.0]),))
+def in_place_on_some_paths():
+    def changes(x):
+        out, left, kept = d2s.zeros([2]), d2s.ones([2]), d2s.zeros([2])
+        for i in range(2):
+            if x[i] > 0:
+                out[i] = x[i] * 2
+        for i, v in enumerate(x):
+            if v < 0:
+                continue
+            left[i] = v * 3
+        for i in range(2):
+            if x[i] < 0:
+                break
+            kept[i] = x[i]
+        kept.add_(1.0)
+        return out * x, left * x, kept * x
+
+    return changes, lambda: None
+
+
 @row((d2s.to_tensor([1.0, 2.0]), d2s.to_tensor([3, 4])), (d2s.to_tensor([-1.0, 2.0]), d2s.to_tensor([5, 6])))
 def in_place_on_arguments():
     def changes(x, k):
