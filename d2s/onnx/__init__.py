@@ -21,7 +21,7 @@ from d2s.onnx.writer import model_proto
 from d2s.static.files import save_to_file
 
 __all__ = ["export"]
-OPSETS = range(18, 22)
+OPSETS = range(17, 24)
 _SAID_BY = (spell_layers, spell_math, spell_places, spell_shapes, spell_steps, spell_sums)  # who fills SAID
 
 

@@ -42,19 +42,40 @@ def _(pen: Pen) -> None:
 @says("max_pool avg_pool")
 def _(pen: Pen) -> None:
     kind = "MaxPool" if pen.node.op == "max_pool" else "AveragePool"
-    size = pen.attrs["size"]
-    if size:
-        have = known(pen, pen.types[0].shape[2:])
-        parts = known(pen, pen.outputs[0].shape[2:])
-        if any(a % b for a, b in zip(have, parts, strict=True)):
-            refuse(f"{pen.node.op} in parts of different extents")
-        wide = [a // b for a, b in zip(have, parts, strict=True)]
+    if pen.attrs["size"]:
+        _in_parts(pen)
+        return
+    if pen.attrs["ceil_mode"] and kind == "AveragePool" and not pen.attrs["exclusive"]:
+        refuse("avg_pool with ceil_mode that counts what is not there")
+    counts = {} if kind == "MaxPool" else {"count_include_pad": int(not pen.attrs["exclusive"])}
+    window = _window(pen)
+    window["pads"] = _rounded_up(pen, window) if pen.attrs["ceil_mode"] else window["pads"]
+    pen.write(kind, pen.names[0], to=0, kernel_shape=list(pen.attrs["kernel"]), **window, **counts)
+
+
+def _rounded_up(pen: Pen, window: dict[str, Any]) -> list[int]:
+    """Padding behind the end, so that the last window begins inside."""
+    have, want = known(pen, pen.types[0].shape[2:]), known(pen, pen.outputs[0].shape[2:])
+    pads, kernel, count = window["pads"], pen.attrs["kernel"], len(have)
+    whole = [(n - 1) * s + k for n, s, k in zip(want, window["strides"], kernel, strict=True)]
+    behind = [max(whole[k] - have[k] - pads[k], 0) for k in range(count)]
+    return [*pads[:count], *behind]
+
+
+def _in_parts(pen: Pen) -> None:
+    """Axis by axis, each part on its own where they are of different extents."""
+    have, parts = known(pen, pen.types[0].shape[2:]), known(pen, pen.outputs[0].shape[2:])
+    kind, wide = "MaxPool" if pen.node.op == "max_pool" else "AveragePool", [a // b for a, b in zip(have, parts, strict=True)]
+    if not any(a % b for a, b in zip(have, parts, strict=True)):
         pen.write(kind, pen.names[0], to=0, kernel_shape=wide, strides=wide)
         return
-    if pen.attrs["ceil_mode"]:
-        refuse(f"{pen.node.op} with ceil_mode")
-    counts = {} if kind == "MaxPool" else {"count_include_pad": int(not pen.attrs["exclusive"])}
-    pen.write(kind, pen.names[0], to=0, kernel_shape=list(pen.attrs["kernel"]), **_window(pen), **counts)
+    found, reduce = pen.names[0], "ReduceMax" if kind == "MaxPool" else "ReduceMean"
+    for axis, (a, b) in enumerate(zip(have, parts, strict=True), 2):
+        ends = [(k * a // b, -(-(k + 1) * a // b)) for k in range(b)]
+        cut = [pen.write("Slice", found, *(pen.const([n]) for n in (*pair, axis))) for pair in ends]
+        rows = [pen.write(reduce, piece, pen.const([axis]), keepdims=1) for piece in cut]
+        found = pen.write("Concat", *rows, axis=axis)
+    pen.write("Identity", found, to=0)
 
 
 # --- norms and activations ---------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any
 
 from d2s import types
 from d2s.onnx.writer import Pen, says
-from d2s.ops import vector_gamma, vector_inverses, vector_math
+from d2s.ops import vector_error, vector_gamma, vector_inverses, vector_math
 
 
 class _Number:
@@ -72,7 +72,7 @@ def _named(kind: str, of_numbers: Any = None) -> Any:
 
 
 _WORDS: dict[str, Any] = {}
-_MODULES = (vector_math, vector_inverses, vector_gamma)
+_MODULES = (vector_math, vector_error, vector_inverses, vector_gamma)
 _WORDS.update((name, value) for module in _MODULES for name, value in vars(module).items() if name.isupper())
 _WORDS.update(
     (name, python.FunctionType(value.__code__, _WORDS))
@@ -147,6 +147,6 @@ def _(pen: Pen) -> None:
     """Copies of the sign come in: a negative number is moved as the bits it has not."""
     bits, places = (pen.cast(name, types.int64) for name in pen.names)
     negative = pen.write("Less", bits, pen.const(0))
-    plain = pen.write("Where", negative, pen.write("BitwiseNot", bits), bits)
+    plain = pen.write("Where", negative, pen.write("Sub", pen.const(-1), bits), bits)
     moved = _shifted(pen, plain, _inside(pen, places, 63)[1], "RIGHT")
-    pen.cast(pen.write("Where", negative, pen.write("BitwiseNot", moved), moved), pen.outputs[0].dtype, to=0)
+    pen.cast(pen.write("Where", negative, pen.write("Sub", pen.const(-1), moved), moved), pen.outputs[0].dtype, to=0)

@@ -122,8 +122,22 @@ def _(pen: Pen) -> None:
 
 @says("pad_own")
 def _(pen: Pen) -> None:
-    mode = {"reflect": "reflect", "replicate": "edge"}.get(pen.attrs["mode"]) or refuse("pad_own by circular")
+    mode = {"reflect": "reflect", "replicate": "edge"}.get(pen.attrs["mode"])
+    if mode is None:
+        _wrapped(pen)
+        return
     pen.write("Pad", pen.names[0], pen.const([*pen.attrs["lows"], *pen.attrs["highs"]]), to=0, mode=mode)
+
+
+def _wrapped(pen: Pen) -> None:
+    """What stands at the other end comes in front, and behind."""
+    found = pen.names[0]
+    for axis, (low, high, dim) in enumerate(zip(pen.attrs["lows"], pen.attrs["highs"], pen.types[0].shape, strict=True)):
+        if low or high:
+            (count,) = known(pen, [dim])
+            places = [(k - low) % count for k in range(low + count + high)]
+            found = pen.write("Gather", found, pen.const(places), axis=axis)
+    pen.write("Identity", found, to=0)
 
 
 @says("set_diagonal")

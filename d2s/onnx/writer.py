@@ -37,6 +37,11 @@ SAID: dict[str, Say] = {}
 _OF_NUMBERS = {"add", "multiply", "less_than", "less_equal", "greater_than", "greater_equal", "where"}
 
 
+_SECOND = 18  # the opset in which reductions took their axes as an input, and these came
+_AXES_APART = {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceLogSumExp"}
+_SINCE_THEN = {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "Mish"}
+
+
 class Refused(Exception):
     """Why ONNX cannot say a node."""
 
@@ -57,7 +62,7 @@ def says(names: str) -> Callable[[Say], Say]:
 
 def model_proto(model: Model, opset: int) -> Message:
     """The whole model; FormatError D2S3002 names every op ONNX cannot say."""
-    shared = _Shared()
+    shared = _Shared(opset)
     graph = _Graph(shared)
     program = model.program
     fed, held = program.inputs[: len(model.feeds)], program.inputs[len(model.feeds) :]
@@ -89,7 +94,9 @@ def info(name: str, of: Type) -> Message:
 class _Shared:
     """What the graphs of one model share."""
 
-    def __init__(self) -> None:
+    def __init__(self, opset: int) -> None:
+        self.opset = opset
+        self.numbers: dict[str, Any] = {}  # the constants a pen wrote, by name
         self.used: set[str] = set()
         self.count = itertools.count()
         self.refused: list[tuple[str, str]] = []
@@ -129,6 +136,11 @@ class _Graph:
                 self.names.update((value, "refused") for value in node.outputs)
 
     def node(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], attrs: dict[str, Any]) -> None:
+        if self.shared.opset < _SECOND and kind in _SINCE_THEN:
+            refuse(f"{kind} before opset {_SECOND}")
+        if self.shared.opset < _SECOND and kind in _AXES_APART and len(inputs) > 1:
+            axes = np.asarray(self.shared.numbers[inputs[1]]).reshape(-1).tolist()
+            inputs, attrs = inputs[:1], attrs | {"axes": axes}
         listed = [_attribute(name, value) for name, value in attrs.items() if value is not None]
         self.nodes.append({"input": list(inputs), "output": list(outputs), "op_type": kind, "attribute": listed})
 
@@ -226,7 +238,9 @@ class Pen:
         return name
 
     def const(self, value: Any, dtype: DType = types.int64) -> str:
-        return self.write("Constant", value=np.asarray(value, dtype.numpy))
+        made = self.write("Constant", value=np.asarray(value, dtype.numpy))
+        self.graph.shared.numbers[made] = value
+        return made
 
     def cast(self, name: str, dtype: DType, to: int | None = None) -> str:
         made = self.graph.shared.fresh()
