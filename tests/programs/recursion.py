@@ -296,3 +296,36 @@ def what_it_raises_is_caught_inside(x, n):
             return y * 0.5
 
     return run(x, n)
+
+
+@program(*COUNTS)
+def one_result_is_wanted(x, n):
+    def pair(y, k):
+        if k <= 0:
+            return y * 2, y.sin()
+        a, b = pair(y * 0.5, k - 1)
+        return b * y, a + y
+
+    return pair(x, n)[0]
+
+
+@program(*COUNTS)
+def it_asks_itself(x, n):
+    def shrunk(y, k):
+        if k <= 0:
+            return y * 1.0
+        z = shrunk(y * 0.9, k - 1)
+        return z * y if shrunk(z * 0.5, k - 2).sum() > 1.5 else z - y
+
+    return shrunk(x, n)
+
+
+@program(*COUNTS)
+def one_waits_for_another(x, n):
+    def first(y, k):
+        return y * 1.0 if k <= 0 else second(y * 0.5, k)
+
+    def second(y, k):
+        return second(y + 1, k - 2) if k > 5 else first(y, k - 1)
+
+    return first(x, n + 8)

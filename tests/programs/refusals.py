@@ -498,6 +498,17 @@ def recursion_that_changes_a_list_it_is_given(x):
     return run(x, parts), parts
 
 
+@plain((t([1.0, 2.0]),), (t([100.0, -2.0]),))
+def recursion_that_hands_back_its_list(x):
+    def run(y, found):
+        return found if y.sum() > 50 else run(y * 2 + 10, found)
+
+    parts = [x, x]
+    found = run(x, parts)
+    found[0] = x * 5
+    return parts
+
+
 @plain()
 def item(x):
     return x * x.sum().item()
