@@ -26,7 +26,17 @@ from d2s.io import draws
 
 
 class Dataset:
-    """Samples by index: a subclass says `__getitem__`, and `__len__`."""
+    """Samples by index: a subclass says `__getitem__`, and `__len__`.
+
+    >>> class Squares(d2s.io.Dataset):
+    ...     def __getitem__(self, index):
+    ...         return float(index**2)
+    ...
+    ...     def __len__(self):
+    ...         return 4
+    >>> [batch.tolist() for batch in d2s.io.DataLoader(Squares(), batch_size=2)]
+    [[0.0, 1.0], [4.0, 9.0]]
+    """
 
     def __getitem__(self, idx: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no __getitem__")

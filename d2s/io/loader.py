@@ -48,6 +48,10 @@ class DataLoader:
     `batch_size=None` gives sample by sample. With `num_workers`, that many processes fetch, `prefetch_factor` batches ahead
     each, and hand arrays over in shared memory; batches come in the same order as without. `use_buffer_reader` and
     `reader_buffer_size` are taken and change nothing: there is no other device to copy to.
+
+    >>> data = d2s.io.TensorDataset([d2s.arange(5), d2s.arange(5) * 10])
+    >>> [(x.tolist(), y.tolist()) for x, y in DataLoader(data, batch_size=2, drop_last=True)]
+    [([0, 1], [0, 10]), ([2, 3], [20, 30])]
     """
 
     def __init__(

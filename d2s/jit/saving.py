@@ -53,6 +53,14 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, *, skip
     """Writes a Layer, all its static methods, or a function, as it is in inference, for use anywhere.
 
     Inputs nothing depends on are left out of the file, with a warning.
+
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/net"
+    >>> net = d2s.nn.Linear(2, 3)
+    >>> d2s.jit.save(net, path, input_spec=[d2s.static.InputSpec([None, 2])])
+    >>> x = d2s.ones([4, 2])
+    >>> d2s.equal_all(d2s.jit.load(path)(x), net(x)).item()
+    True
     """
     unknown = sorted(configs.keys() - {*_CONFIGS})
     if unknown:

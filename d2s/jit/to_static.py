@@ -405,7 +405,16 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def to_static(function: Any = None, input_spec: Sequence[Any] | None = None, full_graph: bool = True) -> Any:
-    """Makes a function, a method or a Layer static; with or without parentheses."""
+    """Makes a function, a method or a Layer static; with or without parentheses.
+
+    >>> @d2s.to_static
+    ... def halved(x):
+    ...     while x.sum() > 1.0:
+    ...         x = x / 2.0
+    ...     return x
+    >>> halved(d2s.to_tensor([6.0])).item()
+    0.75
+    """
     expect("to_static", "input_spec", input_spec, list | tuple | None, "a list")
     for spec in input_spec or ():
         expect("to_static", "input_spec", spec, (InputSpec, list, tuple, dict, str, int, float, type(None)), "InputSpecs")

@@ -42,6 +42,12 @@ def load(path: str, model_filename: str | None = None, params_filename: str | No
     """The layer in `path.pdmodel`, or in a folder of Paddle 1.x, whose files may have names of their own.
 
     It is in eval mode, and trained and saved like any other.
+
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/twice"
+    >>> d2s.jit.save(d2s.to_static(lambda x: x * 2.0), path, input_spec=[d2s.static.InputSpec([None])])
+    >>> d2s.jit.load(path)(d2s.to_tensor([1.5])).tolist()
+    [3.0]
     """
     expect("load", "path", path, str | os.PathLike, "a path")
     expect("load", "model_filename", model_filename, str | None, "a str")
