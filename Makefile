@@ -77,7 +77,7 @@ interop: $(VENV)/tests-are-installed
 	$(PYTHON) -m venv $(VENV)-openvino && $(VENV)-openvino/bin/python -m pip install --quiet openvino
 	D2S_PADDLE26_PYTHON=$(abspath $(VENV))-paddle26/bin/python D2S_PADDLE33_PYTHON=$(abspath $(VENV))-paddle33/bin/python \
 	D2S_ONNX_PYTHON=$(abspath $(VENV))-onnx/bin/python D2S_OPENVINO_PYTHON=$(abspath $(VENV))-openvino/bin/python \
-	$(VENV)/bin/python -m pytest tests/export tests/onnx
+	$(VENV)/bin/python -m pytest tests/export tests/onnx tests/programs/test_programs_in_onnx.py
 
 # Damaged files by the ten thousand.
 soak-files: $(VENV)/tests-are-installed
