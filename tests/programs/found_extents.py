@@ -108,13 +108,13 @@ def change_places(x, n):
 def the_longer_one_takes_the_other_place(x, n):
     y, z = x[:1] * 1, x[:2] * 1
     for _ in range(n):
-        y, z = d2s.concat([y, z * 2]), y
+        y, z = d2s.concat([z * 2, y]), y
     return y, z
 
 
 @program(*COUNTS)
 def its_beginning_is_read_behind_the_loop(x, n):
-    first = x[:1] * 1
+    first = x[:2] * 1
     y = first
     for _ in range(n + 3):
         y = d2s.concat([y, x[1:2]])
