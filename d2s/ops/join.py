@@ -21,6 +21,9 @@ from d2s.ops.slicing import Stretch, part, select
 from d2s.types import Dim, Shape, Type
 
 
+MOST = 16  # inputs of one kernel: its text has lines for each, and takes four times as long to compile for twice as many
+
+
 def _joined(inputs: Sequence[Any], name: str) -> list[Any]:
     """The tensors of a list."""
     listed = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
@@ -49,7 +52,16 @@ def concat(x: Any, axis: Any = 0) -> Any:
     open_ones = [d for one in dims for d in one if uncountable(d)]
     if found.finds_extents() and open_ones and len(xs) > 1:
         return _behind(xs, along)
+    if len(xs) > MOST:
+        types = [tensor_type(one, "concat", "x") for one in xs]
+        _one_dtype("concat", types)
+        _around_alike(types, along)
+        return concat([concat_(*group, axis=along) for group in _groups(xs)], along)
     return concat_(*xs, axis=along)
+
+
+def _groups(xs: Sequence[Any]) -> list[Sequence[Any]]:
+    return [xs[k : k + MOST] for k in range(0, len(xs), MOST)]
 
 
 def _behind(xs: Sequence[Any], axis: int) -> Any:
@@ -192,7 +204,19 @@ def stack(x: Any, axis: int = 0) -> Any:
     >>> d2s.stack([d2s.to_tensor([1, 2]), d2s.to_tensor([3, 4])], axis=1).numpy().tolist()
     [[1, 3], [2, 4]]
     """
-    return stacked(*_joined(x, "stack"), axis=axis)
+    xs = _joined(x, "stack")
+    if len(xs) <= MOST:
+        return stacked(*xs, axis=axis)
+    types = [tensor_type(one, "stack", "x") for one in xs]
+    along = one_axis(whole_number(axis, "stack", "axis"), len(types[0].shape) + 1, "stack")
+    _alike(types)
+    return concat([stacked(*group, axis=along) for group in _groups(xs)], along)
+
+
+def _alike(xs: Sequence[Type]) -> list[tuple[Dim, Dim]]:
+    """The pairs of extents that must be equal for tensors to stand on top of each other; an error where they cannot be."""
+    _one_dtype("stack", xs)
+    return [pair for x in xs[1:] for pair in fitting("stack", "x", x.shape, xs[0].shape)]
 
 
 @op(paddle="stack")
@@ -211,15 +235,13 @@ def _(*xs, axis):
 
 @stacked.rule("infer")
 def _(*xs, axis):
-    _one_dtype("stack", xs)
-    for x in xs[1:]:
-        fitting("stack", "x", x.shape, xs[0].shape)
+    _alike(xs)
     return Type(xs[0].dtype, (*xs[0].shape[:axis], len(xs), *xs[0].shape[axis:]))
 
 
 @stacked.rule("requires")
 def _(*xs, axis):
-    return [pair for x in xs[1:] for pair in fitting("stack", "x", x.shape, xs[0].shape)]
+    return _alike(xs)
 
 
 @stacked.rule("kernel")

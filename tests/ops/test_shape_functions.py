@@ -230,3 +230,15 @@ def test_bits_do_not_depend_on_threads(name):
     finally:
         d2s.set_num_threads(before)
     assert all(same_bits(results[0], r) for r in results[1:])
+
+
+@pytest.mark.parametrize("join", [d2s.stack, d2s.concat])
+def test_any_number_of_tensors_are_joined(join):
+    arrays = [np.full([2, 3], k, "float32") for k in range(300)]
+    tensors = [d2s.to_tensor(array, stop_gradient=False) for array in arrays]
+    joined = join(tensors, axis=1)
+    assert np.array_equal(joined.numpy(), getattr(np, join.__name__.replace("concat", "concatenate"))(arrays, axis=1))
+    (joined * joined).sum().backward()
+    assert tensors[299].grad.tolist() == [[598.0] * 3] * 2
+    with pytest.raises(ShapeError, match=join.__name__):
+        join([*tensors, d2s.ones([3, 1])], axis=1)
