@@ -327,20 +327,32 @@ def _symbols(tracer: Tracer, value: Any, name: str) -> list[SymbolicTensor]:
 
 def _grad(symbol: SymbolicTensor) -> Any:
     """`p.grad`; None of what is no leaf."""
+    training = _training_of(symbol)
+    return training.place(symbol.value).held() if symbol.value in training.tensors() else None
+
+
+def _training_of(symbol: SymbolicTensor) -> Training:
     tracer = symbol.recorder.root  # type: ignore[attr-defined]
     if tracer.training is None:
         tracer.training = Training(tracer)
-    return tracer.training.place(symbol.value).held() if symbol.value in tracer.training.tensors() else None
+    found: Training = tracer.training
+    return found
+
+
+def stop_gradient_of(symbol: SymbolicTensor) -> None:
+    """`y.stop_gradient = True`, of what is computed here: what reads it from now on reads it without its history."""
+    root = symbol.recorder.root  # type: ignore[attr-defined]
+    if symbol.value in root.arguments or any(s.value is symbol.value for _, s in root.lifted.values()):
+        refuse("D2S1003", "a store to the attribute 'stop_gradient' of a tensor from outside", "set it before the call")
+    symbol._become(OPS["detached"](symbol), history=False)
 
 
 def _stop_gradient(symbol: SymbolicTensor) -> bool:
     """`p.stop_gradient`, of a tensor that was there before."""
-    tracer = symbol.recorder.root  # type: ignore[attr-defined]
-    if tracer.training is None:
-        tracer.training = Training(tracer)
-    if symbol.value not in tracer.training.tensors():
+    tensors = _training_of(symbol).tensors()
+    if symbol.value not in tensors:
         refuse("D2S1001", "stop_gradient of what is computed here", "ask for it outside of the captured function")
-    return bool(tracer.training.tensors()[symbol.value].stop_gradient)
+    return bool(tensors[symbol.value].stop_gradient)
 
 
 def set_grad(symbol: SymbolicTensor, gradient: Any) -> None:

@@ -18,7 +18,7 @@ from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse
-from d2s.capture.training import set_grad
+from d2s.capture.training import set_grad, stop_gradient_of
 from d2s.capture.undefined import Undefined
 from d2s.convert.calls import call
 from d2s.convert.loads import attribute, guard_attribute, read_attribute
@@ -67,6 +67,9 @@ def delete_attribute(owner: Any, name: str) -> None:
 def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
     if isinstance(owner, Tensor | SymbolicTensor) and name == "grad":
         set_grad(tracer.symbol_of(owner), tracer.symbol_of(value))  # type: ignore[arg-type]
+        return
+    if isinstance(owner, Tensor | SymbolicTensor) and name == "stop_gradient" and value is True:
+        stop_gradient_of(tracer.lift(owner) if isinstance(owner, Tensor) else owner)
         return
     if isinstance(owner, Tensor | SymbolicTensor):
         refuse("D2S1003", f"a store to the attribute '{name}' of a tensor", _OUTSIDE)

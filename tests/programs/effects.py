@@ -351,6 +351,20 @@ def in_place_on_arguments():
     return changes, lambda: None
 
 
+@row((A,), (B,))
+def gradients_stopped():
+    def changes(x):
+        y = x * 2
+        before = y * 3
+        y.stop_gradient = True
+        z = x + 1
+        if x.sum() > 0:
+            z.stop_gradient = True
+        return (y * 4 + before) * x, z * x
+
+    return changes, lambda: None
+
+
 @row()
 def in_place_on_what_is_outside():
     total, count = d2s.to_tensor([0.0, 0.0]), d2s.to_tensor(0)
