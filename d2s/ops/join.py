@@ -20,7 +20,6 @@ from d2s.ops.shapes import fitting, one_axis, tensor_type, uncountable, unnamed,
 from d2s.ops.slicing import Stretch, part, select
 from d2s.types import Dim, Shape, Type
 
-
 MOST = 16  # inputs of one kernel: its text has lines for each, and takes four times as long to compile for twice as many
 
 

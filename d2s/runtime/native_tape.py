@@ -2,7 +2,7 @@
 
 In: nothing. Out: TEXT, functions in LLVM IR with the shorthands of `native_text`.
 
->>> "define internal ptr @node" in TEXT
+>>> "define internal ptr @edge" in TEXT
 True
 """
 

@@ -20,7 +20,7 @@ import types
 HERE = pathlib.Path(__file__).resolve().parent
 FACTS = HERE / "peers.json"
 SECONDS = 60
-MODULES = ("branches", "loops", "containers", "functions", "exceptions", "effects", "gradients", "traps")
+MODULES = ("branches", "loops", "containers", "functions", "exceptions", "effects", "gradients", "traps", "extents")
 CANNOT = (AttributeError, NotImplementedError, TypeError, RuntimeError)  # eagerly: the row does not fit the peer's tensors
 
 
