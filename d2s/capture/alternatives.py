@@ -19,8 +19,9 @@ from typing import Any
 from d2s.capture.branch import possible, switch, test_of
 from d2s.capture.forms import OneOf, same
 from d2s.capture.kinds import CONSTANT
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.undefined import Undefined
+from d2s.capture.users_code import refuse
 
 
 def each(value: OneOf, ask: Callable[[Any], Any]) -> Any:

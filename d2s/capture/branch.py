@@ -23,8 +23,9 @@ from d2s.capture.fork import Forked
 from d2s.capture.forms import Form, Grown, OneOf, Union, among, described, form_of, join, stays
 from d2s.capture.heap import Changes, Memory, Place, contents
 from d2s.capture.stores import pending
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, has_text, in_library, refuse, user_line
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
+from d2s.capture.users_code import has_text, in_library, refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError, Raised
 from d2s.ir.program import Value

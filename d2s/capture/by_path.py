@@ -21,7 +21,8 @@ from d2s.capture.branch import switch
 from d2s.capture.containers import STAND_INS, Dict, List, by_path, contents, is_container, plain_kind, stand_in
 from d2s.capture.forms import OneOf
 from d2s.capture.growing import asked, is_grown
-from d2s.capture.symbolic import Tracer, capturing, refuse
+from d2s.capture.symbolic import Tracer, capturing
+from d2s.capture.users_code import refuse
 
 _TAKEN = "only a run will tell how many items it has"
 

@@ -32,8 +32,9 @@ from d2s.capture.forms import (
     form_of,
     slots,
 )
-from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.tree import rebuild
+from d2s.capture.users_code import refuse
 from d2s.ops.control import called_as
 from d2s.ops.found import OPEN
 from d2s.ops.shapes import is_found

@@ -20,9 +20,10 @@ from d2s.capture.containers import (
     plain_kind,
 )
 from d2s.capture.guards import MISSING
-from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined
+from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor
 from d2s.ops.found import OPEN
 from d2s.ops.shapes import is_found

@@ -20,7 +20,8 @@ from d2s.capture.branch import branch, encoded, part, tensors_in
 from d2s.capture.containers import List, by_path, contents
 from d2s.capture.encode import appended, decode
 from d2s.capture.forms import Form, Growing, Grown, OneOf, Slot, alike, form_of, growing, join, loose
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse, user_line
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
 from d2s.ops.found import called, number

@@ -16,7 +16,8 @@ import functools
 from typing import Any
 
 from d2s.capture.guards import MISSING
-from d2s.capture.symbolic import Tracer, liftable, refuse
+from d2s.capture.symbolic import Tracer, liftable
+from d2s.capture.users_code import refuse
 from d2s.capture.variables import Holder, Variable, found_in, place_key
 
 

@@ -25,8 +25,9 @@ from d2s.capture.guards import MISSING
 from d2s.capture.leaves import Leaves
 from d2s.capture.result import Recipe, build, describe, leaves
 from d2s.capture.stores import pending
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse, user_line
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers
+from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ops import OPS

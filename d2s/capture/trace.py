@@ -22,9 +22,10 @@ from d2s.capture.leaves import Leaves, found_outside
 from d2s.capture.reads import empty, read_contents, read_variable
 from d2s.capture.result import Made, Recipe, describe
 from d2s.capture.stores import Target, pending, stores
-from d2s.capture.symbolic import Read, Tracer, in_package, liftable
+from d2s.capture.symbolic import Read, Tracer, liftable
 from d2s.capture.training import Standing, Told
 from d2s.capture.tree import Skeleton, containers, rebuild
+from d2s.capture.users_code import in_package
 from d2s.capture.variables import guard_key
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError

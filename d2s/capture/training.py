@@ -25,7 +25,8 @@ from d2s.autodiff.totals import FLAG, Total, add
 from d2s.capture.branch import branch
 from d2s.capture.forms import OneOf
 from d2s.capture.heap import Place
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, CaptureError, DTypeError, GradientError
 from d2s.ir.program import Node, Program, Value

@@ -9,7 +9,7 @@ d2s.errors.CaptureError: [D2S1002] 'y' is a str or None, by the path taken
 import sys
 from typing import Any
 
-from d2s.capture.symbolic import user_line
+from d2s.capture.users_code import user_line
 from d2s.errors import CaptureError
 
 _BINARY = ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and", "xor", "or")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from d2s import types
-from d2s.capture.symbolic import user_line
+from d2s.capture.users_code import user_line
 from d2s.compat.old_values import BackwardStrategy
 from d2s.errors import ArgumentError, MissingName
 from d2s.nn.activation import activated

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from d2s.arguments import expect
-from d2s.capture.symbolic import refuse, user_line
+from d2s.capture.users_code import refuse, user_line
 from d2s.compat.blocks import writing
 from d2s.compat.fluid_creation import put
 from d2s.ops.dispatch import handling

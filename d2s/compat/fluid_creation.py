@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.autodiff.mode import no_grad
-from d2s.capture.symbolic import refuse
+from d2s.capture.users_code import refuse
 from d2s.compat.blocks import open_blocks
 from d2s.compat.fluid_math import gaussian_random, uniform_random
 from d2s.eager import assign as assigned

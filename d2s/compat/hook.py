@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from d2s.arguments import expect
-from d2s.capture.symbolic import user_line
+from d2s.capture.users_code import user_line
 from d2s.compat import alpha, fluid, pillow, second
 from d2s.compat.generation import Generation
 from d2s.compat.keywords import refusing, refusing_class

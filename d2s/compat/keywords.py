@@ -13,7 +13,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from d2s.capture.symbolic import capturing, user_line
+from d2s.capture.symbolic import capturing
+from d2s.capture.users_code import user_line
 from d2s.convert.calls import RECORDED
 from d2s.errors import UnknownKeyword
 

@@ -8,7 +8,7 @@ False
 import os
 from types import FrameType
 
-from d2s.capture.symbolic import in_package
+from d2s.capture.users_code import in_package
 from d2s.convert import calls
 
 _STAND_IN = os.path.dirname(calls.__file__) + os.sep

@@ -17,9 +17,10 @@ from d2s.capture.forms import OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.reads import changing
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.training import set_grad, stop_gradient_of
 from d2s.capture.undefined import Undefined
+from d2s.capture.users_code import in_library, refuse
 from d2s.convert.calls import call
 from d2s.convert.loads import attribute, guard_attribute, read_attribute
 from d2s.eager.tensor import Tensor

@@ -9,7 +9,6 @@ import dataclasses
 import functools
 import inspect
 import itertools
-import math
 import operator
 import types
 from collections.abc import Callable
@@ -23,13 +22,14 @@ from d2s.capture.containers import STAND_INS, by_path, new_object, plain_kind, s
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
-from d2s.capture.kinds import COMPUTING, GIVEN
+from d2s.capture.kinds import GIVEN
 from d2s.capture.reads import changing
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, in_package, in_standard_library, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.taping import switched
 from d2s.capture.training import backward_of, grad_of
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.undefined import Undefined, load
+from d2s.capture.users_code import in_library, in_package, in_standard_library, refuse
 from d2s.convert.generators import Entering, Suspended, manager_of
 from d2s.convert.growing import joined_by
 from d2s.convert.library import greatest, is_plain, of_named_tuple, reduced, replaced
@@ -37,7 +37,8 @@ from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_f
 from d2s.convert.logical import all_, any_
 from d2s.convert.names import guard_names
 from d2s.convert.objects import initial, is_users
-from d2s.convert.operators import ARITHMETIC, ASKING, getter
+from d2s.convert.operators import ASKING, getter
+from d2s.convert.pure import HIGHER, LOOKING, OF_GROWN, READING, is_pure
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.recursion import entered
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
@@ -50,29 +51,6 @@ from d2s.ops.dispatch import handlers, handling
 from d2s.ops.operators import Operators
 from d2s.runtime import launch, random_state
 
-_PURE = {len, abs, sum, round, divmod, pow, iter, hash, slice}
-_PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass}
-_PURE |= {itertools.chain, itertools.islice, itertools.accumulate, itertools.zip_longest, itertools.product, itertools.repeat}
-_PURE |= {itertools.permutations, itertools.combinations, itertools.cycle, itertools.pairwise, itertools.compress}
-_PURE |= ARITHMETIC
-_PURE |= {value for value in vars(math).values() if callable(value)}
-_LOOKING = {
-    len,
-    sum,
-    tuple,
-    list,
-    dict,
-    set,
-    frozenset,
-    iter,
-    str,
-    repr,
-    itertools.chain,
-    itertools.accumulate,
-}  # into arguments
-_OF_GROWN = {len: "__len__", bool: "__bool__", sum: "sum", list: "copy"}
-_HIGHER = (map, filter, sorted)
-_READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
 RECORDED: dict[Any, Callable[..., Any]] = {}  # functions of d2s's own that act, and how a capture records what they do
 IGNORED: set[str] = set()  # modules whose functions run as they are
 
@@ -105,7 +83,7 @@ def call(function: Any) -> Callable[..., Any]:
     changes = getattr(function, "__self__", None)
     if isinstance(changes, list | dict | set) and function.__name__ in CHANGING:
         return functools.partial(_change, tracer, function)
-    if isinstance(changes, STAND_INS) and function.__name__ in _READING:
+    if isinstance(changes, STAND_INS) and function.__name__ in READING:
         return functools.partial(_of_each, function)
     if isinstance(changes, STAND_INS):
         _refused(getattr(plain_kind(changes), function.__name__))
@@ -117,9 +95,9 @@ def call(function: Any) -> Callable[..., Any]:
         return functools.partial(_begun, functools.partial(seeing, tracer))
     if isinstance(function, operator.itemgetter | operator.attrgetter):
         return getter(function)
-    if _is_pure(function):
+    if is_pure(function):
         return functools.partial(_call_pure, tracer, function)
-    if any(function is known for known in _HIGHER):
+    if any(function is known for known in HIGHER):
         return functools.partial(_call_higher, tracer, function)
     if isinstance(function, types.FunctionType) and (
         getattr(function, "d2s_not_to_static", False) or function.__module__ in IGNORED
@@ -207,29 +185,12 @@ def _refused(function: Any) -> NoReturn:
     refuse("D2S1004", message, "call it outside of the captured function")
 
 
-def _is_pure(function: Any) -> bool:
-    owner = getattr(function, "__self__", None)
-    if isinstance(function, types.BuiltinMethodType) and owner is not None and not isinstance(owner, types.ModuleType):
-        reading = isinstance(owner, dict | list | set) and function.__name__ in _READING
-        return reading or isinstance(owner, COMPUTING)
-    if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
-        return True
-    if isinstance(function, type) and issubclass(function, BaseException):
-        return not any(
-            isinstance(vars(kind).get(n), types.FunctionType) for kind in function.__mro__ for n in ("__init__", "__new__")
-        )
-    try:
-        return function in _PURE
-    except TypeError:
-        return False
-
-
 def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
-    if args and is_grown(args[0]) and function in _OF_GROWN:
-        return asked(args[0], _OF_GROWN[function], *args[1:], **kwargs)
+    if args and is_grown(args[0]) and function in OF_GROWN:
+        return asked(args[0], OF_GROWN[function], *args[1:], **kwargs)
     if function in (list, dict) and len(args) == 1 and by_path(args[0]) and plain_kind(args[0]) is function:
         return args[0].copy()
-    args = tuple(map(opened, args)) if function in _LOOKING else args
+    args = tuple(map(opened, args)) if function in LOOKING else args
     if _several(args, kwargs):
         return _of_each(functools.partial(_call_pure, tracer, function), *args, **kwargs)
     found = of_symbols(tracer, function, args, kwargs)
@@ -288,7 +249,7 @@ def _change(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _acts(value: Any) -> bool:
     """Whether a pure function that calls this would do more than it shows."""
-    return callable(value) and not isinstance(value, type) and not _is_pure(value) and not isinstance(value, Operators)
+    return callable(value) and not isinstance(value, type) and not is_pure(value) and not isinstance(value, Operators)
 
 
 def _several(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -15,7 +15,8 @@ from typing import Any
 from d2s.capture.branch import branch, switch
 from d2s.capture.by_path import opened
 from d2s.capture.forms import Later, OneOf
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.users_code import refuse
 from d2s.convert.generators import Suspended, looped
 from d2s.convert.if_else import Get, Set, refuse_truth, truth_of
 from d2s.convert.loads import iterate, refuse_consumption

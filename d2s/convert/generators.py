@@ -18,7 +18,8 @@ from typing import Any
 
 from d2s.ast_transforms import Converted
 from d2s.ast_transforms.inverted import EMIT
-from d2s.capture.symbolic import Tracer, capturing, in_library, refuse
+from d2s.capture.symbolic import Tracer, capturing
+from d2s.capture.users_code import in_library, refuse
 from d2s.capture.variables import Shared
 from d2s.convert.conversion import converted
 

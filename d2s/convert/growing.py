@@ -14,7 +14,8 @@ from typing import Any
 
 from d2s.capture.containers import List
 from d2s.capture.growing import METHODS, append, get, grow, is_grown, item_form, length, place_of, pop_last, set_, stacked
-from d2s.capture.symbolic import SymbolicTensor, refuse
+from d2s.capture.symbolic import SymbolicTensor
+from d2s.capture.users_code import refuse
 from d2s.convert.conversion import converted
 from d2s.ops.arrange import moveaxis
 from d2s.ops.join import concat, stack

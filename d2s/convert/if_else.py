@@ -16,7 +16,8 @@ from d2s.capture.branch import branch
 from d2s.capture.by_path import truth_asked
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.steps import truth as truth_of_object
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.users_code import refuse
 from d2s.convert.loads import defines, guard_content
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS

@@ -19,7 +19,8 @@ from typing import Any
 from d2s.capture.branch import branch
 from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import OneOf
-from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import IndexRangeError, ShapeError
 from d2s.ops import OPS

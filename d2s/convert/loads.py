@@ -24,8 +24,9 @@ from d2s.capture.heap import UNREAD, Place
 from d2s.capture.kinds import ITERATED
 from d2s.capture.reads import changing
 from d2s.capture.steps import ask, later
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, liftable, refuse, user_line
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, liftable
 from d2s.capture.undefined import Undefined
+from d2s.capture.users_code import in_library, refuse, user_line
 from d2s.convert.generators import Suspended
 from d2s.convert.indices import item_of_tensor, places_of
 from d2s.convert.recipes import Recipe

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from d2s.capture.containers import attributes
-from d2s.capture.symbolic import in_library
+from d2s.capture.users_code import in_library
 from d2s.convert.loads import OPERATORS
 
 _HARMLESS = (object, abc.ABC, typing.Generic)

@@ -20,8 +20,9 @@ from typing import Any
 
 from d2s.capture.branch import branch, is_internal
 from d2s.capture.fork import Attempt, Forked
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_library, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.taping import Taping
+from d2s.capture.users_code import in_library, refuse
 from d2s.convert.calls import call
 from d2s.convert.generators import Entering
 from d2s.convert.if_else import Get, Set, truth_of

@@ -13,7 +13,8 @@ from typing import Any
 from d2s.capture.by_path import opened
 from d2s.capture.forms import OneOf
 from d2s.capture.growing import asked, get, is_grown, length
-from d2s.capture.symbolic import SymbolicTensor, Tracer, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
 from d2s.ops.item import get_item

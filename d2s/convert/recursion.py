@@ -23,7 +23,8 @@ from d2s.capture.encode import decode
 from d2s.capture.forms import Form, alike, anonymous, form_of, join, only_numbers_differ, slots
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import Changes, contents
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse, user_line
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.users_code import refuse, user_line
 from d2s.convert.conversion import converted
 from d2s.errors import CaptureError
 from d2s.ir.program import Program, Value, calls_of

@@ -26,9 +26,10 @@ from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.steps import array, ask, computed, example_of, item, later, number_of, tell
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, in_package, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
 from d2s.capture.undefined import Undefined
+from d2s.capture.users_code import in_package, refuse
 from d2s.convert import loads
 from d2s.convert.if_else import truth_of
 from d2s.eager.tensor import Tensor, to_tensor

@@ -18,7 +18,8 @@ from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, is_grown
 from d2s.capture.reads import changing
 from d2s.capture.steps import tell
-from d2s.capture.symbolic import SymbolicTensor, capturing, refuse
+from d2s.capture.symbolic import SymbolicTensor, capturing
+from d2s.capture.users_code import refuse
 from d2s.convert.for_loop import for_loop
 from d2s.convert.loads import guard_content, iterate, operand, set_part
 from d2s.eager.tensor import Tensor

@@ -20,7 +20,8 @@ from d2s.capture.forms import Form, Grown, Later, OneOf, Union, alike, form_of, 
 from d2s.capture.growing import Moved
 from d2s.capture.heap import Changes, Place, contents, restore
 from d2s.capture.lengthening import carried_as, moved_form, widened
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, refuse
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.users_code import refuse
 from d2s.convert.if_else import Get, Set, refuse_truth, truth, truth_of
 from d2s.eager.tensor import Tensor
 from d2s.ops.dispatch import handling

@@ -1,7 +1,9 @@
 """Making functions static, saving and loading them."""
 
+from d2s.jit.marks import ignore_module, not_to_static
+from d2s.jit.recompiles import fail_on_recompile
 from d2s.jit.saving import save
-from d2s.jit.to_static import StaticFunction, fail_on_recompile, ignore_module, not_to_static, to_static
+from d2s.jit.to_static import StaticFunction, to_static
 from d2s.jit.traced import TracedLayer
 from d2s.jit.translated_layer import TranslatedLayer, load
 from d2s.jit.translator import ProgramTranslator, enable_to_static, set_code_level, set_verbosity

@@ -16,7 +16,8 @@ inferred anew, from what the graph is given; the user's line is that of the call
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from d2s.capture.symbolic import SymbolicTensor, Tracer, user_line
+from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.capture.users_code import user_line
 from d2s.ir.program import Builder, Node, Program, Value
 from d2s.ops import OPS
 from d2s.ops.training_marks import note

@@ -15,7 +15,8 @@ from typing import Any
 
 from d2s.capture.guards import MISSING
 from d2s.capture.result import Choice, Filled, Leaf, Made, Recipe, Rows
-from d2s.capture.symbolic import capturing, refuse
+from d2s.capture.symbolic import capturing
+from d2s.capture.users_code import refuse
 from d2s.errors import FormatError
 
 CONSTANTS = (type(None), bool, int, float, str)

@@ -7,7 +7,6 @@
 [2.0, 4.0]
 """
 
-import contextlib
 import copy
 import functools
 import inspect
@@ -16,7 +15,7 @@ import sys
 import threading
 import types as python_types
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s import convert
@@ -31,6 +30,7 @@ from d2s.ir.program import Program
 from d2s.jit import signature
 from d2s.jit.binding import binder
 from d2s.jit.quick import MISSED, Quick
+from d2s.jit.recompiles import refuse_recompile
 from d2s.jit.signature import InputSpec, Key
 from d2s.jit.variant import Variant
 from d2s.nn import recorded as walks  # noqa: F401 - says how captures record a layer's walks
@@ -244,7 +244,7 @@ class StaticFunction:
             if self.variants:
                 why = why if why != "first call" else signature.difference(self.variants[0][0], call, names)
                 self.log.append(why)
-                _refuse_recompile(self.__name__, why, self._line())
+                refuse_recompile(self.__name__, why, self._line())
             stage("recompiles", f"{self.__name__}: {why}")
             return self._capture(call, leaves, names, self._specs(values))
 
@@ -352,36 +352,6 @@ class FreeFunction(StaticFunction):
         return self._called(args, kwargs)
 
 
-_forbidden = threading.local()
-
-
-@contextlib.contextmanager
-def fail_on_recompile() -> Iterator[None]:
-    """In a `with` block of this, a function that was captured before and would be captured again raises instead.
-
-    >>> f = d2s.to_static(lambda x, k: x * k)
-    >>> _ = f(d2s.to_tensor([1.0]), 2)
-    >>> try:
-    ...     with fail_on_recompile():
-    ...         f(d2s.to_tensor([1.0]), 3)
-    ... except d2s.errors.CaptureError as error:
-    ...     print(error.message)
-    '<lambda>' would be captured again: k: 2 → 3
-    """
-    before = getattr(_forbidden, "now", False)
-    _forbidden.now = True
-    try:
-        yield
-    finally:
-        _forbidden.now = before
-
-
-def _refuse_recompile(name: str, why: str, where: str) -> None:
-    if getattr(_forbidden, "now", False):
-        hint = "keep what changed as it is, or make it a tensor or a float"
-        raise CaptureError("D2S1006", f"'{name}' would be captured again: {why}", where=where, hint=hint)
-
-
 def _named(function: Callable[..., Any]) -> Any:
     """What stands in the function's module under its name."""
     found: Any = sys.modules.get(getattr(function, "__module__", ""))
@@ -440,31 +410,3 @@ def to_static(function: Any = None, input_spec: Sequence[Any] | None = None, ful
     if not callable(function) or isinstance(function, type):
         raise DTypeError("D2S0001", f"to_static(): expects a function, a method or a Layer, got {type(function).__name__}")
     return FreeFunction(function, input_spec, full_graph)
-
-
-def not_to_static(func: Any = None) -> Any:
-    """A function that captures run as it is: its ops become nodes, but no `if` of it is rewritten, nor what it calls.
-
-    >>> @not_to_static
-    ... def plain(x):
-    ...     return x * 2
-    >>> d2s.to_static(lambda x: plain(x) + 1)(d2s.to_tensor([1.0])).tolist()
-    [3.0]
-    """
-    if func is None:
-        return not_to_static
-    expect("not_to_static", "func", func, Callable, "a function")
-    try:
-        func.d2s_not_to_static = True
-    except (AttributeError, TypeError):
-        got = type(func).__name__
-        raise DTypeError("D2S0001", f"not_to_static(): 'func' expects a function written in Python, got {got}") from None
-    return func
-
-
-def ignore_module(modules: Sequence[Any]) -> None:
-    """Functions of these modules are run by captures as they are, like those of `not_to_static`."""
-    expect("ignore_module", "modules", modules, list | tuple, "a list")
-    for module in modules:
-        expect("ignore_module", "modules", module, python_types.ModuleType, "modules")
-        convert.IGNORED.add(module.__name__)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.arguments import expect
-from d2s.capture.symbolic import refuse, user_line
 from d2s.capture.tree import flatten, rebuild
+from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ops.compare import cast, equal

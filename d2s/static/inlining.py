@@ -19,9 +19,9 @@ import numpy as np
 
 from d2s import passes
 from d2s.capture.result import build
-from d2s.capture.symbolic import refuse
 from d2s.capture.trace import Captured, trace
 from d2s.capture.tree import Skeleton, containers
+from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Node, Value
 from d2s.static.recording import Recording

@@ -20,7 +20,8 @@ from typing import Any
 from d2s import types, unique_name
 from d2s.arguments import expect
 from d2s.autodiff.mode import recording as grad_wanted
-from d2s.capture.symbolic import SymbolicTensor, refuse, user_line
+from d2s.capture.symbolic import SymbolicTensor
+from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.extents import Extent, Ledger
 from d2s.ir.program import Node, Value

@@ -16,7 +16,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from d2s.capture.symbolic import SymbolicTensor, in_package, refuse
+from d2s.capture.symbolic import SymbolicTensor
+from d2s.capture.users_code import in_package, refuse
 from d2s.eager.tensor import Tensor, stop_flag
 from d2s.ops.compare import cast
 from d2s.ops.item import get_item, set_item

@@ -1,0 +1,55 @@
+"""Functions of Python that a capture calls as they are: they only compute.
+
+>>> is_pure(len), is_pure(print), is_pure({}.get)
+(True, False, True)
+"""
+
+import itertools
+import math
+import types
+from typing import Any
+
+from d2s.capture.kinds import COMPUTING
+from d2s.convert.operators import ARITHMETIC
+
+_PURE = {len, abs, sum, round, divmod, pow, iter, hash, slice}
+_PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass}
+_PURE |= {itertools.chain, itertools.islice, itertools.accumulate, itertools.zip_longest, itertools.product, itertools.repeat}
+_PURE |= {itertools.permutations, itertools.combinations, itertools.cycle, itertools.pairwise, itertools.compress}
+_PURE |= ARITHMETIC
+_PURE |= {value for value in vars(math).values() if callable(value)}
+LOOKING = {
+    len,
+    sum,
+    tuple,
+    list,
+    dict,
+    set,
+    frozenset,
+    iter,
+    str,
+    repr,
+    itertools.chain,
+    itertools.accumulate,
+}  # into arguments
+OF_GROWN = {len: "__len__", bool: "__bool__", sum: "sum", list: "copy"}
+HIGHER = (map, filter, sorted)
+READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
+
+
+def is_pure(function: Any) -> bool:
+    """Whether what a call gives depends on its arguments alone, and it does nothing else."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(function, types.BuiltinMethodType) and owner is not None and not isinstance(owner, types.ModuleType):
+        reading = isinstance(owner, dict | list | set) and function.__name__ in READING
+        return reading or isinstance(owner, COMPUTING)
+    if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
+        return True
+    if isinstance(function, type) and issubclass(function, BaseException):
+        return not any(
+            isinstance(vars(kind).get(n), types.FunctionType) for kind in function.__mro__ for n in ("__init__", "__new__")
+        )
+    try:
+        return function in _PURE
+    except TypeError:
+        return False

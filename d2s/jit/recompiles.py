@@ -1,0 +1,45 @@
+"""Captures that are not wanted any more: a `with` block in which a function captured before is not captured again.
+
+>>> refuse_recompile("f", "k: 2 → 3", "")
+>>> with fail_on_recompile():
+...     refuse_recompile("f", "k: 2 → 3", "")
+Traceback (most recent call last):
+d2s.errors.CaptureError: [D2S1006] 'f' would be captured again: k: 2 → 3
+  way out: keep what changed as it is, or make it a tensor or a float
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+
+from d2s.errors import CaptureError
+
+_forbidden = threading.local()
+
+
+@contextlib.contextmanager
+def fail_on_recompile() -> Iterator[None]:
+    """In a `with` block of this, a function that was captured before and would be captured again raises instead.
+
+    >>> f = d2s.to_static(lambda x, k: x * k)
+    >>> _ = f(d2s.to_tensor([1.0]), 2)
+    >>> try:
+    ...     with fail_on_recompile():
+    ...         f(d2s.to_tensor([1.0]), 3)
+    ... except d2s.errors.CaptureError as error:
+    ...     print(error.message)
+    '<lambda>' would be captured again: k: 2 → 3
+    """
+    before = getattr(_forbidden, "now", False)
+    _forbidden.now = True
+    try:
+        yield
+    finally:
+        _forbidden.now = before
+
+
+def refuse_recompile(name: str, why: str, where: str) -> None:
+    """Raises in such a block."""
+    if getattr(_forbidden, "now", False):
+        hint = "keep what changed as it is, or make it a tensor or a float"
+        raise CaptureError("D2S1006", f"'{name}' would be captured again: {why}", where=where, hint=hint)
