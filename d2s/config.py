@@ -24,6 +24,7 @@ STAGES = (  # the kinds of stages there are, in the order of the work; tests/tes
     *(
         "source",
         "fence",
+        "imports",
         "inverted",
         "outer",
         "comprehensions",
@@ -42,7 +43,17 @@ STAGES = (  # the kinds of stages there are, in the order of the work; tests/tes
     ),
     *("if_else", "while_loop", "for_loop", "protect"),
     *("recompiles", "program", "drop_dead", "forward", "backward"),
-    *("fold_constants", "drop_identities", "merge_equal", "group", "join_lines", "tighten_loops", "plan", "kernel"),
+    *(
+        "fold_constants",
+        "drop_identities",
+        "merge_equal",
+        "group",
+        "join_lines",
+        "join_products",
+        "tighten_loops",
+        "plan",
+        "kernel",
+    ),
 )
 
 

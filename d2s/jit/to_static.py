@@ -362,7 +362,8 @@ def _named(function: Callable[..., Any]) -> Any:
 
 def _restored(known: Any, input_spec: Any, owner: Any) -> StaticFunction:
     """A pickled one, with nothing captured yet."""
-    return StaticFunction(known.function if isinstance(known, StaticFunction) else known, input_spec, owner)
+    function = known.function if isinstance(known, StaticFunction) else known
+    return FreeFunction(function, input_spec) if owner is None else StaticFunction(function, input_spec, owner)
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:

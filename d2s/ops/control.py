@@ -50,9 +50,23 @@ def apart(then: Program, otherwise: Program) -> list[tuple[Dim, Dim]]:
     """The pairs of extents of the arms' results that need a name: they differ, or only the arms know them."""
     _alike([v.type for v in then.outputs], [v.type for v in otherwise.outputs], "the arms' outputs")
     known = {d for v in then.inputs for d in v.type.shape}
+    pairs = _beside(then, otherwise)
+    return list(dict.fromkeys((a, b) for a, b in pairs if a != b or (type(a) is str and a not in known)))
+
+
+def _beside(then: Program, otherwise: Program) -> list[tuple[Dim, Dim]]:
     both = zip(then.outputs, otherwise.outputs, strict=True)
-    pairs = [pair for a, b in both for pair in zip(a.type.shape, b.type.shape, strict=True)]
-    return list(dict.fromkeys((a, b) for a, b in pairs if a != b or (isinstance(a, str) and a not in known)))
+    return [pair for a, b in both for pair in zip(a.type.shape, b.type.shape, strict=True)]
+
+
+def still_apart(finds: Sequence[Any], was: Sequence[Program], now: Sequence[Program]) -> tuple[Any, ...]:
+    """Of the names of a `cond` with arms `was`, those that the same arms need with other types: `now`."""
+    names = dict(zip(apart(*was), finds, strict=True))
+    wanted, places = apart(*now), dict[Any, Any]()
+    for old, new in zip(_beside(*was), _beside(*now), strict=True):
+        if new in wanted:
+            places.setdefault(new, names[old])
+    return tuple(places.values())
 
 
 @op(paddle="while", onnx="Loop")
@@ -89,7 +103,7 @@ def moving(carry: Sequence[Type], body: Program, carries: int) -> list[str]:
 
 def _alike(have: Sequence[Type], want: Sequence[Type], what: str) -> None:
     """Types that may differ in extents."""
-    without = [[_with(t, (0,) * len(t.shape)) for t in types] for types in (have, want)]
+    without = [[dataclasses.replace(t, shape=(0,) * len(t.shape)) for t in types] for types in (have, want)]
     _same(without[0], without[1], what)
 
 

@@ -21,6 +21,7 @@ from d2s.errors import ArgumentError, CaptureError, D2SError
 from d2s.extents import Answer, Extent, axes, come_to
 from d2s.ir.program import Builder, Node, Program, Value
 from d2s.ops import OPS
+from d2s.ops.control import still_apart
 from d2s.static.recording import Recording
 from d2s.static.testing import as_tested
 from d2s.static.variable import Fed
@@ -107,7 +108,8 @@ class Replay:
         """The type of a declared value in this run, which must be one the declared type allows."""
         self.types[declared] = of
         fits = len(of.shape) == len(declared.type.shape) and all(
-            isinstance(d, str) or self._attr(was) == d for was, d in zip(declared.type.shape, of.shape, strict=True)
+            isinstance(d, str) or type(was) is str or self._attr(was) == d  # a plain name: only a run tells
+            for was, d in zip(declared.type.shape, of.shape, strict=True)
         )
         if not fits:
             message = f"a value declared as {declared.type} is {of} in this run, and code may have relied on what it was"
@@ -116,7 +118,10 @@ class Replay:
     def _attrs(self, node: Node, inputs: Sequence[Value]) -> dict[str, Any]:
         attrs = {name: self._attr(value) for name, value in node.attrs.items() if not isinstance(value, Program)}
         fed = inputs[1:] if node.op == "cond" else inputs
-        return attrs | {name: self._region(region, fed) for name, region in node.regions().items()}
+        regions = {name: self._region(region, fed) for name, region in node.regions().items()}
+        if node.op == "cond" and "finds" in attrs:
+            attrs["finds"] = still_apart(attrs["finds"], list(node.regions().values()), list(regions.values()))
+        return attrs | regions
 
     def _types(self, node: Node, inputs: Sequence[Value], attrs: dict[str, Any]) -> Sequence[Type]:
         if node.op == "host":

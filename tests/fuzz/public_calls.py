@@ -42,6 +42,7 @@ INSIDE = {  # modules that are attributes of `d2s` and no part of its API: what 
     **dict.fromkeys(("memory", "place", "types", "extents", "default_dtype"), "facts the machinery goes by"),
     **dict.fromkeys(("ops", "checkpoint", "flags", "limits"), "their functions are those of `d2s` itself"),
     "errors": "exceptions, which are raised and caught",
+    "pages": "what codes mean",
     "unique_name": "utils.unique_name",
     "reader": "dataset.reader",
     "hapi.callbacks": "callbacks",

@@ -8,7 +8,7 @@ import pytest
 
 import d2s
 from d2s import convert
-from d2s.capture import symbolic
+from d2s.capture import users_code
 from d2s.errors import ArgumentError, CaptureError
 from d2s.static import InputSpec
 
@@ -73,21 +73,22 @@ def test_the_rewritten_text_is_printed_at_the_level_asked_for(capsys):
     assert capsys.readouterr().out == ""
 
 
-def importing(x):
-    import math  # here
+def classed(x):
+    class Rate:
+        twice = 2.0
 
-    return x * math.floor(2.5)
+    return x * Rate.twice
 
 
 def test_without_full_graph_one_warning_carries_the_diagnostic():
-    static = d2s.to_static(importing, full_graph=False)
-    with pytest.warns(UserWarning, match=r"(?s)'importing' runs as plain Python.*D2S1003.*`import`.*test_switches.py"):
+    static = d2s.to_static(classed, full_graph=False)
+    with pytest.warns(UserWarning, match=r"(?s)'classed' runs as plain Python.*D2S1003.*class definition.*test_switches.py"):
         assert static(X).tolist() == [2.0, 4.0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert static(X).tolist() == [2.0, 4.0]
     with pytest.raises(CaptureError):
-        d2s.to_static(importing)(X)
+        d2s.to_static(classed)(X)
 
 
 def test_names_of_paddle():
@@ -124,7 +125,7 @@ def _installed(tmp_path, monkeypatch, text):
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text(text)
     monkeypatch.syspath_prepend(str(folder.parent))
-    monkeypatch.setattr(symbolic, "_LIBRARIES", (*symbolic._LIBRARIES, str(folder.parent)))
+    monkeypatch.setattr(users_code, "_LIBRARIES", (*users_code._LIBRARIES, str(folder.parent)))
     module = importlib.import_module("d2s_tested_package")
     del sys.modules["d2s_tested_package"]
     return module
