@@ -3,15 +3,15 @@
 import sys
 from typing import TYPE_CHECKING
 
-from d2s import arguments, later, nn, ops, optimizer, regularizer, version
+from d2s import arguments, autograd, later, nn, ops, optimizer, regularizer, version
 from d2s.autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from d2s.autograd import grad
 from d2s.checkpoint import load, save
 from d2s.codegen.threads import get_num_threads, set_num_threads
 from d2s.config import config
 from d2s.default_dtype import get_default_dtype, set_default_dtype
-from d2s.eager import autograd, in_place_forms
+from d2s.eager import in_place_forms
 from d2s.eager.assign import assign, increment
-from d2s.eager.autograd import grad
 from d2s.eager.counts import bincount, histogram, unique, unique_consecutive
 from d2s.eager.masks import masked_select, nonzero, tril_indices, triu_indices
 from d2s.eager.shown import set_printoptions

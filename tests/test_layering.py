@@ -17,7 +17,7 @@ LAYERS = [  # what stands on one line may import each other and everything above
     "codegen",
     "runtime",
     "autodiff",
-    "eager",
+    "eager autograd",
     "capture",
     "convert",
     "passes",

@@ -9,6 +9,7 @@ from typing import Any
 
 from d2s import flags, jit, nn, static, unique_name, utils
 from d2s.autodiff.mode import no_grad
+from d2s.autograd import grad
 from d2s.compat import (
     decays,
     dygraph_convolutions,
@@ -37,7 +38,6 @@ from d2s.compat.old_py_layer import PyLayer
 from d2s.compat.old_values import old, old_layer
 from d2s.dataset import reader
 from d2s.dataset.batch import batch
-from d2s.eager.autograd import grad
 from d2s.eager.tensor import Tensor
 from d2s.nn import functional
 from d2s.place import CPUPlace, is_compiled_with_cuda

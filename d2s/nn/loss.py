@@ -11,8 +11,9 @@ from typing import Any
 
 from d2s.arguments import number
 from d2s.errors import ArgumentError, brief
+from d2s.ops.activation import log_sigmoid
 from d2s.ops.compare import equal, greater_than, less_equal, where
-from d2s.ops.exponential import exp, log, log1p, sigmoid, sqrt
+from d2s.ops.exponential import exp, log, sigmoid, sqrt
 from d2s.ops.extremes import clip, minimum
 from d2s.ops.label import class_entropy, class_weight, mean_of_seen, pick_class, place_class
 from d2s.ops.math import abs, neg, pow, relu, square
@@ -267,11 +268,10 @@ def binary_cross_entropy_with_logits(
     >>> print(F.binary_cross_entropy_with_logits(d2s.to_tensor([0.0]), d2s.to_tensor([1.0])).numpy().round(4))
     0.6931
     """
-    rest = log1p(exp(neg(abs(logit))))
     if pos_weight is None:
-        loss = relu(logit) - logit * label + rest
+        loss = neg(log_sigmoid(neg(logit))) - logit * label
     else:
-        loss = (1.0 - label) * logit + (label * (pos_weight - 1.0) + 1.0) * (rest + relu(neg(logit)))
+        loss = (1.0 - label) * logit - (label * (pos_weight - 1.0) + 1.0) * log_sigmoid(logit)
     return reduced("binary_cross_entropy_with_logits", _weighted(loss, weight), reduction)
 
 

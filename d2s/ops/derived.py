@@ -10,17 +10,19 @@ from typing import Any
 
 from d2s.arguments import expect, number, one_of
 from d2s.errors import ArgumentError, ShapeError, brief
+from d2s.ops.activation import log_sigmoid
 from d2s.ops.arrange import flip
-from d2s.ops.compare import cast, equal, greater_than, where
+from d2s.ops.compare import cast, equal, greater_equal, greater_than, where
 from d2s.ops.create import arange
 from d2s.ops.dispatch import OPS
-from d2s.ops.exponential import exp, log1p, sqrt
-from d2s.ops.extremes import clip, maximum
+from d2s.ops.exponential import sqrt
+from d2s.ops.extremes import clip
 from d2s.ops.gather import take_at
 from d2s.ops.join import concat, stack
-from d2s.ops.math import abs, add, multiply, neg, pow, remainder, square, subtract
+from d2s.ops.logic import logical_and
+from d2s.ops.math import add, multiply, neg, pow, remainder, square, subtract
 from d2s.ops.reduce import sum
-from d2s.ops.rounding import isnan
+from d2s.ops.rounding import isinf, isnan
 from d2s.ops.shape import flatten, reshape, unsqueeze
 from d2s.ops.shapes import one_axis, tensor_type, unnamed, whole_number
 from d2s.ops.slicing import Stretch, part, split
@@ -68,8 +70,9 @@ def logaddexp(x: Any, y: Any) -> Any:
     >>> d2s.logaddexp(d2s.to_tensor([1000.0]), d2s.to_tensor([1000.0])).tolist()
     [1000.6931762695312]
     """
-    apart = where(equal(x, y), 0.0, subtract(x, y))  # of equal infinities, too
-    return add(maximum(x, y), log1p(exp(neg(abs(apart)))))
+    apart = where(logical_and(equal(x, y), isinf(x)), 0.0, subtract(x, y))
+    above = subtract(x, log_sigmoid(apart))  # where x is the greater one; each is smooth where the other takes over
+    return where(greater_equal(x, y), above, subtract(y, log_sigmoid(neg(apart))))
 
 
 def heaviside(x: Any, y: Any) -> Any:

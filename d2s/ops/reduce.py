@@ -210,11 +210,19 @@ def _(g, out, x, axis, keepdim, dtype=None):
     def of_x():
         where, equal = OPS["where"], OPS["equal"]
         gone = equal(x, 0.0)
-        zeros = spread(sum(OPS["cast"](gone, x.dtype), axis, None, keepdim), x, axis, keepdim)
-        rest = where(gone, 1.0, x)
-        others = spread(prod(rest, axis, keepdim), x, axis, keepdim) / rest
-        alone = where(gone, equal(zeros, 1.0), equal(zeros, 0.0))
-        return spread(OPS["cast"](g, x.dtype), x, axis, keepdim) * where(alone, others, 0.0)
+
+        def whole(total: Any) -> Any:
+            return spread(total, x, axis, keepdim)
+
+        zeros = whole(sum(OPS["cast"](gone, x.dtype), axis, None, keepdim))
+        rest, zero = where(gone, 1.0, x), where(gone, x, 0.0)
+        others = whole(prod(rest, axis, keepdim)) / rest
+        # Besides one zero, all others' products are 0 and have a slope: that of the zero; of two zeros, each has the other's.
+        finite, all_zeros = where(OPS["isfinite"](others), others, 0.0), whole(sum(zero, axis, None, keepdim))
+        beside, another = finite * all_zeros, finite * (all_zeros - zero)
+        of_zero = where(equal(zeros, 1.0), others, where(equal(zeros, 2.0), another, 0.0))
+        of_rest = where(equal(zeros, 0.0), others, where(equal(zeros, 1.0), beside, 0.0))
+        return whole(OPS["cast"](g, x.dtype)) * where(gone, of_zero, of_rest)
 
     return of_x
 

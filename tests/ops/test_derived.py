@@ -85,3 +85,37 @@ def test_gradients_and_captures():
     by_hand += X / np.hypot(X, Y) * np.array([-1, 0, 0, 0, 1]) + np.isin(np.arange(10), [0, 7]).reshape(2, 5)
     assert np.allclose(x.grad.numpy(), by_hand)
     assert d2s.to_static(f)(t(X), y).item() == f(t(X), y).item()
+
+
+def gradients(function, *values):
+    given = [d2s.to_tensor(np.array(v), stop_gradient=False) for v in values]
+    function(*given).sum().backward()
+    return [x.grad.tolist() for x in given]
+
+
+def test_smooth_functions_have_their_slope_where_formulas_meet():
+    f = d2s.nn.functional
+    label, weights = (d2s.to_tensor(np.array(v)) for v in ([1.0, 0.0], [2.0, 2.0]))
+    entropy = f.binary_cross_entropy_with_logits
+    assert gradients(lambda x: entropy(x, label, reduction="none"), [0.0, 0.0]) == [[-0.5, 0.5]]
+    assert gradients(lambda x: entropy(x, label, reduction="none", pos_weight=weights), [0.0, 0.0]) == [[-1.0, 0.5]]
+    assert gradients(d2s.logaddexp, [1.0, -2.0], [1.0, -2.0]) == [[0.5, 0.5], [0.5, 0.5]]
+
+
+def test_logaddexp_of_infinities():
+    x, y = ([np.inf, -np.inf, np.inf, -np.inf], [np.inf, -np.inf, -np.inf, 1.0])
+    assert d2s.logaddexp(d2s.to_tensor(x), d2s.to_tensor(y)).tolist() == [np.inf, -np.inf, np.inf, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, 2.0, 3.0], [[0, 3, 2], [3, 0, 1], [2, 1, 0]]),
+        ([0.0, 2.0, 3.0], [[0, 3, 2], [3, 0, 0], [2, 0, 0]]),
+        ([0.0, 2.0, 0.0], [[0, 0, 2], [0, 0, 0], [2, 0, 0]]),
+        ([0.0, 0.0, 0.0], [[0, 0, 0], [0, 0, 0], [0, 0, 0]]),
+    ],
+)
+def test_second_derivatives_of_products_with_zeros(values, expected):
+    x = d2s.to_tensor(np.array(values), stop_gradient=False)
+    assert d2s.autograd.hessian(d2s.prod(x), x)[:].tolist() == expected
