@@ -19,6 +19,7 @@ from d2s.ops.label import class_entropy, class_weight, mean_of_seen, pick_class,
 from d2s.ops.math import abs, neg, pow, relu, square
 from d2s.ops.reduce import mean, ones, sum
 from d2s.ops.shape import squeeze, unsqueeze
+from d2s.ops.shapes import tensor_type
 from d2s.ops.softmax import log_softmax_, one_axis, softmax_
 from d2s.ops.statistics import norm
 
@@ -59,6 +60,7 @@ def cross_entropy(
     >>> print(F.cross_entropy(d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([1])).numpy().round(4))
     0.6931
     """
+    tensor_type(input, "cross_entropy", "input")
     axis = one_axis(axis, input.ndim, "cross_entropy")
     if not 0 <= number("cross_entropy", "label_smoothing", label_smoothing) <= 1:
         raise ArgumentError("D2S0004", f"cross_entropy(): 'label_smoothing' is {label_smoothing!r}, expected 0 to 1")
@@ -133,6 +135,7 @@ def softmax_with_cross_entropy(
     >>> print(F.softmax_with_cross_entropy(d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([[1]])).numpy().round(4))
     [[0.6931]]
     """
+    tensor_type(logits, "softmax_with_cross_entropy", "logits")
     axis = one_axis(axis, logits.ndim, "softmax_with_cross_entropy")
     if soft_label:
         loss = _of_soft_labels(logits, label, None, "none", axis, True)
@@ -159,6 +162,7 @@ def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name:
     >>> d2s.nn.functional.label_smooth(d2s.to_tensor([[0.0, 1.0]]), epsilon=0.5).numpy().tolist()
     [[0.25, 0.75]]
     """
+    tensor_type(label, "label_smooth", "label")
     epsilon = number("label_smooth", "epsilon", epsilon)
     if prior_dist is not None:
         return label * (1 - epsilon) + prior_dist * epsilon
@@ -171,6 +175,7 @@ def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = 
     >>> print(d2s.nn.functional.dice_loss(d2s.to_tensor([[0.0, 1.0]]), d2s.to_tensor([[1]])).numpy().round(4))
     0.0
     """
+    tensor_type(input, "dice_loss", "input")
     marked = _one_hot(input, label, input.ndim - 1)
     axes = list(range(1, input.ndim))
     overlap, whole = sum(input * marked, axes), sum(input, axes) + sum(marked, axes)
@@ -186,6 +191,7 @@ def square_error_cost(input: Any, label: Any) -> Any:
     >>> d2s.nn.functional.square_error_cost(d2s.to_tensor([1.0]), d2s.to_tensor([3.0])).item()
     4.0
     """
+    tensor_type(input, "square_error_cost", "input")
     return square(input - label)
 
 
@@ -195,6 +201,7 @@ def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None =
     >>> d2s.nn.functional.mse_loss(d2s.to_tensor([1.0, 1.0]), d2s.to_tensor([3.0, 1.0])).item()
     2.0
     """
+    tensor_type(input, "mse_loss", "input")
     return reduced("mse_loss", square(input - label), reduction)
 
 
@@ -204,6 +211,7 @@ def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = 
     >>> d2s.nn.functional.l1_loss(d2s.to_tensor([1.0, 1.0]), d2s.to_tensor([3.0, 1.0])).item()
     1.0
     """
+    tensor_type(input, "l1_loss", "input")
     return reduced("l1_loss", abs(input - label), reduction)
 
 
@@ -213,6 +221,7 @@ def smooth_l1_loss(input: Any, label: Any, reduction: str = "mean", delta: float
     >>> d2s.nn.functional.smooth_l1_loss(d2s.to_tensor([0.5, 3.0]), d2s.to_tensor([0.0, 0.0]), "none").numpy().tolist()
     [0.125, 2.5]
     """
+    tensor_type(input, "smooth_l1_loss", "input")
     distance = abs(input - label)
     near = less_equal(distance, delta)
     return reduced("smooth_l1_loss", where(near, square(distance) * 0.5, distance * delta - 0.5 * delta * delta), reduction)
@@ -224,6 +233,7 @@ def kl_div(input: Any, label: Any, reduction: str = "mean", log_target: bool = F
     >>> d2s.nn.functional.kl_div(d2s.to_tensor([0.0, 0.0]), d2s.to_tensor([1.0, 0.0]), "sum").item()
     0.0
     """
+    tensor_type(input, "kl_div", "input")
     if log_target:
         loss = exp(label) * (label - input)
     else:
@@ -240,6 +250,7 @@ def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = N
     >>> print(d2s.nn.functional.log_loss(d2s.to_tensor([0.5]), d2s.to_tensor([1.0]), 0.0).numpy().round(4))
     [0.6931]
     """
+    tensor_type(input, "log_loss", "input")
     return neg(label * log(input + epsilon)) - (1.0 - label) * log(1.0 - input + epsilon)
 
 
@@ -249,6 +260,7 @@ def binary_cross_entropy(input: Any, label: Any, weight: Any = None, reduction: 
     >>> print(d2s.nn.functional.binary_cross_entropy(d2s.to_tensor([0.5]), d2s.to_tensor([1.0])).numpy().round(4))
     0.6931
     """
+    tensor_type(input, "binary_cross_entropy", "input")
     loss = neg(label * _log(input)) - (1.0 - label) * _log(1.0 - input)
     return reduced("binary_cross_entropy", _weighted(loss, weight), reduction)
 
@@ -268,6 +280,7 @@ def binary_cross_entropy_with_logits(
     >>> print(F.binary_cross_entropy_with_logits(d2s.to_tensor([0.0]), d2s.to_tensor([1.0])).numpy().round(4))
     0.6931
     """
+    tensor_type(logit, "binary_cross_entropy_with_logits", "logit")
     if pos_weight is None:
         loss = neg(log_sigmoid(neg(logit))) - logit * label
     else:
@@ -289,6 +302,7 @@ def sigmoid_focal_loss(
     >>> print(d2s.nn.functional.sigmoid_focal_loss(d2s.to_tensor([0.0]), d2s.to_tensor([1.0])).numpy().round(4))
     0.0433
     """
+    tensor_type(logit, "sigmoid_focal_loss", "logit")
     likely = sigmoid(logit)
     missed = label * (1.0 - likely) + (1.0 - label) * likely
     loss = binary_cross_entropy_with_logits(logit, label, reduction="none") * pow(missed, gamma)
@@ -327,6 +341,7 @@ def margin_ranking_loss(
     >>> d2s.nn.functional.margin_ranking_loss(one, two, one).item()
     1.0
     """
+    tensor_type(input, "margin_ranking_loss", "input")
     return reduced("margin_ranking_loss", relu(neg(label) * (input - other) + margin), reduction)
 
 
@@ -337,6 +352,7 @@ def hinge_embedding_loss(input: Any, label: Any, margin: float = 1.0, reduction:
     >>> d2s.nn.functional.hinge_embedding_loss(x, y, reduction="none").tolist()
     [0.5, 0.75]
     """
+    tensor_type(input, "hinge_embedding_loss", "input")
     near = where(equal(label, 1.0), input, 0.0)
     return reduced("hinge_embedding_loss", near + where(equal(label, -1.0), relu(margin - input), 0.0), reduction)
 
@@ -350,6 +366,7 @@ def cosine_embedding_loss(
     >>> d2s.nn.functional.cosine_embedding_loss(x, y, d2s.to_tensor([1.0])).item()
     1.0
     """
+    tensor_type(input1, "cosine_embedding_loss", "input1")
     cosine = cosine_similarity(input1, input2, -1)
     return reduced("cosine_embedding_loss", where(equal(label, 1), 1.0 - cosine, relu(cosine - margin)), reduction)
 
@@ -371,6 +388,7 @@ def triplet_margin_loss(
     >>> print(d2s.nn.functional.triplet_margin_loss(x, y, x).numpy().round(3))
     6.0
     """
+    tensor_type(input, "triplet_margin_loss", "input")
 
     def distance(x: Any, y: Any) -> Any:
         return norm(x - y + epsilon, p, -1)
