@@ -193,6 +193,12 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     args = tuple(map(opened, args)) if function in LOOKING else args
     if _several(args, kwargs):
         return _of_each(functools.partial(_call_pure, tracer, function), *args, **kwargs)
+    if isinstance(function, type) and issubclass(function, BaseException) and any(isinstance(v, Later) for v in args):
+        refuse(
+            "D2S1003",
+            f"a {function.__name__} whose text only a run will tell",
+            "raise it with a text that is the same each time",
+        )
     found = of_symbols(tracer, function, args, kwargs)
     if found is not MISSING:
         return found

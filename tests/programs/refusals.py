@@ -1694,3 +1694,10 @@ def squeeze_what_a_mask_keeps(x):
 @plain((t([[1.0, -2.0], [3.0, 4.0]]),), (t([[1.0, -2.0], [-3.0, -4.0]]),))
 def flatten_what_a_mask_keeps(x):
     return x[x[:, 0] > 0].flatten() * 2
+
+
+@plain()
+def raise_with_a_text_that_only_a_run_tells(x):
+    if x.sum() < 0:
+        raise ValueError(f"{float(x.sum())}")
+    return x
