@@ -47,6 +47,15 @@ def containers(structure: Any) -> list[Any]:
     return [] if parts is None else [structure, *(c for part in parts for c in containers(part))]
 
 
+def changeable(structure: Any) -> list[Any]:
+    """The lists and dicts of a structure.
+
+    >>> changeable(([1], {"a": (2, [3])}))
+    [[1], {'a': (2, [3])}, [3]]
+    """
+    return [container for container in containers(structure) if not isinstance(container, tuple)]
+
+
 def rebuild(skeleton: Skeleton, leaves: Iterable[Any], made: Callable[[Any], Any] = lambda container: container) -> Any:
     """The structure of a skeleton with these leaves; each container is what `made` makes of it."""
     return _rebuild(skeleton, iter(leaves), made)

@@ -18,6 +18,7 @@ from typing import Any
 
 from d2s.capture.guards import MISSING, Guard
 from d2s.capture.symbolic import liftable
+from d2s.capture.tree import changeable
 from d2s.default_dtype import default_dtype
 from d2s.eager.tensor import Tensor
 from d2s.jit.signature import Key, Leaf, fingerprint
@@ -42,6 +43,7 @@ class Check:
         }
         self.lines: list[str] = []
         self.leaves: list[str] = []
+        self.changeable: list[str] = []  # lists and dicts among the arguments, each known by one name only
         self.extents: dict[str, str] = {}
 
     def named(self, value: Any) -> str:
@@ -66,6 +68,8 @@ class Check:
             self.test(" and ".join(f"{a} is not {b}" for a, b in itertools.combinations(own, 2)))
         elif len(own) > _FEW:
             self.test(f"len({{{', '.join(f'id({n})' for n in own)}}}) == {len(own)}")
+        if len(self.changeable) > 1:
+            self.test(f"len({{{', '.join(f'id({n})' for n in self.changeable)}}}) == {len(self.changeable)}")
 
     def _structure(self, value: str, skeleton: Any, given: Any) -> None:
         if skeleton is None:
@@ -77,6 +81,8 @@ class Check:
         kind, keys, children = skeleton
         name = f"s{len(self.lines)}"
         self.lines.append(f"{name} = {value}")
+        if kind in (list, dict) and value != "values":
+            self.changeable.append(name)
         if value != "values":
             self.test(f"type({name}) is {self.named(kind)} and len({name}) == {len(children)}")
         if kind is dict and value != "values":
@@ -116,6 +122,9 @@ class Check:
 
     def guards(self, guards: Sequence[Guard]) -> None:
         """What was read at capture is what it was; where that is not plain to see, the guard looks."""
+        outside = {id(c) for guard in guards for c in changeable(guard.kept)} if self.changeable else ()
+        if outside:  # an argument is none of what is read otherwise
+            self.test(f"{self.named(outside)}.isdisjoint(({', '.join(f'id({n})' for n in self.changeable)},))")
         for guard in guards:
             access = self._access(guard)
             quick = self._quick(access, guard) if access else ""

@@ -21,7 +21,7 @@ from typing import Any
 from d2s import convert
 from d2s.arguments import expect
 from d2s.capture.symbolic import capturing
-from d2s.capture.tree import flatten
+from d2s.capture.tree import changeable, flatten
 from d2s.codegen import cache
 from d2s.config import knob
 from d2s.convert.loads import refuse_operators
@@ -229,7 +229,10 @@ class StaticFunction:
         return signature.aligned(given, values)
 
     def _variant(self, leaves: list[Any], skeleton: Any, values: tuple[Any, ...]) -> Variant:
-        names = self._names(self._arguments(values))
+        arguments = self._arguments(values)
+        given = changeable(list(arguments.values()))[1:]
+        self._refuse_twins(given)
+        names = self._names(arguments)
         call = signature.key_of(leaves, skeleton, names)
         with _lock:
             why = "first call"
@@ -237,6 +240,7 @@ class StaticFunction:
                 if key.fits(call):
                     changed = variant.changed(leaves)
                     if not changed:
+                        self._refuse_twins(given, variant)
                         variant.write_check()
                         self.variants.insert(0, self.variants.pop(n))
                         return variant
@@ -246,7 +250,19 @@ class StaticFunction:
                 self.log.append(why)
                 refuse_recompile(self.__name__, why, self._line())
             stage("recompiles", f"{self.__name__}: {why}")
-            return self._capture(call, leaves, names, self._specs(values))
+            variant = self._capture(call, leaves, names, self._specs(values))
+            self._refuse_twins(given, variant)
+            return variant
+
+    def _refuse_twins(self, given: Sequence[Any], variant: Variant | None = None) -> None:
+        """A list that the function knows by two names is one: a graph would take it for two."""
+        guards = variant.captured.guards if variant and given else []
+        seen = {id(container) for guard in guards for container in changeable(guard.kept)}
+        for container in given:
+            if id(container) in seen:
+                message = f"'{self.__name__}' is given a {type(container).__name__} that it also knows otherwise"
+                raise CaptureError("D2S1003", message, where=self._line(), hint="give it a copy")
+            seen.add(id(container))
 
     def _capture(self, call: Key, leaves: list[Any], names: list[str], specs: Sequence[InputSpec | None]) -> Variant:
         keys = signature.specialize(call, specs, names)

@@ -730,3 +730,25 @@ def test_capture_under_no_grad_is_used_with_gradient():
     assert not y.stop_gradient
     y.backward()
     assert x.grad.numpy().tolist() == [6.0]
+
+
+KNOWN = [1.0]
+
+
+def test_a_list_known_by_two_names_is_refused_and_not_taken_for_two():
+    def two(x, a, b):
+        a.append(1)
+        return x * len(b)
+
+    def outside(x, a):
+        a.append(2.0)
+        return x * len(KNOWN)
+
+    x, one = d2s.ones([1]), [1, 2]
+    first, second = d2s.to_static(two), d2s.to_static(outside)
+    for _ in range(3):  # captured, then by the check, then the quick way
+        assert first(x, [], [0]).tolist() == [1.0] and second(x, [5.0]).tolist() == [1.0]
+        for call in (lambda: first(x, one, one), lambda: first(x, [one], one), lambda: second(x, KNOWN)):
+            with pytest.raises(d2s.errors.CaptureError, match="D2S1003.*knows otherwise"):
+                call()
+    assert one == [1, 2] and KNOWN == [1.0]
