@@ -749,6 +749,6 @@ def test_a_list_known_by_two_names_is_refused_and_not_taken_for_two():
     for _ in range(3):  # captured, then by the check, then the quick way
         assert first(x, [], [0]).tolist() == [1.0] and second(x, [5.0]).tolist() == [1.0]
         for call in (lambda: first(x, one, one), lambda: first(x, [one], one), lambda: second(x, KNOWN)):
-            with pytest.raises(d2s.errors.CaptureError, match="D2S1003.*knows otherwise"):
+            with pytest.raises(d2s.errors.CaptureError, match=r"D2S1003.*knows otherwise"):
                 call()
     assert one == [1, 2] and KNOWN == [1.0]
