@@ -151,6 +151,8 @@ def is_(x: Any, y: Any) -> Any:
         assert tracer is not None
         return ask(tracer, "is", operator.is_, (x, y), {}, True, number=True)
     x, y = (load(v, v.name) if isinstance(v, Undefined) else v for v in (x, y))
+    if tracer and isinstance(x, SymbolicTensor | Tensor) and isinstance(y, SymbolicTensor | Tensor) and x is not y:
+        x, y = (tracer.lift(v) if isinstance(v, Tensor) else v for v in (x, y))  # an argument may be one from outside
     symbols = [v for v in (x, y) if isinstance(v, SymbolicTensor)]
     unknown = tracer and any(v.value in tracer.root.joined or v.value.type.python for v in symbols)
     if tracer and x is not y and id(x) in tracer.root.twins and id(y) in tracer.root.twins:

@@ -752,3 +752,14 @@ def test_a_list_known_by_two_names_is_refused_and_not_taken_for_two():
             with pytest.raises(d2s.errors.CaptureError, match=r"D2S1003.*knows otherwise"):
                 call()
     assert one == [1, 2] and KNOWN == [1.0]
+
+
+def test_an_argument_that_is_sometimes_a_tensor_from_outside():
+    closed = d2s.to_tensor([1.0, 2.0])
+
+    def f(x, y=None):
+        return x * (2 if x is TENSOR else 3) + (0 if closed is not y else 10)
+
+    s = d2s.to_static(f)
+    for args in ((TENSOR,), (x1,), (x1, closed), (TENSOR, closed), (closed, x1), (x1,), (TENSOR,)):
+        same(s, f, *args)
