@@ -10,9 +10,7 @@
 import copy
 import functools
 import inspect
-import os
 import sys
-import threading
 import types as python_types
 import warnings
 from collections.abc import Callable, Sequence
@@ -22,13 +20,13 @@ from d2s import convert
 from d2s.arguments import expect
 from d2s.capture.symbolic import capturing
 from d2s.capture.tree import changeable, flatten
-from d2s.codegen import cache
 from d2s.config import knob
 from d2s.convert.loads import refuse_operators
 from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError
 from d2s.ir.program import Program
 from d2s.jit import signature
 from d2s.jit.binding import binder
+from d2s.jit.capture_lock import held
 from d2s.jit.quick import MISSED, Quick
 from d2s.jit.recompiles import refuse_recompile
 from d2s.jit.signature import InputSpec, Key
@@ -42,31 +40,6 @@ from d2s.stages import stage
 from d2s.static.inlining import inlined
 from d2s.static.program import current_recording
 from d2s.static.recording import Recording
-
-_lock = threading.RLock()  # one capture at a time in all the process; a forked child has one of its own
-
-
-_waited = False
-
-
-def _wait() -> None:
-    """Before a fork: what Python locks during a capture (cached properties, before 3.12) would stay locked in the child."""
-    global _waited
-    _waited = _lock.acquire(timeout=cache.PATIENCE)
-
-
-def _go_on() -> None:
-    if _waited:
-        _lock.release()
-
-
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_wait, after_in_parent=_go_on, after_in_child=_renew_lock)
 
 
 class CaptureWarning(UserWarning):
@@ -166,7 +139,7 @@ class StaticFunction:
 
     def _first(self, variant: Variant, leaves: list[Any]) -> None:
         """A variant that was used just now comes first; it is made quick where it has run before."""
-        with _lock:
+        with held():
             self.variants.sort(key=lambda pair: pair[1] is not variant)
             if variant.is_slow:
                 variant.hasten(self.function, self.signature(), leaves)
@@ -234,7 +207,7 @@ class StaticFunction:
         self._refuse_twins(given)
         names = self._names(arguments)
         call = signature.key_of(leaves, skeleton, names)
-        with _lock:
+        with held():
             why = "first call"
             for n, (key, variant) in enumerate(self.variants):
                 if key.fits(call):
