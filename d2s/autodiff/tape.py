@@ -246,7 +246,7 @@ def _swept(totals: Totals, roots: Sequence[tuple[Any, Any]], retain_graph: bool,
 
 
 def _leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:
-    """The nodes between roots and targets, and the ids of targets that are leaves."""
+    """The nodes between roots and targets, and the ids of targets that are leaves. Where a freed node led, nobody knows."""
     found = {id(target) if node is None else node for target in targets for node, _ in [_resolved(target)]}
     behind = {node for root in roots for node, _ in [_resolved(root)] if node is not None}
     waiting = list(behind)
@@ -255,7 +255,7 @@ def _leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:
         behind |= near
         waiting += near
     for node in sorted(behind, key=lambda node: node.order):  # a node is younger than those its edges lead to
-        if any((id(edge) if to is None else to) in found for edge in node.edges for to, _ in [_resolved(edge)]):
+        if node.released or any((id(edge) if to is None else to) in found for edge in node.edges for to, _ in [_resolved(edge)]):
             found.add(node)
     return found
 

@@ -9,7 +9,7 @@ forward half ran, and the node keeps what the backward half reads.
 [0.0]
 """
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,13 @@ from d2s import passes
 from d2s.autodiff import reads, tape, writes
 from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
+from d2s.autodiff.passed import Uses, has_regions, may_pass
 from d2s.autodiff.program import depending, linearize
 from d2s.config import KNOBS, knob, unusual
 from d2s.eager.handler import again, refuse_changed
 from d2s.eager.tensor import Tensor
 from d2s.errors import GradientError
-from d2s.ir.program import Program, Value
+from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import show
 from d2s.jit import listed
 from d2s.ops.dispatch import handlers
@@ -34,6 +35,7 @@ from d2s.runtime.plan import Plan
 from d2s.stages import stage
 
 Mask = tuple[int, ...]  # bools; of a list among the results, 2 stands for some of its items
+Sweeping = tuple[frozenset[int], Mask]  # from which results, towards which inputs
 NATIVE_WAYS = 5  # choices of inputs that want gradients, none being one, for which the calls of a graph are native
 
 
@@ -165,12 +167,33 @@ class Way:
         self.linear, self.forward, _ = graph.halves(wanted, self.given, (False,) * len(wanted))
         self.reached = [n in self.linear.reached for n in range(len(self.given))]
         self._sweeps: dict[tuple[Mask, Mask], Sweep] = {}
+        self._passing: dict[tuple[int, Mask], frozenset[Node]] = {}
+        self._shut: dict[tuple[Sweeping, ...], Set[int]] = {}
 
     def sweep(self, given: Mask, started: Mask) -> "Sweep":
         """The halves for these cotangents and totals."""
         if (given, started) not in self._sweeps:
             self._sweeps[given, started] = Sweep(*self.graph.halves(self.wanted, given, started))
         return self._sweeps[given, started]
+
+    def may_pass(self, numbers: Iterable[int], wanted: Mask) -> frozenset[Node]:
+        """The nodes that a sweep from these results may pass, towards some inputs."""
+        several, found = len(self.given), frozenset[Node]()
+        for n in {number % several for number in numbers}:
+            if (n, wanted) not in self._passing:
+                self._passing[n, wanted] = may_pass(self.graph.program, (n,), wanted)
+            found |= self._passing[n, wanted]
+        return found
+
+    def shut(self, swept: tuple[Sweeping, ...]) -> Set[int]:
+        """Results from which, behind these sweeps, no other may start: it would pass what they have freed."""
+        if self.graph.lists or has_regions(self.graph.program):
+            return frozenset()
+        if swept not in self._shut:
+            freed = frozenset[Node]().union(*(self.may_pass(*sweep) for sweep in swept))
+            others = [n for n, reached in enumerate(self.reached) if reached]
+            self._shut[swept] = {n for n in others if not freed.isdisjoint(self.may_pass((n,), self.wanted))}
+        return self._shut[swept]
 
     def recorded(self) -> Recorded:
         """What native calls put on the tape."""
@@ -212,7 +235,7 @@ class GraphNode(tape.TapeNode):
     def __init__(self, way: Way, edges: Sequence[tape.Edge], arrays: Sequence[Any], results: Sequence[Any]) -> None:
         super().__init__(edges)
         self.way, self.arrays, self.results = way, arrays, results  # arrays: of a Python float it may be itself
-        self.swept: Set[int] = frozenset()
+        self.swept: tuple[Sweeping, ...] = ()
         self.executor = knob("EXECUTOR")
         self.found: Sequence[Any] = ()  # what Python's steps found in the forward half
 
@@ -230,10 +253,10 @@ class GraphNode(tape.TapeNode):
         return self._name, ""
 
     def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
-        if not self.swept.isdisjoint(cotangents):
-            message = "backward() a second time through a result of a static call whose buffers were freed by the first"
+        self.sweeping = frozenset(cotangents), tuple([totals.wants(edge) for edge in self.edges])
+        if self.swept and self._meets(self.sweeping):
+            message = "backward() a second time through a static call's graph whose buffers were freed by the first"
             raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
-        self.sweeping = set(cotangents)
         results = len(self.way.given)
         found = listed.of_results(cotangents, results) if self.way.graph.lists else cotangents
         given = tuple([listed.how_far(found[n], self.results[n]) if n in found else False for n in range(results)])
@@ -291,13 +314,32 @@ class GraphNode(tape.TapeNode):
                 line = next((node.where for node in program.nodes if value in node.inputs and node.where), self.line)
                 refuse_changed(array, self.order, self._name, line)
 
+    def _meets(self, sweeping: Sweeping) -> bool:
+        """Whether what one before it has passed, and so freed, lies behind the results of a sweep."""
+        way, before = self.way, [numbers for numbers, _ in self.swept]
+        if any(not numbers.isdisjoint(sweeping[0]) for numbers in before):
+            return True
+        passed = way.may_pass(sweeping[0], way.wanted)
+        if all(passed.isdisjoint(way.may_pass(*sweep)) for sweep in self.swept):
+            return False
+        if not has_regions(way.graph.program):
+            return True
+        uses = self._again(lambda: Uses(way.graph.program, self._arrays()))
+        now = uses.passed(self._places(sweeping[0]), way.wanted)
+        return any(not now.isdisjoint(uses.passed(self._places(numbers), wanted)) for numbers, wanted in self.swept)
+
+    def _places(self, numbers: Iterable[int]) -> list[tuple[int, int]]:
+        """Results by number as their places, of an item of a list with its own."""
+        return [(n, max(k - 1, 0)) for k, n in (divmod(number, len(self.way.given)) for number in numbers)]
+
     def release(self) -> None:
-        """Frees the buffers once every result has been swept: each has a gradient of its own, as eagerly."""
-        self.swept |= self.sweeping
-        if not listed.numbers(self.way.linear.reached, self.results, len(self.way.given)) <= self.swept:
-            return
-        super().release()
-        self.results, self.arrays = (), ()
+        """Frees the buffers once no sweep may come here any more: what a result shares with a swept one is free eagerly, too."""
+        self.swept = (*self.swept, self.sweeping)
+        swept = {number for numbers, _ in self.swept for number in numbers}
+        left = listed.numbers(self.way.linear.reached, self.results, len(self.way.given)) - swept
+        if not left or left <= self.way.shut(self.swept):
+            super().release()
+            self.results, self.arrays = (), ()
 
 
 def _array(value: Any) -> Any:

@@ -76,7 +76,7 @@ def test_the_node_is_that_of_the_long_way():
     assert node.edges == (None, w, None) and node.way is plain[0].node.way and node.order > plain[0].node.order
     assert node.arrays[0] is x.array and node.arrays[1] is w.array and node.arrays[2] == 2.0
     assert node.results[0] is product.array and len(node.results) == len(plain[0].node.results)
-    assert (node.hooks, node.released, node.swept, node.found) == (None, False, frozenset(), ())
+    assert (node.hooks, node.released, node.swept, node.found) == (None, False, (), ())
 
 
 def test_nodes_know_the_users_line():
