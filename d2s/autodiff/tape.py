@@ -255,7 +255,9 @@ def _leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:
         behind |= near
         waiting += near
     for node in sorted(behind, key=lambda node: node.order):  # a node is younger than those its edges lead to
-        if node.released or any((id(edge) if to is None else to) in found for edge in node.edges for to, _ in [_resolved(edge)]):
+        if node.released or any(
+            (id(edge) if to is None else to) in found for edge in node.edges for to, _ in [_resolved(edge)]
+        ):
             found.add(node)
     return found
 

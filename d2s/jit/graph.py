@@ -333,7 +333,7 @@ class GraphNode(tape.TapeNode):
         return [(n, max(k - 1, 0)) for k, n in (divmod(number, len(self.way.given)) for number in numbers)]
 
     def release(self) -> None:
-        """Frees the buffers once no sweep may come here any more: what a result shares with a swept one is free eagerly, too."""
+        """Frees the buffers once no sweep may come here any more: eagerly, what results share is freed by the first."""
         self.swept = (*self.swept, self.sweeping)
         swept = {number for numbers, _ in self.swept for number in numbers}
         left = listed.numbers(self.way.linear.reached, self.results, len(self.way.given)) - swept
