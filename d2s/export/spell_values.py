@@ -59,6 +59,12 @@ def _(pen: Pen) -> None:
         pen.copy(held)
 
 
+@spells("bounded_log", "f32 f64")
+def _(pen: Pen) -> None:
+    logarithm = pen.write("log", {"X": pen.names[0]}, of=pen.types[0])
+    pen.write("clip", {"X": logarithm}, {"min": -1e20, "max": 1e20})
+
+
 # --- values that are not there, and ends of runs -----------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from d2s.arguments import number
 from d2s.errors import ArgumentError, brief
 from d2s.ops.activation import log_sigmoid
 from d2s.ops.compare import equal, greater_than, less_equal, where
-from d2s.ops.exponential import exp, log, sigmoid, sqrt
+from d2s.ops.exponential import bounded_log, exp, log, sigmoid, sqrt
 from d2s.ops.extremes import clip, minimum
 from d2s.ops.label import class_entropy, class_weight, mean_of_seen, pick_class, place_class
 from d2s.ops.math import abs, neg, pow, relu, square
@@ -90,7 +90,7 @@ def _of_classes(input: Any, label: Any, ignore_index: int, axis: int, use_softma
         return losses
     picked = pick_class(input, label, axis, ignore_index)
     label = squeeze(label, axis) if label.ndim == input.ndim else label
-    return where(equal(label, ignore_index), 0.0, neg(log(picked)))
+    return where(equal(label, ignore_index), 0.0, neg(bounded_log(picked)))
 
 
 def _one_hot(input: Any, label: Any, axis: int) -> Any:
@@ -110,7 +110,7 @@ def _mean(losses: Any, weights: Any) -> Any:
 
 
 def _of_soft_labels(input: Any, label: Any, weight: Any, reduction: str, axis: int, use_softmax: bool) -> Any:
-    logs = log_softmax_(input, axis) if use_softmax else log(input)
+    logs = log_softmax_(input, axis) if use_softmax else bounded_log(input)
     losses = neg(sum(label * logs, axis, None, True))
     if weight is None:
         return reduced("cross_entropy", losses, reduction)

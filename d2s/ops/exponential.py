@@ -6,10 +6,13 @@
 """
 
 import math
+from typing import Any
 
 from d2s.ops import vector_math as vm
 from d2s.ops.math import neg
 from d2s.ops.op import elementwise
+
+T: Any = None  # the emitter's, bound to the dtype of each kernel
 
 
 @elementwise(paddle="exp", onnx="Exp", dtypes="f")
@@ -53,6 +56,22 @@ def log(x):
 
 
 @log.rule("vjp")
+def _(g, out, x):
+    return g / x
+
+
+@elementwise(paddle=None, onnx="Clip(Log(x), -1e20, 1e20)", dtypes="f")
+def bounded_log(x):
+    """The natural logarithm, no further from 0 than 1e20: a loss of it is a number, and its gradient still that of `log`.
+
+    >>> d2s.ops.exponential.bounded_log(d2s.to_tensor([0.0, 1.0], "float64")).numpy().tolist()
+    [-1e+20, 0.0]
+    """
+    v = vm.log(x)
+    return vm.select(v < T(-1e20), T(-1e20), vm.select(v > T(1e20), T(1e20), v))
+
+
+@bounded_log.rule("vjp")
 def _(g, out, x):
     return g / x
 

@@ -17,6 +17,8 @@ from d2s.ops.reduce import kept_shape, spread, sum
 from d2s.ops.tree import extreme
 from d2s.types import Type
 
+# A finite element counts as e^-64 of the largest one, if it is less, as in Paddle: so the logarithm of its share is a number.
+FLOORED = "vm.exp(vm.select(x[k] - {peak} < T(-64), T(-64), x[k] - {peak}))"
 FINITE = "@inlined\ndef finite(v):\n    return select(abs_of(v) == T(math.inf), T(0), v)\n\n"
 
 
@@ -69,7 +71,11 @@ def _(x, axis):
 
 @along_lines(softmax_)
 def _(x, out, axis):
-    exponentials = [peak_of(x), Each("out[k] = vm.exp(x[k] - {peak})"), Total("whole", SUM, "out", "out[k]")]
+    exponentials = [
+        peak_of(x),
+        Each(f"out[k] = vm.select(x[k] == -T(math.inf), T(0), {FLOORED})"),
+        Total("whole", SUM, "out", "out[k]"),
+    ]
     return [*exponentials, Let("scale", "T(1) / {whole}"), Each("out[k] = out[k] * {scale}")], along(x, axis)
 
 

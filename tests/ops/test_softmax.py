@@ -21,6 +21,7 @@ def shares(x, axis):
 def test_a_softmax_of_large_and_small_numbers():
     assert F.softmax(T([1e4, 1e4])).tolist() == [0.5, 0.5]
     assert F.softmax(T([0.0, -np.inf])).tolist() == [1.0, 0.0]
+    np.testing.assert_allclose(F.softmax(T([0.0, -1e4])).numpy(), [1.0, np.exp(-64.0)], rtol=1e-6)
     assert F.log_softmax(T([0.0, -1e4])).tolist() == [0.0, -1e4]
     assert np.isnan(F.softmax(T([np.nan, 0.0])).numpy()).all()
     assert F.softmax(T(3.0)).item() == 1.0
@@ -116,6 +117,24 @@ def test_soft_labels_and_smoothing():
     found = F.cross_entropy(T(x), T(label), T(weight), soft_label=True).item()
     assert found == pytest.approx((-(label * logs).sum(1) * weights).sum() / weights.sum())
     assert F.cross_entropy(T(shares(x, 1)), T(places), use_softmax=False).item() == pytest.approx(entropy(x, places))
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_the_loss_of_a_probability_of_almost_0_is_a_number_and_so_is_its_gradient(soft):
+    scores = T([[200.0, 0.0, 0.0]], stop_gradient=False)
+    label = T([[0.0, 1.0, 0.0]]) if soft else T([[1]])
+    loss = F.cross_entropy(F.softmax(scores), label, use_softmax=False, soft_label=soft)
+    loss.backward()
+    assert loss.item() == 64.0
+    np.testing.assert_allclose(scores.grad.numpy(), [[1.0, -1.0, np.exp(-64.0)]], rtol=1e-6)
+
+
+def test_the_loss_of_a_probability_of_0_is_1e20_and_its_gradient_none_that_could_be_walked():
+    shares = T([[0.0, 1.0], [0.5, 0.5]], stop_gradient=False)
+    losses = F.cross_entropy(shares, T([0, 0]), use_softmax=False, reduction="none")
+    losses.sum().backward()
+    np.testing.assert_allclose(losses.numpy(), [1e20, np.log(2.0)], rtol=1e-6)
+    assert shares.grad.tolist() == [[-np.inf, 0.0], [-2.0, 0.0]]
 
 
 def test_negative_log_likelihood():

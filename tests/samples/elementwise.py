@@ -232,6 +232,7 @@ SAMPLES: dict[str, Sample | Structural] = {
     "exp": Sample(np.exp, ONE, "f", ulps=4),
     "expm1": Sample(np.expm1, ONE, "f", ulps=4),
     "log": worked("log", "f32[3] f32[3]", [0, np.inf, -np.inf], [1, np.inf, 0]),
+    "bounded_log": worked("bounded_log", "f32[4] f32[4]", [0, np.float32(1e20), np.float32(-1e20), np.nan], [1, np.inf, 0, -1]),
     "log1p": worked("log1p", "f32[3] f32[3]", [0, np.inf, -np.inf], [0, np.inf, -1]),
     "log2": worked("log2", "f32[3] f32[3]", [3, -2, -np.inf], [8, 0.25, 0]),
     "log10": worked("log10", "f32[3] f32[3]", [3, 0, -np.inf], [1000, 1, 0]),
