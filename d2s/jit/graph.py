@@ -9,6 +9,7 @@ forward half ran, and the node keeps what the backward half reads.
 [0.0]
 """
 
+import functools
 from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any
 
@@ -34,6 +35,7 @@ from d2s.runtime.native_call import Entry, Recorded
 from d2s.runtime.plan import Plan
 from d2s.stages import stage
 
+Place = tuple[bool, int]  # an input of a half?, its number there, or that of an output
 Mask = tuple[int, ...]  # bools; of a list among the results, 2 stands for some of its items
 Sweeping = tuple[frozenset[int], Mask]  # from which results, towards which inputs
 NATIVE_WAYS = 5  # choices of inputs that want gradients, none being one, for which the calls of a graph are native
@@ -173,7 +175,8 @@ class Way:
     def sweep(self, given: Mask, started: Mask) -> "Sweep":
         """The halves for these cotangents and totals."""
         if (given, started) not in self._sweeps:
-            self._sweeps[given, started] = Sweep(*self.graph.halves(self.wanted, given, started))
+            linear, _, backward = self.graph.halves(self.wanted, given, started)
+            self._sweeps[given, started] = Sweep(linear, backward, self._kept(linear))
         return self._sweeps[given, started]
 
     def may_pass(self, numbers: Iterable[int], wanted: Mask) -> frozenset[Node]:
@@ -195,6 +198,17 @@ class Way:
             self._shut[swept] = {n for n in others if not freed.isdisjoint(self.may_pass((n,), self.wanted))}
         return self._shut[swept]
 
+    def _kept(self, linear: Linear) -> Sequence[Place] | None:
+        """Where a call kept what a backward half reads; None where it did not keep all of it."""
+        ran = self.linear
+        if linear is ran or (linear.saved == ran.saved and show(linear.forward) == show(ran.forward)):
+            return ran.saved
+        known = {v: n for n, v in enumerate(ran.forward.outputs)}
+        outputs = linear.forward.outputs
+        if not all(is_input or outputs[n] in known for is_input, n in linear.saved):
+            return None
+        return [(is_input, n if is_input else known[outputs[n]]) for is_input, n in linear.saved]
+
     def recorded(self) -> Recorded:
         """What native calls put on the tape."""
         node = GraphNode(self, (), (), ())
@@ -203,12 +217,24 @@ class Way:
 
 
 class Sweep:
-    """A backward half, and the forward half that it goes with; called natively from the third time on, where that can be."""
+    """A backward half and where a call kept what it reads; called natively from the third time on, where that can be."""
 
-    def __init__(self, linear: Linear, forward: Call, backward: Call) -> None:
-        self.linear, self.forward, self._backward = linear, forward, backward
+    def __init__(self, linear: Linear, backward: Call, kept: Sequence[Place] | None) -> None:
+        self.linear, self._backward, self.kept = linear, backward, kept
         self._entry: Entry | None = None
         self._times = 0
+
+    @functools.cached_property
+    def missed(self) -> Program:
+        """What computes of a call's inputs once more what the backward half reads besides them."""
+        forward = self.linear.forward
+        outputs = tuple(forward.outputs[n] for is_input, n in self.linear.saved if not is_input)
+        return Program(forward.name, forward.inputs, forward.nodes, outputs)
+
+    @functools.cached_property
+    def computing(self) -> Call:
+        """The same, to be called."""
+        return Call(self.missed, passes.lower)
 
     def __call__(self, inputs: Sequence[Any]) -> Sequence[Tensor]:
         """The backward half on saved arrays - Python floats as they are - and tensors."""
@@ -268,16 +294,20 @@ class GraphNode(tape.TapeNode):
             return
         sweep = self.way.sweep(given, started)
         linear = sweep.linear
-        # stacks of one executor are nothing to another, and for other cotangents other values are kept
-        assumed = linear is self.way.linear and self.executor == knob("EXECUTOR")
-        kept = self.results if assumed else self._again(lambda: sweep.forward(self._arrays()))
-        saved = [self.arrays[n] if is_input else kept[n] for is_input, n in linear.saved]
+        saved = self._saved(sweep)
         if writes.after(self.order):
             self._check(linear.backward, saved)
-            if not assumed:
-                self._check(linear.forward, self.arrays)
         gs = [a for n in sorted(found) if n in linear.reached for a in listed.arrays(found[n], self.results[n])]
         self._put(linear, sweep([*saved, *gs, *behind]), totals)
+
+    def _saved(self, sweep: Sweep) -> list[Any]:
+        """What a backward half reads of the call, as it was kept or, where it was not, computed once more."""
+        if sweep.kept is not None and self.executor == knob("EXECUTOR"):  # stacks of one executor are nothing to another
+            return [(self.arrays if is_input else self.results)[n] for is_input, n in sweep.kept]
+        if writes.after(self.order):
+            self._check(sweep.missed, self.arrays)
+        computed = iter(self._again(lambda: sweep.computing(self._arrays())))
+        return [self.arrays[n] if is_input else next(computed) for is_input, n in sweep.linear.saved]
 
     def _pull_connected(
         self, given: Mask, started: Mask, cotangents: dict[int, Any], behind: list[Any], totals: tape.Totals
@@ -288,7 +318,7 @@ class GraphNode(tape.TapeNode):
             raise GradientError("D2S0006", message, hint="return a sum of it, or what d2s.stack makes of it")
         linear, whole = self.way.graph.connected(self.way.wanted, given, started)
         if writes.after(self.order):
-            self._check(linear.forward, self.arrays)
+            self._check(whole.program, self.arrays)
         inputs = [again(edge, a) for edge, a in zip(self.edges, self._arrays(), strict=True)]
         gs = [cotangents[n] for n in sorted(cotangents) if n in linear.reached]
         self._put(linear, self._again(lambda: whole([*inputs, *gs, *behind])), totals)
