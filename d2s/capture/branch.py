@@ -19,13 +19,15 @@ from typing import Any
 
 from d2s.capture.containers import STAND_INS, by_path
 from d2s.capture.encode import Chosen, decode, encode, holes
+from d2s.capture.faults import line_of, refuse_fault
+from d2s.capture.fitting import among
 from d2s.capture.fork import Forked
-from d2s.capture.forms import Form, Grown, OneOf, Union, among, described, form_of, join, stays
+from d2s.capture.forms import Form, Grown, OneOf, Union, described, form_of, join, stays
 from d2s.capture.heap import Changes, Memory, Place, contents
 from d2s.capture.stores import pending
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
-from d2s.capture.users_code import has_text, in_library, refuse, user_line
+from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError, Raised
 from d2s.ir.program import Value
@@ -180,14 +182,14 @@ def recorded(region: Tracer, arm: Arm) -> list[Any] | None:
             raise
     except RecursionError as error:
         message = "a function calls itself as long as a tensor says so, with other kinds of values each time, or inside a `try`"
-        raise CaptureError("D2S1003", message, where=_line_of(error), hint="write it as a `while`") from error
+        raise CaptureError("D2S1003", message, where=line_of(error), hint="write it as a `while`") from error
     except Exception as error:
         if is_internal(error):
             raise
         refuse_stand_in(error)
         if region.root.attempts:
             raise Forked from error
-        region.where = _line_of(error) or region.where
+        region.where = line_of(error) or region.where
         fails(region, error)
     return None
 
@@ -213,18 +215,9 @@ def _as_eager(error: Exception) -> Exception:
 
 def refuse_stand_in(error: Exception) -> None:
     """Refuses what only the stand-in of a value cannot do: the user's code would have gone on with the value itself."""
+    refuse_fault(error)
     if any(kind in str(error) for kind in _STAND_INS):
-        raise CaptureError("D2S1003", f"{type(error).__name__}: {error}", where=_line_of(error)) from error
-
-
-def _line_of(error: Exception) -> str:
-    """The user's line an error came from."""
-    place, line = error.__traceback__, ""
-    while place:
-        name = place.tb_frame.f_code.co_filename
-        line = line if in_library(name) or not has_text(name) else f"{name}:{place.tb_lineno}"
-        place = place.tb_next
-    return line
+        raise CaptureError("D2S1003", f"{type(error).__name__}: {error}", where=line_of(error)) from error
 
 
 def _pairs(ends: Sequence[list[Any] | None]) -> Iterator[tuple[Any, Any]]:

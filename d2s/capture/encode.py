@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from d2s.capture.containers import Dict, List, contents, new_object, restore, stand_in
+from d2s.capture.fitting import among
 from d2s.capture.forms import (
     TAG,
     Box,
@@ -28,7 +29,6 @@ from d2s.capture.forms import (
     Slot,
     Tree,
     alike,
-    among,
     form_of,
     slots,
 )

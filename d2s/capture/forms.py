@@ -233,13 +233,13 @@ def only_numbers_differ(a: Form, b: Form) -> bool:
 def join(a: Form, b: Form) -> Form:
     """The form that holds what either holds."""
     alternatives: list[Form] = []
-    for form in (*_alternatives(a), *_alternatives(b)):
-        places = ((n, _merged(other, form)) for n, other in enumerate(alternatives))
-        place, merged = next(((n, m) for n, m in places if m is not None), (-1, None))
-        if merged is None:
+    for form in (*alternatives_of(a), *alternatives_of(b)):
+        places = ((n, merged(other, form)) for n, other in enumerate(alternatives))
+        place, one = next(((n, m) for n, m in places if m is not None), (-1, None))
+        if one is None:
             alternatives.append(form)
         else:
-            alternatives[place] = merged
+            alternatives[place] = one
     return _united(_absorbed(alternatives))
 
 
@@ -248,16 +248,16 @@ def _absorbed(alternatives: list[Form]) -> list[Form]:
     place = next((n for n, form in enumerate(alternatives) if _grows(form)), None)
     if place is None:
         return alternatives
-    others = [form for n, form in enumerate(alternatives) if n != place and _merged(alternatives[place], form) is None]
+    others = [form for n, form in enumerate(alternatives) if n != place and merged(alternatives[place], form) is None]
     absorbed = (form for form in alternatives if form not in others)
-    return [functools.reduce(lambda a, b: _merged(a, b) or a, absorbed), *others]
+    return [functools.reduce(lambda a, b: merged(a, b) or a, absorbed), *others]
 
 
 def _grows(form: Form) -> bool:
     return isinstance(form.content if isinstance(form, Box) else form, Growing)
 
 
-def _alternatives(form: Form) -> tuple[Form, ...]:
+def alternatives_of(form: Form) -> tuple[Form, ...]:
     return form.alternatives if isinstance(form, Union) else (form,)
 
 
@@ -277,9 +277,9 @@ def _loose(form: Form) -> Form:
     return dataclasses.replace(form, parts=tuple(map(_loose, form.parts))) if isinstance(form, Tree) else form
 
 
-def _merged(a: Form, b: Form) -> Form | None:
+def merged(a: Form, b: Form) -> Form | None:
     """One form without a tag for both, if there is one."""
-    if _is_object(a, b):
+    if is_object(a, b):
         return Fixed(_object(a))
     if alike(a, b):
         return a
@@ -389,17 +389,5 @@ def slots(form: Form) -> list[Type]:
     return [TAG, *(t for part in form.alternatives for t in slots(part))]
 
 
-def among(form: Union, own: Form) -> frozenset[int]:
-    """Which alternatives of a form hold values of another one."""
-    return frozenset(n for part in _alternatives(own) for n in _holding(form, part))
-
-
-def _holding(form: Union, part: Form) -> list[int]:
-    """The alternatives that hold a form: the very object, if it is one of them."""
-    pairs = list(enumerate(form.alternatives))
-    itself = [n for n, f in pairs if _is_object(f, part)]
-    return itself or [n for n, f in pairs if (m := _merged(f, part)) is not None and alike(m, f)]
-
-
-def _is_object(a: Form, b: Form) -> bool:
+def is_object(a: Form, b: Form) -> bool:
     return _object(a) is not None and _object(a) is _object(b)

@@ -11,12 +11,12 @@ In: a function, the leaves of its arguments and which of them are values of run 
 """
 
 import dataclasses
-import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from d2s.capture.branch import Ended, fails, refuse_stand_in
 from d2s.capture.containers import stand_in
+from d2s.capture.faults import line_of
 from d2s.capture.guards import Guard
 from d2s.capture.leaves import Leaves, found_outside
 from d2s.capture.reads import empty, read_contents, read_variable
@@ -25,7 +25,6 @@ from d2s.capture.stores import Target, pending, stores
 from d2s.capture.symbolic import Read, Tracer, liftable
 from d2s.capture.training import Standing, Told
 from d2s.capture.tree import Skeleton, containers, rebuild
-from d2s.capture.users_code import in_package
 from d2s.capture.variables import guard_key
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError
@@ -256,12 +255,5 @@ def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> 
         if isinstance(error, RecursionError) or not before:
             raise
         fails(tracer, error)  # at each call, behind what was done before
-        tracer.builder.nodes[-1].where = _line_of(error) or tracer.builder.nodes[-1].where
+        tracer.builder.nodes[-1].where = line_of(error) or tracer.builder.nodes[-1].where
         return None
-
-
-def _line_of(error: Exception) -> str:
-    """The user's line an exception came from."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [f"{f.filename}:{f.lineno}" for f in frames if not in_package(f.filename)]
-    return lines[-1] if lines else ""

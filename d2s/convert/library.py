@@ -13,6 +13,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from d2s.capture.alternatives import each
+from d2s.capture.forms import OneOf
 from d2s.capture.guards import MISSING
 from d2s.convert.loads import attribute, iterate
 from d2s.convert.logical import if_exp
@@ -51,6 +53,8 @@ def reduced(call: Call, function: Any, iterable: Any, *initial: Any) -> Any:
 
 def replaced(call: Call, record: Any, **changes: Any) -> Any:
     """`dataclasses.replace`."""
+    if isinstance(record, OneOf):
+        return each(record, lambda one: replaced(call, one, **changes))
     for field in dataclasses.fields(record):
         if field.init:
             changes.setdefault(field.name, attribute(record, field.name))

@@ -11,6 +11,7 @@ import pytest
 import refused_functions
 
 import d2s
+from d2s.capture import encode, faults
 from d2s.errors import CaptureError
 from d2s.pages import PAGES
 
@@ -100,6 +101,20 @@ def test_what_is_said(code):
 
 def test_every_code_of_refusal_has_its_words():
     assert set(SAID) == {code for code in PAGES if code.startswith("D2S1")}
+
+
+def test_a_fault_of_the_machinery_is_no_exception_of_the_users(monkeypatch):
+    def chooses(x):
+        return x if x.sum() > 0 else None
+
+    def faulty(*_):
+        raise KeyError("k")
+
+    monkeypatch.setattr(encode, "_opened", lambda *_: faulty())
+    monkeypatch.setattr(faults, "_FILES", {*faults._FILES, __file__})
+    with pytest.raises(CaptureError, match=r"D2S9001.*KeyError: 'k'") as caught:
+        d2s.to_static(chooses)(X)
+    assert caught.value.where.startswith(__file__)
 
 
 def test_in_parts():

@@ -221,3 +221,16 @@ def nested_loops(x, n):
             total = total + part
         rows.append(total)
     return rows
+
+
+@program(*((t([1.0, 2.0]), t(n)) for n in (0, 1, 3)))
+def returned_beside_another_list(x, n):
+    grown = []
+    for i in range(n):
+        grown.append(i * 2)
+    if len(grown) > 2 and grown[1] == 2:
+        return sum(grown), x * 1
+    if not grown:
+        return [x * 1]
+    first, *rest = [grown[0], 1, 2]
+    return first, rest, grown

@@ -239,3 +239,13 @@ def lists_that_nobody_saw_made(x):
             one[0] = 9
         named["k"] = 2
     return made, named, x * 1
+
+
+@program(*SETS)
+def replaced_on_the_way(x):
+    point = Fixed(x)
+    while point.a.sum() < 20 and point.b < 9:
+        point = dataclasses.replace(point, a=point.a * 2, b=point.b + 1)
+    if x.sum() > 1:
+        point = dataclasses.replace(point, a=x * 3)
+    return dataclasses.replace(point, b=point.b + 1).b, point.a * 1
