@@ -10,9 +10,12 @@ d2s.errors.CaptureError: [D2S1006] 'f' would be captured again: k: 2 → 3
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from d2s.errors import CaptureError
+from d2s.jit.signature import Key, differences
+from d2s.jit.variant import Variant
 
 _forbidden = threading.local()
 
@@ -36,6 +39,15 @@ def fail_on_recompile() -> Iterator[None]:
         yield
     finally:
         _forbidden.now = before
+
+
+def reason(variants: Sequence[tuple[Key, Variant]], call: Key, leaves: Sequence[Any], names: Sequence[str]) -> str:
+    """Why none of these stands for a call: what is another than for the nearest of them, of several the one used last."""
+    found = []
+    for key, variant in variants:
+        of_arguments = differences(key, call, names)
+        found.append([*of_arguments, *variant.changes(None if of_arguments else leaves)])
+    return min(found, key=len)[0]
 
 
 def refuse_recompile(name: str, why: str, where: str) -> None:

@@ -83,15 +83,19 @@ def _leaf(n: int, leaf: Any, seen: dict[int, int], names: Sequence[str]) -> Leaf
     return Leaf(None, fixed=fingerprint(leaf))
 
 
-def difference(old: Key, new: Key, names: Sequence[str]) -> str:
-    """What is another in a call than in one before: `k: 2 → 3`."""
+def differences(old: Key, new: Key, names: Sequence[str]) -> list[str]:
+    """What is another in a call than in one before: `k: 2 → 3`; empty if it is like that one."""
+    if old.fits(new):
+        return []
     if old.skeleton != new.skeleton or len(old.leaves) != len(new.leaves):
-        return "the arguments have another structure"
-    for name, a, b in zip(names, old.leaves, new.leaves, strict=True):
-        if not _fits(a, b, {}):
-            was, now = _shown(a), _shown(b)
-            return f"{name}: {was} → {now if now != was else 'another one'}"
-    return "arguments are one tensor, or extents agree, otherwise than before"
+        return ["the arguments have another structure"]
+    found = [_difference(*one) for one in zip(names, old.leaves, new.leaves, strict=True) if not _fits(*one[1:], {})]
+    return found or ["arguments are one tensor, or extents agree, otherwise than before"]
+
+
+def _difference(name: str, old: Leaf, new: Leaf) -> str:
+    was, now = _shown(old), _shown(new)
+    return f"{name}: {was} → {now if now != was else 'another one'}"
 
 
 def _shown(leaf: Leaf) -> str:

@@ -28,7 +28,7 @@ from d2s.jit import signature
 from d2s.jit.binding import binder
 from d2s.jit.capture_lock import held
 from d2s.jit.quick import MISSED, Quick
-from d2s.jit.recompiles import refuse_recompile
+from d2s.jit.recompiles import reason, refuse_recompile
 from d2s.jit.signature import InputSpec, Key
 from d2s.jit.variant import Variant
 from d2s.nn import recorded as walks  # noqa: F401 - says how captures record a layer's walks
@@ -208,18 +208,15 @@ class StaticFunction:
         names = self._names(arguments)
         call = signature.key_of(leaves, skeleton, names)
         with held():
-            why = "first call"
             for n, (key, variant) in enumerate(self.variants):
-                if key.fits(call):
-                    changed = variant.changed(leaves)
-                    if not changed:
-                        self._refuse_twins(given, variant)
-                        variant.write_check()
-                        self.variants.insert(0, self.variants.pop(n))
-                        return variant
-                    why = changed
+                if key.fits(call) and not variant.changed(leaves):
+                    self._refuse_twins(given, variant)
+                    variant.write_check()
+                    self.variants.insert(0, self.variants.pop(n))
+                    return variant
+            why = "first call"
             if self.variants:
-                why = why if why != "first call" else signature.difference(self.variants[0][0], call, names)
+                why = reason(self.variants, call, leaves, names)
                 self.log.append(why)
                 refuse_recompile(self.__name__, why, self._line())
             stage("recompiles", f"{self.__name__}: {why}")

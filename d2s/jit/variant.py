@@ -10,7 +10,7 @@ In: the leaves of a call's arguments. Out: what the function returns, with the b
 
 import collections
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,26 +71,32 @@ class Variant:
 
     def changed(self, leaves: Sequence[Any]) -> str:
         """What no longer is as it was at capture; empty if nothing."""
+        return next(self.changes(leaves), "")
+
+    def changes(self, leaves: Sequence[Any] | None) -> Iterator[str]:
+        """All of that; without arguments like those of the capture, what was read otherwise."""
         for guard in self.captured.guards:
             if not guard.holds():
-                return guard.change()
+                yield guard.change()
         if default_dtype() is not self.default:
-            return "the default dtype changed"
+            yield "the default dtype changed"
+        yield from () if leaves is None else self._changes_of_tensors(leaves)
+
+    def _changes_of_tensors(self, leaves: Sequence[Any]) -> Iterator[str]:
         standing = self.captured.standing
         if standing is not None and standing.now(leaves) != standing.kept:
-            return "a tensor wants a gradient, or has one, that did not before, or the other way round"
+            yield "a tensor wants a gradient, or has one, that did not before, or the other way round"
         for tensor, was in self.lifted:
             if launch.type_of(tensor.array) != was:
-                return f"a tensor {was} it reads is {launch.type_of(tensor.array)}"
+                yield f"a tensor {was} it reads is {launch.type_of(tensor.array)}"
         for read in self.captured.reads:
             if liftable(read.read()) != read.type:
-                return f"{read.described} changed its type"
+                yield f"{read.described} changed its type"
         arguments = {id(leaf) for leaf in leaves if isinstance(leaf, Tensor)}
         if any(id(t) in arguments for t in self.captured.lifted):
-            return "an argument is a tensor it also reads otherwise"
+            yield "an argument is a tensor it also reads otherwise"
         if any(leaves[n] is not t for n, t in self.captured.aliases):
-            return "an argument is no longer the tensor it also reads otherwise"
-        return ""
+            yield "an argument is no longer the tensor it also reads otherwise"
 
     def arrays(self, leaves: Sequence[Any]) -> list[np.ndarray]:
         """What the Program is run on."""

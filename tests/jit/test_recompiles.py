@@ -83,6 +83,22 @@ def test_every_kind_of_change_is_seen_and_named():
     assert static.recompiles()[-1] == "x: f32[2] → i64[2]"
 
 
+def test_the_reason_is_what_the_nearest_variant_has_otherwise():
+    net = d2s.to_static(Net())
+    net.scale = 1
+
+    def scaled(x, k, mode="a"):
+        y = x * (net.scale if mode == "a" else k)
+        return y if net.flag else -y
+
+    static = d2s.to_static(scaled)
+    for scale, flag, *args in ((1, True, 2), (1, True, 3), (4, True, 3), (4, False, 3), (1, False, 3), (1, False, 3, "b")):
+        net.scale, net.flag = scale, flag
+        static(X, *args)
+    said = [text.partition(" (")[0] for text in static.recompiles()]
+    assert said == ["k: 2 → 3", "net.scale: 1 → 4", "net.flag: True → False", "net.scale: 4 → 1", "mode: 'a' → 'b'"]
+
+
 def test_recompiles_can_be_forbidden():
     static = d2s.to_static(lambda x, k: x * k)
     with d2s.jit.fail_on_recompile():
