@@ -95,6 +95,7 @@ IN_GRADIENTS += [
 ]
 IN_GRADIENTS += [f"{norm}_norm_{kind}" for norm in ("layer", "group") for kind in ("grad", "affine")] + ["batch_norm_grad"]
 IN_GRADIENTS += ["max_pool_grad", "max_pool_pick", "avg_pool_grad", "attention_grad", "cumprod_grad", "logcumsumexp_grad"]
+IN_GRADIENTS += ["linear_scan"]
 NO_ONNX = (
     dict.fromkeys(IN_GRADIENTS, "stands in gradients only, and a file holds none")
     | {
@@ -118,16 +119,18 @@ LABELLED = {"class_entropy", "class_weight", "mean_of_seen", "pick_class", "shar
 SCANS = {"cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"}
 FUSED = {"attention_grad", "batch_norm_grad", "cumprod_grad", "logcumsumexp_grad"}
 FUSED |= {f"{norm}_norm_{kind}" for norm in ("layer", "group") for kind in ("grad", "affine")}
-PULLED = FUSED | {"class_entropy_grad", "log_softmax_grad", "per_element", "place_class", "softmax_grad", "where_met"}
+PULLED = FUSED | {"ctc_loss_grad", "linear_scan"}
+PULLED |= {"class_entropy_grad", "log_softmax_grad", "per_element", "place_class", "softmax_grad", "where_met"}
 NO_ONNX["share_of_seen"] = NO_ONNX["place_class"]
 INTERNAL |= NORMS | LABELLED | SCANS | PULLED | {"attention", "log_softmax", "longest_run", "softmax", "sorted"}
 NO_PADDLE |= set(IN_GRADIENTS)
-NO_GRADIENT |= dict.fromkeys(FUSED, "a gradient in one kernel, of which there is no gradient yet")
-IN_GRADIENTS_OF_LAYERS = {"recurrent_grad", "unresized"}
+COMPOSED = "composed of ops that have gradients"
+NO_GRADIENT |= dict.fromkeys(FUSED, COMPOSED)
+IN_GRADIENTS_OF_LAYERS = {"ctc_loss_grad", "recurrent_grad", "unresized"}
 OF_LAYERS = {"recurrent", "resized", "ctc", "unlearnt"}
 INTERNAL |= {"celu", "hardshrink", "softshrink", "thresholded_relu"}  # of nn.functional alone
 NO_ONNX |= dict.fromkeys(IN_GRADIENTS_OF_LAYERS, NO_ONNX["place_class"])
-NO_GRADIENT |= dict.fromkeys({"recurrent_grad"}, NO_GRADIENT["attention_grad"])
+NO_GRADIENT |= {"recurrent_grad": COMPOSED, "ctc_loss_grad": "Paddle has none either"}
 INTERNAL |= OF_LAYERS | IN_GRADIENTS_OF_LAYERS
 NO_PADDLE |= {"unlearnt"} | IN_GRADIENTS_OF_LAYERS | {"slopes"}
 INTERNAL |= {"slopes", "shifted_left", "shifted_right"}  # polygamma, bitwise_left_shift and bitwise_right_shift call them
@@ -181,6 +184,7 @@ def test_it_has_a_gradient_or_a_reason(name):
     op = OPS[name]
     compares = op.out_dtype is not None and op.out_dtype.kind == "b"
     assert op.has("vjp") == (not compares and name not in NO_GRADIENT)
+    assert op.has("composed") == (NO_GRADIENT.get(name) == COMPOSED)
 
 
 @every_op
@@ -207,7 +211,7 @@ def test_public_ops_have_a_name_in_d2s(name):
 def test_rules_are_known_kinds_with_the_arrays_first(name):
     op = OPS[name]
     of_kernels = {"scalar", "lines", "kernel", "followed", "fault"}
-    assert set(op.rules) <= {"canonical", "infer", "requires", "vjp", "besides"} | of_kernels
+    assert set(op.rules) <= {"canonical", "infer", "requires", "vjp", "besides", "composed"} | of_kernels
     wanted = [*op.arrays, *op.attributes][op.variadic and len(op.arrays) :]  # any number of inputs have one name among them
     for kind, rule in op.rules.items():
         if kind == "besides":

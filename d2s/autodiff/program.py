@@ -21,6 +21,7 @@ program f_grad(saved: f32[2], g_0: f32[2]) -> (f32[2]) {
 <BLANKLINE>
 """
 
+import functools
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -111,10 +112,16 @@ def active_values(program: Program, active: set[Value], stopped: Collection[Valu
             if node.op == "while_loop":
                 active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
         if not bound and node.op not in ("detached", "host", "update", "again") and any(v in active for v in node.inputs):
-            several = node.op == "pop" or node.op.startswith("list_")
-            active |= {v for v in node.outputs[: 2 if several else 1] if v.type.is_float or v.type is STACK}
+            active |= {v for v in node.outputs[: _differentiable(node)] if v.type.is_float or v.type is STACK}
         active -= {v for v in node.outputs if v in stopped}
     return active
+
+
+def _differentiable(node: Node) -> int:
+    """How many of a node's first results a gradient flows through."""
+    if node.op == "pop" or node.op.startswith("list_"):
+        return 2
+    return len(node.outputs) if OPS[node.op].has("composed") else 1
 
 
 def _passed_on(call: Node, active: set[Value]) -> set[Value]:
@@ -175,7 +182,8 @@ class _Scope(SweepsLists, PopsResiduals):
                 getattr(self, "pull_" + node.op, self.pull_op)(node, totals)
 
     def pull_op(self, node: Node, totals: Totals) -> None:
-        g = totals.pop(node.outputs[0])
+        several = OPS[node.op].has("composed")
+        g = _together([totals.pop(v, None) for v in node.outputs]) if several else totals.pop(node.outputs[0])
         if g.present is None:
             self.contribute(node, g.value, totals)
             return
@@ -193,7 +201,7 @@ class _Scope(SweepsLists, PopsResiduals):
         for value in node.outputs:
             totals.pop(value, None)
 
-    def contribute(self, node: Node, g: Symbolic, totals: Totals) -> None:
+    def contribute(self, node: Node, g: Any, totals: Totals) -> None:
         wanted = [v in self.active for v in node.inputs]
         inputs, outputs = [self.need(v) for v in node.inputs], [self.need(v) for v in node.outputs]
         out = outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -371,3 +379,12 @@ class _Scope(SweepsLists, PopsResiduals):
         found = {v: returned(total, results) for v, total in self.found.items()}
         reached = {n for n, v in enumerate(program.outputs) if v in self.active}
         return Linear(forward, builder.finish(results), places, reached, rows, found)
+
+
+def _together(gs: Sequence[Total | None]) -> Total:
+    """The cotangents of all results of a node as one, which is there where one of them is: an absent one is held as -0.0."""
+    found = [g for g in gs if g is not None]
+    present = None
+    if all(g.present is not None for g in found):
+        present = functools.reduce(lambda a, b: OPS["where"](a, True, b), [g.present for g in found])
+    return Total(tuple(g and g.value for g in gs), present)

@@ -32,7 +32,9 @@ def of_gradient(op: Op, inputs: tuple[Type, ...], attrs: tuple[tuple[str, Any], 
     results = saved[len(inputs) :]
     found: list[Symbolic] = []
     with handling(recorder):
-        g, out = recorder.input(outputs[0], "g"), results[0] if len(results) == 1 else tuple(results)
+        several = op.has("composed")
+        g = tuple(recorder.input(t, "g") for t in outputs) if several else recorder.input(outputs[0], "g")
+        out = results[0] if len(results) == 1 else tuple(results)
         pull(op, dict(attrs), g, out, saved[: len(inputs)], wanted, lambda _, contribution: found.append(contribution))
     read = of_program(recorder.builder.finish([s.value for s in found]))
     return {k for k, s in enumerate(saved) if s.value in read}

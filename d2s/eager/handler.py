@@ -8,7 +8,7 @@ In: an op and tensors. Out: tensors. What an op did twice, its native door does 
 """
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,8 @@ class OpNode(tape.TapeNode):
         inputs, results = self._tensors(totals.connected)
         out = results[0] if len(results) == 1 else tuple(results)
         wanted = [totals.wants(edge) for edge in self.edges]
-        sweep.pull(self.op, self.attrs, cotangents[0], out, inputs, wanted, lambda i, c: totals.add(self.edges[i], c))
+        g = tuple(map(cotangents.get, range(len(results)))) if self.op.has("composed") else cotangents[0]
+        sweep.pull(self.op, self.attrs, g, out, inputs, wanted, lambda i, c: totals.add(self.edges[i], c))
 
     def blamed(self) -> tuple[str, str]:
         return f"{self.op.name}()", self.line
@@ -133,7 +134,10 @@ class _Eager:
         results = found if isinstance(found, tuple) else (found,)
         edges = [tape.edge(x) for x in inputs] if recording() and results[0].dtype.kind == "f" else []
         live = any(edge is not None for edge in edges)
-        first = Tensor(results[0], not live, OpNode(op, edges, attrs, (*arrays, *results)) if live else None)
+        node = OpNode(op, edges, attrs, (*arrays, *results)) if live else None
+        first = Tensor(results[0], not live, node)
+        if node is not None and op.has("composed"):
+            return first if len(results) == 1 else (first, *_others(results, node))
         return (first, *map(Tensor, results[1:])) if isinstance(found, tuple) else first
 
     def known(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
@@ -195,6 +199,11 @@ class _Eager:
             self.doors[op] = native_launcher.Door(self.classes, op, len(op.arrays))
             op.door = self.doors[op].call
         return self.doors[op]
+
+
+def _others(results: Sequence[np.ndarray], node: OpNode) -> Iterator[Tensor]:
+    """The results behind the first, where a gradient flows through all."""
+    return (Tensor(found, False, tape.result(node, n)) for n, found in enumerate(results) if n)
 
 
 def _number_dtype(op: Op, inputs: Sequence[Any]) -> DType | None:

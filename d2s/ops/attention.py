@@ -12,10 +12,12 @@ exponentials are summed by the law of `tree.py`, and added to what was there bef
 (f32[b,t,4,8], f32[b,4,t])
 """
 
+import math
 from typing import Any
 
 from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops.attention_weights import by_heads, weights_of
+from d2s.ops.dispatch import current
 from d2s.ops.expand import summed_to
 from d2s.ops.matmul import matmul
 from d2s.ops.op import Share, flag, op
@@ -223,6 +225,15 @@ def _(cotangent, query, key, value, found, logs, *mask, causal):
 @attention_grad.rule("fault")
 def _(value, cotangent, query, *inputs, causal):
     return attention_.rules["fault"](value, query, query, causal=causal)
+
+
+@attention_grad.rule("composed")
+def _(cotangent, query, key, value, found, logs, *mask, causal):
+    g, q, k, v = map(by_heads, (cotangent, query, key, value))
+    weights = weights_of(q, k, *mask, causal=causal)
+    slopes = softmax_grad(matmul(g, v, False, True), weights, 3) * (1 / math.sqrt(current().type_of(query).shape[-1]))
+    of_query, of_key, of_value = matmul(slopes, k), matmul(slopes, q, True, False), matmul(weights, g, True, False)
+    return by_heads(of_query), by_heads(of_key), by_heads(of_value)
 
 
 @attention_grad.rule("kernel")

@@ -13,9 +13,7 @@ that of all that is still to come. Both are kept as logarithms, in the dtype of 
 """
 
 from d2s.errors import ArgumentError, DTypeError, ShapeError
-from d2s.ops.math import multiply
 from d2s.ops.op import Share, op
-from d2s.ops.shape import unsqueeze
 from d2s.ops.shapes import fitting
 from d2s.ops.softmax import floats
 from d2s.types import Type
@@ -168,4 +166,27 @@ def _(value, scores, labels, steps, lengths, blank):
 
 @ctc.rule("vjp")
 def _(g, out, scores, labels, steps, lengths, blank):
-    return lambda: multiply(out[1], unsqueeze(unsqueeze(g, 0), 2)), None, None, None
+    return lambda: ctc_loss_grad(g, scores, out[1]), None, None, None
+
+
+@op(paddle=None)
+def ctc_loss_grad(cotangent, scores, slopes):
+    """The gradient of `ctc` with respect to its scores, which has none itself: the slopes times the cotangent of each text.
+
+    >>> one = d2s.ones([2, 1, 2])
+    >>> d2s.ops.ctc.ctc_loss_grad(d2s.to_tensor([3.0]), one, one).numpy().reshape([4]).tolist()
+    [3.0, 3.0, 3.0, 3.0]
+    """
+
+
+@ctc_loss_grad.rule("infer")
+def _(cotangent, scores, slopes):
+    return scores
+
+
+@ctc_loss_grad.rule("kernel")
+def _(cotangent, scores, slopes, out):
+    row = "(piece * n1 + b) * n2 + k"
+    loops = "for piece in range(lo, hi):\n    for b in range(n1):\n        for k in range(n2):\n"
+    body = f"{loops}            out[{row}] = slopes[{row}] * cotangent[b]\n"
+    return [(d,) for d in scores.shape], body, Share("n0", "1 + 16384 // (1 + n1 * n2)"), ""

@@ -139,18 +139,18 @@ def _(g, out, cotangent, x, label, top, rest, axis, ignore_index):
     def line(of, like):
         return OPS["spread"](of, like, axis, False)
 
+    def seen(lines):
+        return OPS["where"](OPS["equal"](OPS["reshape_like"](label, lines), ignore_index), 0.0, lines)
+
     def of_cotangent():
-        one = pick_class(g, label, axis, ignore_index)
-        kept = OPS["where"](OPS["equal"](label, ignore_index), 0.0, OPS["sum"](g * softmaxes(), axis))
-        return kept - one
+        return seen(OPS["sum"](g * softmaxes(), axis)) - pick_class(g, label, axis, ignore_index)
 
     @functools.cache
     def softmaxes():
         return OPS["exp"](x - line(top, x) - line(rest, x))
 
     def of_x():
-        scaled = OPS["where"](OPS["equal"](label, ignore_index), 0.0, cotangent)
-        return line(scaled, x) * OPS["softmax_grad"](g, softmaxes(), axis)
+        return line(seen(cotangent), x) * OPS["softmax_grad"](g, softmaxes(), axis)
 
     return of_cotangent, of_x, None, None, None
 

@@ -141,7 +141,7 @@ def _(g, out, x, *affine, dims, centred, epsilon, weighted, shifted):
     def of_x():
         return layer_norm_grad(g, x, out[1], out[2], *affine[:weighted], dims=dims, centred=centred)
 
-    return _pull(of_x, lambda: layer_norm_affine(g, x, out[1], out[2], dims), weighted, shifted)
+    return _pull(of_x, lambda: layer_norm_affine(g, x, out[1], out[2], dims, centred), weighted, shifted)
 
 
 @op(paddle=None)
@@ -167,22 +167,22 @@ def _(cotangent, x, means, scales, *weight, dims, centred):
 
 
 @op(paddle=None)
-def layer_norm_affine(cotangent, x, means, scales, dims: int):
+def layer_norm_affine(cotangent, x, means, scales, dims: int, centred: bool):
     """The gradients of `layer_norm_` with respect to weight and bias.
 
     >>> x, zero, one = d2s.to_tensor([[-1.0, 1.0]]), d2s.to_tensor([0.0]), d2s.to_tensor([1.0])
-    >>> d2s.ops.norm.layer_norm_affine(x, x, zero, one, 1)[0].numpy().tolist()
+    >>> d2s.ops.norm.layer_norm_affine(x, x, zero, one, 1, True)[0].numpy().tolist()
     [1.0, 1.0]
     """
 
 
 @layer_norm_affine.rule("infer")
-def _(cotangent, x, means, scales, dims):
+def _(cotangent, x, means, scales, dims, centred):
     return (Type(x.dtype, _split(x, dims)[0]),) * 2
 
 
 @layer_norm_affine.rule("kernel")
-def _(cotangent, x, means, scales, *out, dims):
+def _(cotangent, x, means, scales, *out, dims, centred):
     return _affine_kernel("means[e]", "scales[e]", _line_groups(x, dims, turned=True), by_row=True)
 
 

@@ -162,7 +162,8 @@ class Op:
     def rule(self, kind: str) -> Callable[[Rule], Rule]:
         """Declares one of the op's rules: canonical, infer, requires, scalar, lines, kernel, followed, fault, vjp.
 
-        And `besides`: a function with the op's arguments and more that Paddle has, which says what those come to in ops.
+        And `besides`: a function with the op's arguments and more that Paddle has, which says what those come to in ops;
+        `composed`, for the gradient of a gradient: what all results come to in ops that have gradients.
         """
 
         def declare(function: Rule) -> Rule:

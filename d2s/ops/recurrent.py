@@ -178,7 +178,7 @@ def _(g, out, gates, weight, start, *more, cell, reverse, time_major, masked):
     def pulled(n):
         def cotangent():
             if not found:
-                found.extend(recurrent_grad(g, transpose(weight, (1, 0)), start, *out, *more, **how))
+                found.extend(recurrent_grad(g, transpose(weight, (1, 0)), start, *out, gates, *more, **how))
             return found[n]
 
         return cotangent
@@ -198,6 +198,7 @@ def recurrent_grad(
     start,
     states,
     saved,
+    gates,
     *more,
     cell: str,
     reverse: bool = False,
@@ -207,17 +208,17 @@ def recurrent_grad(
     """The gradients of `recurrent_`: of gates and first states; then the state before every step, and what is a cell's own.
 
     That is the gradient of the first cells of an "lstm", and of what came from the state to the gates of a "gru". The weight
-    is transposed.
+    is transposed. The gates are not read, but for the gradient of this.
 
     >>> one, states = d2s.ones([1, 2, 1]), d2s.to_tensor([[[1.0], [2.0]]])
-    >>> found = d2s.ops.recurrent.recurrent_grad(one, d2s.ones([1, 1]), d2s.zeros([1, 1]), states, states, cell="relu")
+    >>> found = d2s.ops.recurrent.recurrent_grad(one, d2s.ones([1, 1]), d2s.zeros([1, 1]), states, states, one, cell="relu")
     >>> found[0].numpy().reshape([2])
     array([2., 1.], dtype=float32)
     """
 
 
 @recurrent_grad.rule("infer")
-def _(cotangent, weight, start, states, saved, *more, cell, reverse, time_major, masked):
+def _(cotangent, weight, start, states, saved, gates, *more, cell, reverse, time_major, masked):
     (width, size), steps = weight.shape, saved.shape[:2]
     gates, before = Type(saved.dtype, (*steps, width)), Type(saved.dtype, (*steps, size))
     return gates, start, before, *{"lstm": (start,), "gru": (gates,)}.get(cell, ())
@@ -284,7 +285,7 @@ def _undone(cell: str, masked: bool) -> str:
 
 
 @recurrent_grad.rule("kernel")
-def _(cotangent, weight, start, states, saved, *rest, cell, reverse, time_major, masked):
+def _(cotangent, weight, start, states, saved, gates, *rest, cell, reverse, time_major, masked):
     extents, head, share = _frame(saved, start, time_major)
     lstm, step, short = cell == "lstm", _step(reverse, time_major), saved.dtype.short
     cells = f"cells_were = {short}_in(at(more0, first * n2) if s == 0 else at(states, plane + ({step['before']}) * n2))"

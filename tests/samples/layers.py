@@ -123,5 +123,8 @@ SAMPLES = {
     "unlearnt": Listed(lambda x: x, lambda make: [([make(2, 3)], {}), ([make()], {})], smooth=False),
     "resized": Listed(resized, resizings, "f", ulps=16),
     "unresized": Listed(unresized, unresizings, "f", ulps=32),
+    "ctc_loss_grad": Listed(
+        lambda g, x, slopes: slopes * g[None, :, None], lambda make: [([make(3), make(2, 3, 4), make(2, 3, 4)], {})], "f"
+    ),
     "ctc": Listed(ctc, alignments, "f", ulps=64, smooth=False),
 }

@@ -70,7 +70,7 @@ def layer_norm_gradients(make):
             yield [make(5, 7), x, *line_statistics(x, 1, centred), *weight], {"dims": 1, "centred": centred}
 
 
-def layer_norm_affine(g, x, means, scales, dims):
+def layer_norm_affine(g, x, means, scales, dims, centred):
     axes = tuple(range(x.ndim - dims, x.ndim))
     y = (x.astype(np.float64) - np.expand_dims(means, axes)) * np.expand_dims(scales, axes)
     rows = tuple(range(x.ndim - dims))
@@ -80,7 +80,7 @@ def layer_norm_affine(g, x, means, scales, dims):
 def layer_norm_affines(make):
     for shape, dims in [((70, 7), 1), ((2, 3, 66), 2)]:
         x = make(*shape)
-        yield [make(*shape), x, *line_statistics(x, dims)], {"dims": dims}
+        yield [make(*shape), x, *line_statistics(x, dims)], {"dims": dims, "centred": True}
 
 
 # --- over groups of channels

@@ -69,7 +69,7 @@ def pulled_step(cell, g, of_cell, z, was, kept_was, shown):
     return gates, gates, 0.0, of_cell
 
 
-def pulled(cotangent, weight, start, found, saved, *more, cell, reverse, time_major, masked):
+def pulled(cotangent, weight, start, found, saved, given, *more, cell, reverse, time_major, masked):
     def planes(a):
         a = a.astype(np.float64) if cell == "lstm" else a.astype(np.float64)[None]
         return a.swapaxes(1, 2) if time_major else a
@@ -118,7 +118,7 @@ def gradient_cases(make):
     for how in KINDS:
         gates, weight, start, *more = inputs(make, how["cell"], how["masked"], how["time_major"])
         found, saved = states(gates, weight, start, *more, **how)
-        yield [make(*found.shape), np.ascontiguousarray(weight.T), start, found, saved, *more], how
+        yield [make(*found.shape), np.ascontiguousarray(weight.T), start, found, saved, gates, *more], how
 
 
 SAMPLES = {

@@ -124,6 +124,21 @@ def cumprod_pulled(g, x, y, axis):
     return found
 
 
+def linear_scan(a, x, axis, reverse=False):
+    """By the recurrence, place by place."""
+    found, xs = (np.moveaxis(v, axis, 0).copy() for v in (a, x))
+    order = range(len(found) - 2, -1, -1) if reverse else range(1, len(found))
+    for k in order:
+        found[k] += xs[k + 1] * found[k + 1] if reverse else xs[k] * found[k - 1]
+    return np.moveaxis(found, 0, axis)
+
+
+def linear_scans(make):
+    for shape, axis in [((5,), 0), ((3, 4), 0), ((2, 3, 70), 1), ((0, 2), 0), ((2, 0), 0)]:
+        for reverse in (False, True):
+            yield [make(*shape), make(*shape)], {"axis": axis, "reverse": reverse}
+
+
 def log_cumsum(x, axis):
     return np.log(np.cumsum(np.exp(x.astype(np.float64)), axis)).astype(x.dtype)
 
@@ -178,6 +193,7 @@ SAMPLES = {
     "cumprod_grad": Listed(cumprod_pulled, scan_gradients(np.cumprod), "f", ulps=64),
     "cummax": Listed(extreme_scan(np.maximum), along_one, "f"),
     "cummin": Listed(extreme_scan(np.minimum), along_one, "f"),
+    "linear_scan": Listed(linear_scan, linear_scans, "f", ulps=64),
     "logcumsumexp": Listed(log_cumsum, scans, "f", ulps=8),
     "logcumsumexp_grad": Listed(log_cumsum_pulled, scan_gradients(log_cumsum), "f", ulps=64),
     "argmax": Listed(first_of(np.argmax), along_one, "if"),
