@@ -10,11 +10,14 @@ import inspect
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from d2s.errors import ArgumentError, brief
+
+LINE = 64  # bytes of the cache that come together
+LARGE = 1 << 16  # bytes of an array for whose sake it is worth a little time where it begins
 
 
 @functools.cache
@@ -45,16 +48,32 @@ def check(name: str, shape: Sequence[int], dtype: np.dtype) -> None:
 def allocated(name: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """A new array of any values, for a result of `name` whose size was checked."""
     try:
-        return np.empty(shape, dtype)
+        return _on_a_line(np.empty, shape, dtype)
     except (MemoryError, ValueError):
         raise _no_room(name, shape, dtype) from None
+
+
+def _on_a_line(new: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """A large array begins where a line of the cache does: each vector that lies on two lines is read, or written, twice."""
+    size = math.prod(shape) * dtype.itemsize
+    if size < LARGE:
+        return new(shape, dtype)
+    room = new(size + LINE, np.uint8)
+    return np.ndarray(shape, dtype, room, -room.__array_interface__["data"][0] % LINE)
+
+
+def copied(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """A copy in a dtype, in row-major order."""
+    found = _on_a_line(np.empty, array.shape, dtype)
+    np.copyto(found, array, casting="unsafe")
+    return found
 
 
 def zeros(name: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """A new array of zeros that `name` makes."""
     check(name, shape, dtype)
     try:
-        return np.zeros(shape, dtype)
+        return _on_a_line(np.zeros, shape, dtype)
     except (MemoryError, ValueError):
         raise _no_room(name, shape, dtype) from None
 

@@ -155,7 +155,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         wanted = types.dtype(found.dtype if dtype is None else dtype)
         with np.errstate(over="ignore"):
             exact = found.dtype.kind != "f" or wanted.kind != "i"
-            held = np.array(found, wanted.numpy, order="C") if exact else None
+            held = memory.copied(found, wanted.numpy) if exact else None
     except (ValueError, OverflowError, MemoryError, RecursionError) as error:
         raise ArgumentError("D2S0004", f"to_tensor(): {error}") from None
     if held is not None:

@@ -180,6 +180,7 @@ def layout(
     api = _numpy_api()
     words = {"tensor_type": id(tensor), "array_at": at["array"], "stop_at": at["stopped"], "node_at": at["node"]}
     words |= {"float_type": id(float), "int_type": id(int), "new_array": api[94], "array_type": api[2]}
+    words |= {"set_base": api[282], "byte_descr": id(_BYTE), "size_at": _size_of_item()}
     words |= {"true": id(True), "false": id(False), "none": id(None), "order": id(classes.order), "mode": id(classes.mode)}
     words |= {"tensor_template": templates[0].ctypes.data, "node_template": templates[1].ctypes.data}
     words |= {f"{name}_at": node_at[name] for name in filled} | {"recording": id(_RECORDING)}
@@ -188,6 +189,15 @@ def layout(
 
 
 _RECORDING = sys.intern("recording")
+_BYTE = np.dtype(np.uint8)
+
+
+def _size_of_item() -> int:
+    """Where a dtype keeps the bytes of an element."""
+    for at in (32, 40):  # NumPy 1, NumPy 2
+        if all(ctypes.c_int32.from_address(id(d) + at).value == d.itemsize for d in map(np.dtype, ("u1", "f2", "i4", "f8"))):
+            return at
+    raise NotImplementedError("dtypes are laid out in another way than known")
 
 
 def offsets(cls: type) -> dict[str, int]:
@@ -240,7 +250,7 @@ def _numpy_api() -> Any:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = pointer(core._ARRAY_API, None)
-    return (ctypes.c_int64 * 100).from_address(table or 0)
+    return (ctypes.c_int64 * 300).from_address(table or 0)
 
 
 def usable(classes: Classes) -> bool:

@@ -7,13 +7,74 @@ True
 """
 
 TEXT = """
-; A fresh array.
+; A fresh array; a large one begins where a line of the cache does.
 define internal ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims) {
+entry:
+  %size_at = i64 at %head[size_at]
+  %size_p = getelementptr i8, ptr %descr, i64 %size_at
+  %size = load i32, ptr %size_p
+  %item = zext i32 %size to i64
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %dim]
+  %bytes = phi i64 [%item, %entry], [%product, %dim]
+  %more = icmp slt i64 %i, %rank
+  br i1 %more, label %dim, label %whole
+dim:
+  %d = i64 at %dims[%i]
+  %product = mul i64 %bytes, %d
+  %i1 = add i64 %i, 1
+  br label %next
+whole:
+  %large = icmp sge i64 %bytes, LARGE_ARRAY
+  br i1 %large, label %spacious, label %small
+small:
+  %plain = call ptr @array_in(ptr %head, ptr %descr, i64 %rank, ptr %dims, ptr null)
+  ret ptr %plain
+spacious:
+  %a = call ptr @aligned(ptr %head, ptr %descr, i64 %rank, ptr %dims, i64 %bytes)
+  ret ptr %a
+}
+
+; An array in memory that is given, or, where that is null, in memory of its own.
+define internal ptr @array_in(ptr %head, ptr %descr, i64 %rank, ptr %dims, ptr %memory) {
   call void @Py_IncRef(ptr %descr)
   %new = ptr at %head[new_array]
   %type = ptr at %head[array_type]
   %rank32 = trunc i64 %rank to i32
-  %a = call ptr %new(ptr %type, ptr %descr, i32 %rank32, ptr %dims, ptr null, ptr null, i32 0, ptr null)
+  %own = icmp eq ptr %memory, null
+  %flags = select i1 %own, i32 0, i32 CARRAY
+  %a = call ptr %new(ptr %type, ptr %descr, i32 %rank32, ptr %dims, ptr null, ptr %memory, i32 %flags, ptr null)
+  ret ptr %a
+}
+
+; An array in the memory of an array of bytes that is a little larger, and goes with it.
+define internal ptr @aligned(ptr %head, ptr %descr, i64 %rank, ptr %dims, i64 %bytes) {
+entry:
+  %count = alloca i64
+  %room = add i64 %bytes, CACHE_LINE
+  store i64 %room, ptr %count
+  %byte = ptr at %head[byte_descr]
+  %base = call ptr @array_in(ptr %head, ptr %byte, i64 1, ptr %count, ptr null)
+  %none = icmp eq ptr %base, null
+  br i1 %none, label %no, label %inside
+inside:
+  %begin = i64 at %base[2]
+  %behind = add i64 %begin, CACHE_LINE
+  %rest = urem i64 %begin, CACHE_LINE
+  %line = sub i64 %behind, %rest
+  %memory = inttoptr i64 %line to ptr
+  %a = call ptr @array_in(ptr %head, ptr %descr, i64 %rank, ptr %dims, ptr %memory)
+  %lost = icmp eq ptr %a, null
+  br i1 %lost, label %back, label %own
+back:
+  call void @Py_DecRef(ptr %base)
+  br label %no
+no:
+  ret ptr null
+own:
+  %set_base = ptr at %head[set_base]
+  %failed = call i32 %set_base(ptr %a, ptr %base)
   ret ptr %a
 }
 

@@ -10,12 +10,16 @@ that Python fills and these texts read is listed here, word by word.
 
 import re
 
+from d2s.memory import LARGE, LINE
+
 MULTIPLIER = 0x9E3779B97F4A7C15  # mixes the words of a call into the number of a bucket
+CARRAY = 0x501  # flags of an array whose memory somebody else has: in rows, aligned, writable
 REGISTERS = 64  # what a kernel may be given: addresses and extents
 
 # Words of a door's head, of a case, of a template: names for the text below, and the order Python fills them in.
 HEAD = (
     *("tensor_type", "array_at", "stop_at", "node_at", "float_type", "int_type", "new_array", "array_type"),
+    *("set_base", "byte_descr", "size_at"),
     *("true", "false", "none", "tensor_template", "node_template", "edges_at", "order_at", "op_at", "attrs_at", "saved_at"),
     *("code_at", "at_at", "order", "mode", "recording", "arrays", "op"),
     *("top_at", "through_at", "frame_code", "frame_back", "frame_instruction", "frame_owner", "code_type", "code_start"),
@@ -83,5 +87,6 @@ def whole(*parts: str) -> str:
     """Parts and what they declare, as LLVM takes it."""
     operands = "[" + ", ".join(f"i32 {k}" for k in range(REGISTERS)) + "]"
     filled = {"OPERANDS": operands, "FIRST_ITEM": str(tuple.__basicsize__ // 8), "BUCKETS_AT": str(HEAD.index("buckets"))}
+    filled |= {"LARGE_ARRAY": str(LARGE), "CACHE_LINE": str(LINE), "CARRAY": str(CARRAY)}
     filled["MULTIPLIER"] = str(MULTIPLIER - (1 << 64))
     return expanded(re.sub("|".join(filled), lambda m: filled[m.group()], "\n".join([DECLARED, *parts])))

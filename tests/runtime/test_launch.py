@@ -506,3 +506,23 @@ def test_the_interpreters_launch_is_the_same_kernel(way):
     kinds = [launch.type_of(a) for a in (x.array, y.array)]
     for found in thrice(d2s.multiply, x, y):
         assert same_bits(found.array, launch.run(d2s.multiply, kinds, (x.array, y.array), {}))
+
+
+@pytest.mark.parametrize("rows", [1 << 14, (1 << 14) + 1, 1 << 18])
+def test_large_arrays_begin_where_a_line_of_the_cache_does(rows):
+    """Whoever makes them: Python, a door from the second call on, or a graph's call."""
+    x = d2s.to_tensor(np.arange(rows, dtype=np.float32))
+    doubled = d2s.jit.to_static(lambda x: x * 2.0)
+    made = [x, d2s.zeros([rows]), *(x + x for _ in range(4)), *(doubled(x) for _ in range(4))]
+    assert [t.array.ctypes.data % 64 for t in made] == [0] * len(made)
+    assert all(np.array_equal(t.array, 2 * x.array) and t.array.flags.writeable for t in made[2:10])
+
+
+def test_the_memory_of_a_large_array_goes_with_it():
+    x = d2s.ones([1 << 20])
+    for _ in range(4):
+        y = x + x
+    room = weakref.ref(y.array.base)
+    assert room() is not None
+    del y
+    assert room() is None
