@@ -23,11 +23,11 @@ from d2s.ops.matmul import matmul
 from d2s.ops.op import Share, flag, op
 from d2s.ops.shapes import broadcast
 from d2s.ops.softmax import FINITE, floats, softmax_grad
-from d2s.ops.tree import SUM, extreme, over_a_run
+from d2s.ops.tree import SUM, Part, extreme, over_a_run
 from d2s.types import Shape, Type
 
 QUERIES, KEYS = 128, 128  # of a block
-_DOT = over_a_run("dot_of", "x, y", "x[k] * y[k]", SUM)
+_DOT = over_a_run("dot_of", "x, y", [Part("x[k] * y[k]", SUM)])
 
 
 @op(paddle=None)
@@ -174,7 +174,11 @@ for part in range(lo, hi if panels != 0 else lo):
         out1[piece * n1 + first + i] = finite(top[i]) + vm.log(whole[i])
 free_memory(panels)
 """
-    above = FINITE + over_a_run("peak_of", "x", "x[k]", extreme("max", query.dtype)) + over_a_run("sum_of", "x", "x[k]", SUM)
+    above = (
+        FINITE
+        + over_a_run("peak_of", "x", [Part("x[k]", extreme("max", query.dtype))])
+        + over_a_run("sum_of", "x", [Part("x[k]", SUM)])
+    )
     share = Share(f"n0 * n2 * ((n1 + {QUERIES - 1}) // {QUERIES})", "1 + 131072 // (1 + n3 * n4)")
     return [*_extents(query, key)], body, share, above + _TURN
 

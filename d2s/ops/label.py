@@ -15,7 +15,7 @@ from d2s.ops.lines import SUM, Do, Each, Let, Step, Total, kernel, put
 from d2s.ops.op import OPS, Op, Share, op
 from d2s.ops.reduce import kept_shape
 from d2s.ops.softmax import along, floats, one_axis, peak_of
-from d2s.ops.tree import over_a_run
+from d2s.ops.tree import Part, over_a_run
 from d2s.types import Shape, Type
 
 PLACE = """\
@@ -292,7 +292,7 @@ def _(x, label, ignore_index):
 @mean_of_seen.rule("kernel")
 def _(x, label, out, ignore_index):
     body = f"out[0] = sum_of(x, 0, n0) / T(count_of(label, n1, {ignore_index}))\n"
-    return [x.shape, label.shape], body, None, _COUNTED + over_a_run("sum_of", "x", "x[k]", SUM)
+    return [x.shape, label.shape], body, None, _COUNTED + over_a_run("sum_of", "x", [Part("x[k]", SUM)])
 
 
 @mean_of_seen.rule("vjp")

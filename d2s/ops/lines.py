@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from d2s.ops.op import Op, Rule, Share
-from d2s.ops.tree import SUM, WIDTH, Join, over_a_run, over_columns, over_runs
+from d2s.ops.tree import SUM, WIDTH, Join, Part, over_a_run, over_columns, over_runs
 from d2s.types import Dim, Shape
 
 __all__ = ["SUM", "Do", "Each", "Group", "Let", "Total", "along_lines", "groups_of", "kernel", "product", "put"]
@@ -80,6 +80,38 @@ class Each(NamedTuple):
 Step = Total | Let | Do | Each
 
 
+class Sweep(NamedTuple):
+    """Totals of which none uses another, so that each element need be read but once."""
+
+    totals: tuple[Total, ...]
+
+    @property
+    def name(self) -> str:
+        return "_and_".join(total.name for total in self.totals)
+
+    @property
+    def given(self) -> list[str]:
+        return list(dict.fromkeys(name for total in self.totals for name in total.given.split(", ")))
+
+    @property
+    def uses(self) -> list[str]:
+        return list(dict.fromkeys(name for total in self.totals for name in total.uses))
+
+    @property
+    def each_run(self) -> dict[str, str]:
+        return dict(pair for total in self.totals for pair in total.each_run)
+
+    def parts(self, value: str) -> list[Part]:
+        """How each is joined; `value` says what a value of the line is called, of a name."""
+        return [Part(t.element.format(**{name: value.format(name) for name in t.uses}), t.join) for t in self.totals]
+
+    def takes(self, total: Total) -> bool:
+        return not {t.name for t in self.totals} & set(total.uses)
+
+
+Swept = Sweep | Let | Do | Each
+
+
 def groups_of(shape: Shape, axis: tuple[int, ...]) -> list[Group]:
     """The groups of a shape; one that is reduced is always among them."""
     groups: list[Group] = [] if axis else [Group(True, (1,))]
@@ -98,10 +130,11 @@ def kernel(steps: Sequence[Step], groups: Sequence[Group]) -> tuple[list[tuple[D
     kept = [k for k, group in enumerate(groups) if not group.reduced]
     form = _Columns if not groups[-1].reduced else _Run if len(reduced) == 1 else _Runs
     found = form(kept, reduced)
-    passes = [step for step in steps if isinstance(step, Total | Each)]
+    swept = found.swept(steps)
+    passes = [step for step in swept if isinstance(step, Sweep | Each)]
     found.first = passes[0] if len(passes) > 1 else None
-    body = "".join(f"{line}\n" for line in found.body(steps))
-    above = "".join(found.function(step) for step in steps if isinstance(step, Total))
+    body = "".join(f"{line}\n" for line in found.body(swept))
+    above = "".join(found.function(step) for step in swept if isinstance(step, Sweep))
     return [g.dims for g in groups], body, Share(found.pieces, f"1 + {GRAIN} // (1 + {found.elements})"), above
 
 
@@ -154,7 +187,8 @@ class _Form:
     """How lines lie in memory: which groups are kept, which are reduced."""
 
     line = "piece"
-    first: Step | None = None  # of several passes over a line
+    first: Swept | None = None  # of several passes over a line
+    side_by_side = False
 
     def __init__(self, kept: list[int], reduced: list[int]) -> None:
         self.kept, self.reduced = kept, reduced
@@ -168,29 +202,45 @@ class _Form:
     def value(self, name: str) -> str:
         return name
 
-    def arguments(self, step: Total) -> str:
-        return ", ".join([step.given, *step.uses, *(value for _, value in step.each_run)])
-
-    def parameters(self, step: Total) -> str:
-        return ", ".join([step.given, *step.uses, *(name for name, _ in step.each_run)])
-
-    def body(self, steps: Sequence[Step]) -> list[str]:
-        return ["for piece in range(lo, hi):", *indented([line for step in steps for line in self.lines(step)])]
-
-    def lines(self, step: Step) -> list[str]:
-        if isinstance(step, Total):
-            found = self.total(step)
-        elif isinstance(step, Let):
-            found = [f"{step.name} = {self.text(step.value)}"]
-        else:
-            return [self.text(step.text)] if isinstance(step, Do) else self.each(step)
-        self.values.add(step.name)
+    def swept(self, steps: Sequence[Step]) -> list[Swept]:
+        """The steps with sweeps in the place of totals: neighbours that do not use each other share one."""
+        found: list[Swept] = []
+        for step in steps:
+            before = found[-1] if found else None
+            if not isinstance(step, Total):
+                found.append(step)
+            elif isinstance(before, Sweep) and before.takes(step) and not self.side_by_side:
+                found[-1] = Sweep((*before.totals, step))
+            else:
+                found.append(Sweep((step,)))
         return found
 
-    def function(self, step: Total) -> str:
+    def arguments(self, step: Sweep) -> str:
+        return ", ".join([*step.given, *step.uses, *step.each_run.values()])
+
+    def parameters(self, step: Sweep) -> str:
+        return ", ".join([*step.given, *step.uses, *step.each_run])
+
+    def body(self, steps: Sequence[Swept]) -> list[str]:
+        return ["for piece in range(lo, hi):", *indented([line for step in steps for line in self.lines(step)])]
+
+    def lines(self, step: Swept) -> list[str]:
+        if isinstance(step, Do):
+            return [self.text(step.text)]
+        if isinstance(step, Each):
+            return self.each(step)
+        if isinstance(step, Let):
+            found = [f"{step.name} = {self.text(step.value)}"]
+            self.values.add(step.name)
+            return found
+        found = self.total(step)
+        self.values |= {total.name for total in step.totals}
+        return found
+
+    def function(self, step: Sweep) -> str:
         raise NotImplementedError
 
-    def total(self, step: Total) -> list[str]:
+    def total(self, step: Sweep) -> list[str]:
         raise NotImplementedError
 
     def each(self, step: Each) -> list[str]:
@@ -204,13 +254,12 @@ class _Run(_Form):
         super().__init__(kept, reduced)
         self.known |= {"first": f"piece * n{reduced[0]}", "step": "1"}
 
-    def function(self, step: Total) -> str:
-        element = step.element.format(**{name: name for name in step.uses})
-        return over_a_run(f"{step.name}_of", self.parameters(step), element, step.join, step is self.first)
+    def function(self, step: Sweep) -> str:
+        return over_a_run(f"{step.name}_of", self.parameters(step), step.parts("{}"), step is self.first)
 
-    def total(self, step: Total) -> list[str]:
-        run = f"n{self.reduced[0]}"
-        return [f"{step.name} = {step.name}_of({self.arguments(step)}, piece * {run}, {run})"]
+    def total(self, step: Sweep) -> list[str]:
+        found, run = ", ".join(total.name for total in step.totals), f"n{self.reduced[0]}"
+        return [f"{found} = {step.name}_of({self.arguments(step)}, piece * {run}, {run})"]
 
     def each(self, step: Each) -> list[str]:
         run = f"n{self.reduced[0]}"
@@ -220,19 +269,22 @@ class _Run(_Form):
 class _Runs(_Form):
     """A line is several runs of memory, one for each index of the outer reduced groups."""
 
-    def body(self, steps: Sequence[Step]) -> list[str]:
+    def body(self, steps: Sequence[Swept]) -> list[str]:
         inside = [*_divided("piece", self.kept), *(line for step in steps for line in self.lines(step))]
-        return ["lanes, chunks = local64(), local64()", "for piece in range(lo, hi):", *indented(inside)]
+        most = max((len(step.totals) for step in steps if isinstance(step, Sweep)), default=0)
+        arrays = [f"lanes{p}, chunks{p} = local64(), local64()" for p in range(most)]
+        return [*arrays, "for piece in range(lo, hi):", *indented(inside)]
 
-    def function(self, step: Total) -> str:
-        element = step.element.format(**{name: name for name in step.uses})
-        return over_runs(f"{step.name}_of", self.parameters(step), element, step.join)
+    def function(self, step: Sweep) -> str:
+        return over_runs(f"{step.name}_of", self.parameters(step), step.parts("{}"))
 
-    def total(self, step: Total) -> list[str]:
-        last, name = self.reduced[-1], f"{step.name}_of"
-        run = [f"{name}({self.arguments(step)}, e, ({_flat(last - 1)}) * n{last}, n{last}, lanes, chunks)", f"e += n{last}"]
-        inside = nested(self.reduced[:-1], run)
-        return ["e = 0", f"{name}_start(lanes, chunks)", *inside, f"{step.name} = {name}_end(e, lanes, chunks)"]
+    def total(self, step: Sweep) -> list[str]:
+        last, name, count = self.reduced[-1], f"{step.name}_of", len(step.totals)
+        arrays = ", ".join(f"lanes{p}, chunks{p}" for p in range(count))
+        run = [f"{name}({self.arguments(step)}, e, ({_flat(last - 1)}) * n{last}, n{last}, {arrays})", f"e += n{last}"]
+        begin = [f"{name}_start{p}(lanes{p}, chunks{p})" for p in range(count)]
+        end = [f"{total.name} = {name}_end{p}(e, lanes{p}, chunks{p})" for p, total in enumerate(step.totals)]
+        return ["e = 0", *begin, *nested(self.reduced[:-1], run), *end]
 
     def each(self, step: Each) -> list[str]:
         last = self.reduced[-1]
@@ -243,6 +295,8 @@ class _Runs(_Form):
 class _Columns(_Form):
     """Lines stand side by side: a value of the line is an array of 64."""
 
+    side_by_side = True
+
     def __init__(self, kept: list[int], reduced: list[int]) -> None:
         super().__init__(kept, reduced)
         *self.outer, self.last = kept
@@ -252,8 +306,8 @@ class _Columns(_Form):
         self.known["line"] = f"piece * n{self.last} + column + j" if self.outer else "column + j"
         self.known |= {"first": f"{self.base()} + j", "step": f"n{self.last}"}
 
-    def body(self, steps: Sequence[Step]) -> list[str]:
-        lines = [f"{s.name} = {getattr(s, 'local', 'local64')}()" for s in steps if isinstance(s, (Total, Let))]
+    def body(self, steps: Sequence[Swept]) -> list[str]:
+        lines = [f"{s.name} = {getattr(s, 'local', 'local64')}()" for s in steps if isinstance(s, Sweep | Let)]
         lines += ["lanes, chunks = local4096(), local4096()", f"blocks, rows = {self.blocks}, {product(self.reduced)}"]
         inside = [f"column, piece = part % blocks * {WIDTH}, part // blocks", *_divided("piece", self.outer)]
         inside += [f"width = select(n{self.last} - column < {WIDTH}, n{self.last} - column, {WIDTH})"]
@@ -263,7 +317,7 @@ class _Columns(_Form):
     def value(self, name: str) -> str:
         return f"{name}[j]"
 
-    def lines(self, step: Step) -> list[str]:
+    def lines(self, step: Swept) -> list[str]:
         if isinstance(step, Let):
             self.values.add(step.name)
             step = Do(f"{self.value(step.name)} = {step.value}")
@@ -271,10 +325,10 @@ class _Columns(_Form):
             return ["for j in range(width):", f"    {self.text(step.text)}"]
         return super().lines(step)
 
-    def function(self, step: Total) -> str:
-        element = step.element.format(**{name: f"{name}[j]" for name in step.uses})
-        plain = not step.uses and not step.by_row
-        return over_columns(f"{step.name}_of", self.parameters(step), element, step.join, plain, self.address())
+    def function(self, step: Sweep) -> str:
+        (only,), (part,) = step.totals, step.parts("{}[j]")
+        plain = not only.uses and not only.by_row
+        return over_columns(f"{step.name}_of", self.parameters(step), *part, plain, self.address())
 
     def address(self) -> list[str]:
         """How a total finds row e, and how many rows follow evenly."""
@@ -294,10 +348,10 @@ class _Columns(_Form):
         groups = range(self.last + 1)
         return ", ".join([*(f"n{k}" for k in groups), *(f"i{k}" for k in self.outer), "column"])
 
-    def arguments(self, step: Total) -> str:
+    def arguments(self, step: Sweep) -> str:
         return f"{super().arguments(step)}, {self.frame()}"
 
-    def parameters(self, step: Total) -> str:
+    def parameters(self, step: Sweep) -> str:
         return f"{super().parameters(step)}, {self.frame()}"
 
     def base(self) -> str:
@@ -305,7 +359,7 @@ class _Columns(_Form):
         inner = self.reduced[-1]
         return f"({_flat(inner - 1)}) * n{inner} * n{self.last} + column" if inner else "column"
 
-    def total(self, step: Total) -> list[str]:
+    def total(self, step: Sweep) -> list[str]:
         call = f"{step.name}_of({self.arguments(step)}, rows, n{self.last}, width, lanes, chunks)"
         return [call, "for j in range(width):", f"    {step.name}[j] = chunks[j]"]
 

@@ -60,8 +60,8 @@ def pulled(weighted: bool, centred: bool, at: str, factor: str, run: tuple[str, 
     given, each_run = "cotangent, x" + (", weight0" if weighted else ""), ((run,) if weighted else ())
     parts = Total("parts", SUM, given, f"(cotangent[k]{weight}) * (x[k] - {{mean}})", ("mean",), each_run=each_run)
     common = Total("common", SUM, given, f"cotangent[k]{weight}", each_run=each_run)
-    steps: list[Step] = [parts, Let("tilt", "{parts} * {scale} * {scale} / {count}")]
-    steps += [common, Let("shift", "{common} / {count}")] if centred else [Let("shift", "T(0)")]
+    steps: list[Step] = [parts, common, Let("shift", "{common} / {count}")] if centred else [parts, Let("shift", "T(0)")]
+    steps += [Let("tilt", "{parts} * {scale} * {scale} / {count}")]
     weight = f" * weight0[{at}]" if weighted else ""
     return [*steps, Each(f"out[k] = (cotangent[k]{weight} - {{shift}} - (x[k] - {{mean}}) * {{tilt}}) * {{scale}}")]
 

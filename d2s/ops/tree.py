@@ -7,11 +7,12 @@ maxima and minima go the same way. A `Join` says what stands in an empty lane: j
 In: a join and the text of the element at flat index k. Out: the text of functions that join elements, for kernels to call:
 of one run of memory, of several runs one after the other, or of columns side by side. `given` names what else they are handed.
 
->>> [line for line in over_a_run("total", "x", "x[k]", SUM).splitlines() if line.startswith("def")]
+>>> [line for line in over_a_run("total", "x", [Part("x[k]", SUM)]).splitlines() if line.startswith("def")]
 ['def total_chunk(x, at, count):', 'def total(x, at, count):']
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from d2s.types import DType
@@ -47,110 +48,143 @@ def _least(name: str, of: DType) -> str:
     return str((0 if unsigned else -(1 << bits - 1)) if name == "max" else (1 << bits - (not unsigned)) - 1)
 
 
-def over_a_run(name: str, given: str, element: str, join: Join, ahead: bool = False) -> str:
-    """`name(given, at, count)`: elements at ... at + count - 1 joined.
+class Part(NamedTuple):
+    """One of the ways in which the elements of a line are joined: the text of one, and how."""
+
+    element: str
+    join: Join
+
+
+class _Each:
+    """Lines of a text for each of some parts: {p} is its number, {joined} what `a` and `b` come to."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
+
+    def __call__(self, line: str, a: str = "", b: str = "") -> str:
+        return "\n".join(self._filled(line, a, b))
+
+    def listed(self, text: str) -> str:
+        return ", ".join(self._filled(text))
+
+    def _filled(self, line: str, a: str = "", b: str = "") -> list[str]:
+        found = []
+        for p, (element, join) in enumerate(self.parts):
+            known = {"p": p, "element": element, "join": join.name, "start": join.start}
+            joined = join.text.format(a=a.format(**known), b=b.format(**known))
+            found.append(line.format(**known, joined=joined))
+        return found
+
+
+def over_a_run(name: str, given: str, parts: Sequence[Part], ahead: bool = False) -> str:
+    """`name(given, at, count)`: elements at ... at + count - 1 joined, in each of some ways.
 
     `ahead`: there is more to do with these elements, during which memory would wait; so as many behind them are asked for.
 
     There is one place that joins a chunk, for a short line, too: what stands there twice is compiled twice.
     Whole blocks and the rest have buffers of their own: LLVM keeps the first in registers only while nothing masks it.
     """
-    joined = join.text.format(a="chunks[place]", b="value")
-    read = sorted(set(re.findall(r"(\w+)\[k\]", element))) if ahead else []
+    read = sorted({x for part in parts for x in re.findall(r"(\w+)\[k\]", part.element)}) if ahead else []
     asked = "".join(f"        lanes_ahead({x}, at + (block << 6) + select(count < {AHEAD}, count, {AHEAD}))\n" for x in read)
+    each = _Each(parts)
     return f"""\
 @inlined
 def {name}_chunk({given}, at, count):
-    buffer, last = local64(), local64()
-    lanes = lanes_of({join.start})
+{each("    buffer{p}, last{p}, lanes{p} = local64(), local64(), lanes_of({start})")}
     for block in range(count >> 6):
 {asked}\
         for lane in range(64):
             k = at + (block << 6) + lane
-            buffer[lane] = {element}
-        lanes = lanes_{join.name}(lanes, lanes_at(buffer, 0))
+{each("            buffer{p}[lane] = {element}")}
+{each("        lanes{p} = lanes_{join}(lanes{p}, lanes_at(buffer{p}, 0))")}
     rest = count & 63
     if rest > 0:
         for lane in range(64):
-            v = {join.start}
+{each("            v{p} = {start}")}
             if lane < rest:
                 k = at + count - rest + lane
-                v = {element}
-            last[lane] = v
-        lanes = lanes_{join.name}(lanes, lanes_at(last, 0))
-    return fold_{join.name}(lanes)
+{each("                v{p} = {element}")}
+{each("            last{p}[lane] = v{p}")}
+{each("        lanes{p} = lanes_{join}(lanes{p}, lanes_at(last{p}, 0))")}
+    return {each.listed("fold_{join}(lanes{p})")}
 
 @inlined
 def {name}({given}, at, count):
-    chunks = local64()
+{each("    value{p}, chunks{p} = {start}, local64()")}
     for lane in range(select(count > {CHUNK}, 64, 0)):
-        chunks[lane] = {join.start}
+{each("        chunks{p}[lane] = {start}")}
     for part in range(select(count > 0, (count + {CHUNK - 1}) >> 16, 1)):
         start, place = part << 16, part & 63
         length = select(count - start < {CHUNK}, count - start, {CHUNK})
-        value = {name}_chunk({given}, at + start, length)
-        if count <= {CHUNK}:
-            return value
-        chunks[place] = {joined}
-    return fold_{join.name}(lanes_at(chunks, 0))
+        {each.listed("value{p}")} = {name}_chunk({given}, at + start, length)
+        if count > {CHUNK}:
+{each("            chunks{p}[place] = {joined}", a="chunks{p}[place]", b="value{p}")}
+    if count > {CHUNK}:
+{each("        value{p} = fold_{join}(lanes_at(chunks{p}, 0))")}
+    return {each.listed("value{p}")}
 
 """
 
 
-def over_runs(name: str, given: str, element: str, join: Join) -> str:
-    """`name(given, e, at, count, lanes, chunks)`: run after run; e elements were joined before this one.
+def over_runs(name: str, given: str, parts: Sequence[Part]) -> str:
+    """`name(given, e, at, count, lanes0, chunks0 ...)`: run after run, in each of some ways; e elements were joined before it.
 
-    `lanes` and `chunks` are arrays of 64 that start as `{name}_start` leaves them; `{name}_end` gives the result.
+    `lanes0` and `chunks0`, of the first way, are arrays of 64 that start as `name_start0` leaves them; `name_end0` gives what
+    came out.
     """
-    one = join.text.format(a="lanes[lane]", b=element)
-    folded = join.text.format(a="chunks[place]", b=f"fold_{join.name}(lanes_at(lanes, 0))")
+    each = _Each(parts)
     return f"""\
+{each(_AROUND.replace("NAME", name), a="chunks[place]", b="value")}
 @inlined
-def {name}_start(lanes, chunks):
-    for lane in range(64):
-        lanes[lane] = {join.start}
-        chunks[lane] = {join.start}
-
-@inlined
-def {name}_flush(e, lanes, chunks):
-    place = ((e - 1) >> 16) & 63
-    chunks[place] = {folded}
-    for lane in range(64):
-        lanes[lane] = {join.start}
-
-@inlined
-def {name}({given}, e, at, count, lanes, chunks):
-    buffer = local64()
+def {name}({given}, e, at, count, {each.listed("lanes{p}, chunks{p}")}):
+{each("    buffer{p} = local64()")}
     end = e + count
     while e < end:
         if (e & 63) == 0 and end - e > 63:
             blocks, free = (end - e) >> 6, ({CHUNK} - (e & {CHUNK - 1})) >> 6
             blocks = select(blocks < free, blocks, free)
-            held = lanes_at(lanes, 0)
+{each("            held{p} = lanes_at(lanes{p}, 0)")}
             for block in range(blocks):
                 for lane in range(64):
                     k = at + (block << 6) + lane
-                    buffer[lane] = {element}
-                held = lanes_{join.name}(held, lanes_at(buffer, 0))
-            lanes_put(lanes, 0, held)
+{each("                    buffer{p}[lane] = {element}")}
+{each("                held{p} = lanes_{join}(held{p}, lanes_at(buffer{p}, 0))")}
+{each("            lanes_put(lanes{p}, 0, held{p})")}
             e += blocks << 6
             at += blocks << 6
         else:
             last = select(end <= (e | 63), end, (e | 63) + 1)
             for lane in range(e & 63, (e & 63) + last - e):
                 k = at + lane - (e & 63)
-                lanes[lane] = {one}
+{each("                lanes{p}[lane] = {joined}", a="lanes{p}[lane]", b="{element}")}
             at += last - e
             e = last
         if (e & {CHUNK - 1}) == 0:
-            {name}_flush(e, lanes, chunks)
+{each(f"            {name}_flush{{p}}(e, lanes{{p}}, chunks{{p}})")}
+
+"""
+
+
+# what stands around the runs of one way to join
+_AROUND = f"""\
+@inlined
+def NAME_start{{p}}(lanes, chunks):
+    for lane in range(64):
+        lanes[lane] = {{start}}
+        chunks[lane] = {{start}}
 
 @inlined
-def {name}_end(e, lanes, chunks):
-    if (e & {CHUNK - 1}) != 0:
-        {name}_flush(e, lanes, chunks)
-    return fold_{join.name}(lanes_at(chunks, 0))
+def NAME_flush{{p}}(e, lanes, chunks):
+    place, value = ((e - 1) >> 16) & 63, fold_{{join}}(lanes_at(lanes, 0))
+    chunks[place] = {{joined}}
+    for lane in range(64):
+        lanes[lane] = {{start}}
 
+@inlined
+def NAME_end{{p}}(e, lanes, chunks):
+    if (e & {CHUNK - 1}) != 0:
+        NAME_flush{{p}}(e, lanes, chunks)
+    return fold_{{join}}(lanes_at(chunks, 0))
 """
 
 
