@@ -22,8 +22,8 @@ from d2s.capture.leaves import Leaves, found_outside
 from d2s.capture.reads import empty, read_contents, read_variable
 from d2s.capture.result import Made, Recipe, describe
 from d2s.capture.stores import Target, pending, stores
+from d2s.capture.sweeps import History, Standing, Told
 from d2s.capture.symbolic import Read, Tracer, liftable
-from d2s.capture.training import Standing, Told
 from d2s.capture.tree import Skeleton, containers, rebuild
 from d2s.capture.variables import guard_key
 from d2s.eager.tensor import Tensor
@@ -55,7 +55,7 @@ class Captured:
     whole: Recipe  # of the two
     returned: int  # so many outputs are part of the result, those behind them are stored only
     standing: Standing | None = None  # of tensors, where gradients are taken inside
-    learnt: tuple[int, ...] | None = ()  # outputs that eagerly have a history, which is used up
+    history: History | None = None  # what they make of the histories of results
 
 
 class Given(NamedTuple):
@@ -150,7 +150,7 @@ def _traced(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Capt
     if tracer.training is not None:
         captured.standing = Standing(captured.arguments, captured.lifted, given.leaves)
         tracer.training.refuse_shared(program)
-        captured.learnt = tracer.training.learnt(program)
+        captured.history = tracer.training.history(program)
     return captured, _changed_reads(tracer, targets)
 
 

@@ -18,7 +18,7 @@ from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
-from d2s.capture.training import set_grad, stop_gradient_of
+from d2s.capture.training import set_grad, set_stop_gradient
 from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import in_library, refuse
 from d2s.convert.calls import call
@@ -69,8 +69,8 @@ def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
     if isinstance(owner, Tensor | SymbolicTensor) and name == "grad":
         set_grad(tracer.symbol_of(owner), tracer.symbol_of(value))  # type: ignore[arg-type]
         return
-    if isinstance(owner, Tensor | SymbolicTensor) and name == "stop_gradient" and value is True:
-        stop_gradient_of(tracer.lift(owner) if isinstance(owner, Tensor) else owner)
+    if isinstance(owner, Tensor | SymbolicTensor) and name == "stop_gradient" and type(value) is bool:
+        set_stop_gradient(tracer.lift(owner) if isinstance(owner, Tensor) else owner, value)
         return
     if isinstance(owner, Tensor | SymbolicTensor):
         refuse("D2S1003", f"a store to the attribute '{name}' of a tensor", _OUTSIDE)

@@ -21,6 +21,7 @@ from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
 from d2s.autodiff.passed import Uses, has_regions, may_pass
 from d2s.autodiff.program import depending, linearize
+from d2s.capture.sweeps import History
 from d2s.config import KNOBS, knob, unusual
 from d2s.eager.handler import again, refuse_changed
 from d2s.eager.tensor import Tensor
@@ -28,6 +29,7 @@ from d2s.errors import GradientError
 from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import show
 from d2s.jit import listed
+from d2s.jit.ended import ends_inside, used_up
 from d2s.ops.dispatch import handlers
 from d2s.runtime import host
 from d2s.runtime.call import Call
@@ -44,13 +46,15 @@ NATIVE_WAYS = 5  # choices of inputs that want gradients, none being one, for wh
 class Graph:
     """A Program with its gradients. `returned` outputs are the function's; those behind them get no cotangent as a rule.
 
-    `learnt`: where the Program has its own gradients, the outputs with a history, which is used up.
+    `history`: where the Program has gradients of its own, what they leave of the results' histories.
     """
 
-    def __init__(self, program: Program, returned: int | None = None, learnt: Sequence[int] | None = None) -> None:
+    def __init__(self, program: Program, returned: int | None = None, history: History | None = None) -> None:
         self.program = passes.prepare(program)
         self.returned = len(program.outputs) if returned is None else returned
-        self.learnt = learnt
+        self.ended = dict.fromkeys(history.used_up, used_up) | dict.fromkeys(history.inside, ends_inside) if history else {}
+        self.stopped = history.stopped if history else frozenset()
+        self.lives = history is None or history.lives  # whether a call may want gradients
         self._plain = Call(self.program, passes.lower)
         made = {v for node in self.program.nodes if not node.regions() for v in node.outputs}
         self.hands_on = not made.issuperset(self.program.outputs)  # an input that comes out is the tensor that went in
@@ -68,7 +72,7 @@ class Graph:
         """The forward and the backward half for what a sweep has and wants."""
         key = wanted, given, started
         if key not in self._halves:
-            linear = linearize(self.program, *key)
+            linear = linearize(self.program, *key, self.stopped)
             stage(f"forward:{self.program.name}", lambda: show(linear.forward))
             stage(f"backward:{self.program.name}", lambda: show(linear.backward))
             self._halves[key] = linear, Call(linear.forward, passes.lower), Call(linear.backward, passes.lower)
@@ -85,7 +89,7 @@ class Graph:
     def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Runs on tensors (Python numbers as 0-D ones)."""
         arrays = [t.array for t in inputs]
-        wanted = tuple([not t.stop_gradient for t in inputs]) if recording() and self.learnt is None else ()
+        wanted = tuple([not t.stop_gradient for t in inputs]) if recording() and self.lives else ()
         if self.acts and not host.is_running():
             with host.running():
                 return self(inputs)
@@ -94,10 +98,8 @@ class Graph:
         if True not in wanted:
             results = self._plain(arrays)
             self._hasten(())
-            if self.learnt:
-                return [listed.each(_used_up if n in self.learnt else Tensor, a) for n, a in enumerate(results)]
-            if self.lists:
-                return [listed.each(Tensor, a) for a in results]
+            if self.lists or (self.ended and recording()):
+                return [listed.each(self.ended.get(n, Tensor), a) for n, a in enumerate(results)]
             if not self.hands_on:
                 return [Tensor(a) for a in results]
             own = {id(a): t for a, t in zip(arrays, inputs, strict=True)}
@@ -110,7 +112,7 @@ class Graph:
         node.found = host.current().found[before:] if self.acts else []
         own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
         return [
-            own[id(a)] if id(a) in own else node.taped(n, a, reached)
+            own[id(a)] if id(a) in own else listed.each(self.ended[n], a) if n in self.ended else node.taped(n, a, reached)
             for n, (a, reached) in enumerate(zip(results, way.reached, strict=False))
         ]
 
@@ -141,13 +143,14 @@ class Graph:
     def plans(self, inputs: Sequence[Tensor]) -> list[Plan]:
         """What a call on such tensors runs: one plan, or where a gradient is wanted those of both halves."""
         wanted = tuple(not t.stop_gradient for t in inputs)
-        if not recording() or True not in wanted or self.learnt is not None:
+        if not recording() or True not in wanted or not self.lives:
             return [self._plain.plan]
         return [half.plan for half in self.halves(wanted, self.given(), (False,) * len(wanted))[1:]]
 
     def given(self) -> Mask:
         """Which outputs a call assumes to get cotangents."""
-        return tuple(n < self.returned and v.type.is_float for n, v in enumerate(self.program.outputs))
+        within = enumerate(self.program.outputs)
+        return tuple(n < self.returned and v.type.is_float and n not in self.ended for n, v in within)
 
     def _way(self, wanted: Mask) -> "Way":
         if wanted not in self._ways:
@@ -157,7 +160,7 @@ class Graph:
     def _wanting(self, wanted: Mask) -> Set[Value]:
         """The values that depend on a wanted input."""
         if wanted not in self._active:
-            self._active[wanted] = depending(self.program, wanted)
+            self._active[wanted] = depending(self.program, wanted, self.stopped)
         return self._active[wanted]
 
 
@@ -167,7 +170,7 @@ class Way:
     def __init__(self, graph: Graph, wanted: Mask) -> None:
         self.graph, self.wanted, self.given = graph, wanted, graph.given()
         self.linear, self.forward, _ = graph.halves(wanted, self.given, (False,) * len(wanted))
-        self.reached = [n in self.linear.reached for n in range(len(self.given))]
+        self.reached = [n in self.linear.reached and n not in graph.ended for n in range(len(self.given))]
         self._sweeps: dict[tuple[Mask, Mask], Sweep] = {}
         self._passing: dict[tuple[int, Mask], frozenset[Node]] = {}
         self._shut: dict[tuple[Sweeping, ...], Set[int]] = {}
@@ -375,10 +378,3 @@ class GraphNode(tape.TapeNode):
 def _array(value: Any) -> Any:
     """A Python float as an array."""
     return np.array(value) if type(value) is float else value
-
-
-def _used_up(array: Any) -> Tensor:
-    """A result whose gradient was taken where it was computed."""
-    node = tape.TapeNode(())
-    node.release()
-    return Tensor(array, False, node)

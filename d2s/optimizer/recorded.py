@@ -31,8 +31,9 @@ from d2s.autodiff.mode import no_grad
 from d2s.capture.forms import OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import Place
+from d2s.capture.sweeps import presence, told
 from d2s.capture.symbolic import SymbolicTensor, Tracer
-from d2s.capture.training import clear_gradient, presence, told, training
+from d2s.capture.training import clear_gradient, training
 from d2s.capture.users_code import refuse
 from d2s.convert.calls import RECORDED
 from d2s.eager.tensor import Tensor

@@ -1,0 +1,238 @@
+"""What gradients a capture has taken: the sweeps put into its Program, and what they make of tensors and of results.
+
+In: values of the root's Program. Out: the nodes of a sweep behind them, in `Training` what it freed, kept and stopped.
+
+>>> from d2s.ops.dispatch import handling
+>>> from d2s.types import float32
+>>> tracer = Tracer("f")
+>>> with handling(tracer):
+...     y = tracer.lift(d2s.to_tensor([3.0], stop_gradient=False)) * 2.0
+...     found = Training(tracer).sweep([(y.value, y.value)], set(tracer.builder.inputs), False, False)
+>>> [total.value.value.type for total in found.values()]
+[f32[1]]
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from d2s import types
+from d2s.autodiff.mode import recording
+from d2s.autodiff.program import active_values, linearize
+from d2s.autodiff.totals import Total, add
+from d2s.capture.forms import OneOf
+from d2s.capture.heap import Place
+from d2s.capture.symbolic import Tracer
+from d2s.eager.tensor import Tensor
+from d2s.errors import CaptureError, GradientError
+from d2s.ir.program import Node, Program, Value
+from d2s.ops import OPS
+from d2s.types import Type
+
+FREED = "backward() a second time through a graph whose buffers were freed by the first"
+
+
+class History(NamedTuple):
+    """What eagerly became of the histories of results, where a function takes gradients."""
+
+    used_up: tuple[int, ...]  # results with a history through what a sweep has freed
+    inside: tuple[int, ...]  # results whose history ends at tensors computed inside
+    stopped: frozenset[Value]  # gradients without a history
+    lives: bool  # whether any result has a history that is not used up
+
+
+class Told(NamedTuple):
+    """An input that each call is given anew, made of the leaves of its arguments; `symbol` stands for it."""
+
+    read: Callable[[Sequence[Any]], Tensor]
+    symbol: Any
+
+
+class Training:
+    """What gradients a capture has taken: of its root, for they are taken at its top level only."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer = tracer
+        self.swept = False  # whether a gradient was taken: to ask for one, or whether there may be one, is no sweep
+        self.freed: set[Value] = set()  # what no gradient goes through any more
+        self.retained: set[Value] = set()  # what one goes through again: the user said so
+        self.stopped: set[Value] = set()  # gradients, which are no part of a tape
+        self.written: set[Value] = set()  # what optimizers have written where it lies
+        self.opened: set[Value] = set()  # what is computed here and wants a gradient: `y.stop_gradient = False`
+
+    def tensors(self) -> dict[Value, Tensor]:
+        """The tensors the function has met so far, by the inputs that stand for them."""
+        root = self.tracer
+        given = {value: root.leaves[n] for value, n in root.arguments.items() if isinstance(root.leaves[n], Tensor)}
+        return given | {s.value: t for t, s in root.lifted.values() if s.value not in given}
+
+    def leaves(self) -> dict[Value, Value]:
+        """What wants a gradient, and what it is now."""
+        wanting = [v for v, t in self.tensors().items() if not t.stop_gradient and v.type.is_float]
+        return {v: self.tracer.now(self._symbol(v)).value for v in wanting} | {v: v for v in self.opened}
+
+    def leaf(self, symbol: Any) -> Value | None:
+        """What a tensor that may have a gradient is known by."""
+        if symbol.value in self.tensors():
+            return symbol.value  # type: ignore[no-any-return]
+        now = self.tracer.resolve(symbol)
+        return now if now in self.opened else None
+
+    def has_history(self, symbol: Any) -> bool:
+        """Whether a tensor depends on what wants a gradient."""
+        now = self.leaves()
+        value = self.tracer.resolve(symbol)
+        return value in active_values(self._program([]), set(now) | set(now.values()), self.stopped)
+
+    def _symbol(self, value: Value) -> Any:
+        return self.tracer.symbol(self.tracer, value)
+
+    def sweep(
+        self, roots: Sequence[tuple[Value, Value]], wanted: set[Value], retain: bool, connected: bool, cut: Iterable[Value] = ()
+    ) -> dict[Value, Total]:
+        """The gradients of roots, weighted, in the values wanted of them; where `connected`, they have gradients themselves."""
+        builder = self.tracer.builder
+        stopped = self.stopped | set(cut)
+        passed = _between(builder.nodes, [v for v, _ in roots], active_values(self._program([]), set(wanted), stopped))
+        if not passed.isdisjoint(self.freed):
+            raise GradientError("D2S0006", FREED, hint="call the first one with retain_graph=True")
+        self.swept = True
+        (self.retained if retain else self.freed).update(passed.difference(builder.inputs, wanted))
+        found = self._recorded(roots, wanted, stopped)
+        self.stopped |= set() if connected else {total.value.value for total in found.values()}
+        return found
+
+    def _program(self, outputs: Sequence[Value]) -> Program:
+        builder = self.tracer.builder
+        return Program(builder.name, tuple(builder.inputs), tuple(builder.nodes), tuple(outputs))
+
+    def _recorded(self, roots: Sequence[tuple[Value, Value]], wanted: set[Value], stopped: set[Value]) -> dict[Value, Total]:
+        """Puts the forward half in the place of what was recorded, and the backward half behind it."""
+        builder, program = self.tracer.builder, self._program([v for v, _ in roots])
+        begun = [v in wanted for v in program.inputs]
+        watched = wanted.difference(program.inputs)
+        linear = linearize(program, begun, [True] * len(roots), [False] * len(begun), stopped, watched)
+        builder.nodes[:] = linear.forward.nodes
+        weights = [g for n, (_, g) in enumerate(roots) if n in linear.reached]
+        behind, results = linear.behind(weights)
+        builder.nodes += behind
+        outputs = [self._symbol(v) for v in results]
+        places = {program.inputs[n]: (total, flag) for n, total, flag in linear.totals} | linear.found
+        return {v: Total(outputs[total], outputs[flag] if flag >= 0 else None) for v, (total, flag) in places.items()}
+
+    def history(self, program: Program) -> History | None:
+        """What eagerly becomes of the results' histories. None where nothing was done to any."""
+        if not (self.swept or self.written or self.opened):
+            return None
+        if self.written and not self.retained.difference(self.freed).isdisjoint(program.outputs):
+            message = (
+                "a result whose graph is retained for another backward() leaves a captured function that changed parameters"
+            )
+            raise CaptureError("D2S1003", message, hint="return a copy without a history: y.detach()")
+        active = active_values(program, set(self.leaves()), self.stopped)
+        outside = active_values(program, set(self.leaves()) - self.opened, self.stopped)
+        spent = set(self.freed)
+        for node in program.nodes:
+            if not spent.isdisjoint(node.inputs):
+                spent |= active.intersection(node.outputs)
+        learnt = [n for n, v in enumerate(program.outputs) if v in active]
+        used_up = [n for n in learnt if self.written or program.outputs[n] in spent]
+        inside = [n for n in learnt if n not in used_up and program.outputs[n] not in outside]
+        return History(tuple(used_up), tuple(inside), frozenset(self.stopped), len(used_up) + len(inside) < len(learnt))
+
+    def refuse_shared(self, program: Program) -> None:
+        """What may be one tensor with a parameter, and so eagerly has changed with it, is not read behind the step."""
+        aliased = self.tracer.aliased | self.tracer.overlapping
+        for n, node in enumerate(program.nodes):
+            if node.op == "update" and node.inputs[0] in aliased:
+                later = {v for behind in program.nodes[n + 1 :] for v in behind.inputs} | set(program.outputs)
+                if any(v in aliased and v.type == node.inputs[0].type for v in later - {node.inputs[0]}):
+                    message = "a tensor that may be a parameter, or shares its memory, is read behind the step that changes it"
+                    raise CaptureError("D2S1003", message, where=node.where, hint="read a copy: p.clone(), made before")
+
+    # --- the grad of a tensor
+
+    def place(self, value: Value) -> Place:
+        """Where the gradient of a tensor is gathered: None, a symbol, or one of these by the path taken."""
+        return self.tracer.heap.place(("grad", value), lambda: self._found(value))
+
+    def _found(self, value: Value) -> Place:
+        if value in self.opened:
+            return Place(None)
+        target = ("grad", _leaf(self.tracer, value))
+        if self.tensors()[value].grad is None:
+            return Place(None, None, target)
+        given = told(self.tracer, ("grad", value), lambda leaves: _tensor_of(target[1], leaves).grad, value.type, "grad")
+        return Place(given, None, target)
+
+    def gather(self, value: Value, more: Total) -> None:
+        """Adds to the gradient of a tensor."""
+        place = self.place(value)
+        held = place.held()
+        if held is None:
+            found = more
+        elif isinstance(held, OneOf):
+            totals = {value: as_total(held)}
+            add(totals, value, more)
+            found = totals[value]
+        else:
+            found = Total(OPS["add"](held, more.value))
+        self.tracer.heap.set(place, as_held(found))
+
+
+def _between(nodes: Sequence[Node], roots: Sequence[Value], active: set[Value]) -> set[Value]:
+    """The values that a sweep from some roots passes."""
+    found = active.intersection(roots)
+    for node in reversed(nodes):
+        if not found.isdisjoint(node.outputs):
+            found.update(active.intersection(node.inputs))
+    return found
+
+
+def as_held(total: Total) -> Any:
+    """A gradient as Python sees it: where a path has none, it is None there."""
+    if total.present is None:
+        return total.value
+    return OneOf(OPS["cast"](total.present, types.int64, python=True), [None, total.value])
+
+
+def as_total(held: OneOf) -> Total:
+    """The same the other way round: an absent total is -0.0."""
+    present = OPS["not_equal"](OPS["cast"](held.tag, types.int64), 0)
+    return Total(OPS["where"](present, held.alternatives[1], -0.0), present)
+
+
+def presence(held: Any) -> Any:
+    """The bool that says whether a gradient is there; None where it surely is."""
+    return as_total(held).present if isinstance(held, OneOf) else None
+
+
+def told(tracer: Tracer, key: Any, read: Callable[[Sequence[Any]], Tensor], of: Type, name: str) -> Any:
+    """The input that stands for what each call is given anew."""
+    root = tracer.root
+    if key not in root.told:
+        root.told[key] = Told(read, root.input(of, name))
+    return root.told[key].symbol
+
+
+def _leaf(tracer: Tracer, value: Value) -> tuple[str, Any]:
+    if value in tracer.arguments:
+        return "argument", tracer.arguments[value]
+    return "outside", next(t for t, s in tracer.lifted.values() if s.value is value)
+
+
+def _tensor_of(leaf: tuple[str, Any], leaves: Sequence[Any]) -> Any:
+    return leaves[leaf[1]] if leaf[0] == "argument" else leaf[1]
+
+
+class Standing:
+    """What a capture that takes gradients depends on: which tensors want one, are leaves, are watched, have one already."""
+
+    def __init__(self, arguments: Sequence[int], lifted: Sequence[Tensor], leaves: Sequence[Any]) -> None:
+        self.arguments, self.lifted = [n for n in arguments if isinstance(leaves[n], Tensor)], lifted
+        self.kept = self.now(leaves)
+
+    def now(self, leaves: Sequence[Any]) -> list[Any]:
+        found: list[Any] = [recording()]
+        for t in (*(leaves[n] for n in self.arguments), *self.lifted):
+            found.append((t.stop_gradient, t.node is None, t._grad is None, t.hooks and any(t.hooks.values())))
+        return found
