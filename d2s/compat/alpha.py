@@ -72,8 +72,8 @@ def _names() -> dict[str, Any]:
         "metric.accuracy": old(old_names.accuracy),
         "nn.functional.cross_entropy": old_names.cross_entropy,
         "nn.functional.pool2d": fluid_images.pool2d,
-        "nn.Conv2D": layers.AlphaConv2D,
-        "nn.Pool2D": layers.AlphaPool2D,
+        "nn.Conv2D": layers.of_alpha(dygraph_convolutions.Conv2D),
+        "nn.Pool2D": layers.of_alpha(layers.Pool2D),
         "nn.Linear": layers.Linear,
         "nn.Embedding": layers.of_alpha(dygraph_layers.Embedding),
         "nn.LayerNorm": layers.of_alpha(dygraph_layers.LayerNorm),
@@ -100,14 +100,14 @@ def _names() -> dict[str, Any]:
     found |= {name: fluid.GENERATION.names[f"paddle.fluid.layers.{name}"] for name in _OF_1X.split()}
     found |= {f"optimizer.{name}": kind for name, kind in training.BY_NAME.items()}
     found |= {f"imperative.{decay.__name__}": decay for decay in (*decays.DECAYS, *decays.BY_EPOCHS)}
-    return {f"paddle.{name}": value for name, value in found.items()}
+    return fluid.GENERATION.names | {f"paddle.{name}": value for name, value in found.items()}
 
 
 _INSTEAD: dict[str, tuple[str, ...]] = {
     "paddle": ("static",),
     "paddle.imperative": ("jit", "nn", ""),
     "paddle.nn.functional": ("",),
-}
+} | fluid.GENERATION.instead
 _FLAGS = {"old_values": True, "learns_all": True, "declarative": True}
 _FLAGS |= {"keeps_gradients": True, "zeros_for_stopped": True}
-GENERATION = Generation("2.0.0-alpha0", _names(), _INSTEAD, {}, **_FLAGS)
+GENERATION = Generation("2.0.0-alpha0", _names(), _INSTEAD, fluid.GENERATION.same, **_FLAGS)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.arguments import one_of
-from d2s.compat.layers import Layer, of_a_scope, without_scope
+from d2s.compat.layers import Layer, Scoped
 from d2s.compat.old_names import dropout
 from d2s.nn import functional
 from d2s.nn.activation import activated
@@ -21,16 +21,11 @@ from d2s.ops.join import concat
 from d2s.ops.matmul import matmul
 from d2s.ops.shape import flatten, reshape, squeeze
 from d2s.ops.slicing import split
+from d2s.static.layers import known
 
 
-class Embedding(Layer):
+class Embedding(Scoped):
     """Rows of a table; until 1.6, named by a scope, the last axis of the numbers became the row."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._replaces = of_a_scope(args, kwargs)
-        scope, rest = without_scope(args, kwargs)
-        super().__init__(scope, kwargs.get("dtype", "float32"))
-        self._set(*rest, **kwargs)
 
     def _set(
         self,
@@ -45,7 +40,7 @@ class Embedding(Layer):
         self.weight = self.create_parameter(list(size), param_attr, default_initializer=XavierUniform())
 
     def forward(self, input: Any) -> Any:
-        rows = squeeze(input, -1) if self._replaces and input.shape[-1] == 1 else input
+        rows = squeeze(input, -1) if self._scoped and input.shape[-1] == 1 else input
         return functional.embedding(rows, self.weight, self._padding)
 
 
@@ -66,14 +61,21 @@ class Dropout(Layer):
         return dropout(input, self._p, self._test or not self.training, dropout_implementation=self._kind)
 
 
-class LayerNorm(Layer):
-    """Samples of mean 0 and variance 1, as 1.7 and 1.8 had it.
+class LayerNorm(Scoped):
+    """Samples of mean 0 and variance 1; until 1.6, `begin_norm_axis` said what of an input is a sample.
 
     >>> LayerNorm(2, epsilon=0.0)(d2s.to_tensor([[1.0, 3.0]])).tolist()
     [[-1.0, 1.0]]
     """
 
-    def __init__(
+    until_1_6 = "scale shift begin_norm_axis epsilon param_attr bias_attr act"
+    sizes = ("normalized_shape",)
+
+    def told(self, given: dict[str, Any], input: Any) -> dict[str, Any]:
+        own = {name: value for name, value in given.items() if name != "begin_norm_axis"}
+        return own | {"normalized_shape": list(input.shape[given.get("begin_norm_axis", 1) :])}
+
+    def _set(
         self,
         normalized_shape: Any,
         scale: bool = True,
@@ -84,7 +86,6 @@ class LayerNorm(Layer):
         act: str | None = None,
         dtype: Any = "float32",
     ) -> None:
-        super().__init__(dtype=dtype)
         self._shape = list(normalized_shape) if isinstance(normalized_shape, list | tuple) else [normalized_shape]
         self._epsilon, self._act, elements = epsilon, act, [math.prod(self._shape)]
         self.weight = self.create_parameter(elements, param_attr, default_initializer=Constant(1.0)) if scale else None
@@ -96,10 +97,16 @@ class LayerNorm(Layer):
         return activated(reshape(found, [*[0] * (input.ndim - len(self._shape)), *self._shape]), self._act)
 
 
-class GroupNorm(Layer):
+class GroupNorm(Scoped):
     """Groups of channels of mean 0 and variance 1."""
 
-    def __init__(
+    until_1_6 = "groups epsilon param_attr bias_attr act data_layout"
+    sizes = ("channels",)
+
+    def told(self, given: dict[str, Any], input: Any) -> dict[str, Any]:
+        return given | {"channels": known("GroupNorm", input.shape[1:2])}
+
+    def _set(
         self,
         channels: int,
         groups: int,
@@ -110,7 +117,6 @@ class GroupNorm(Layer):
         data_layout: str = "NCHW",
         dtype: Any = "float32",
     ) -> None:
-        super().__init__(dtype=dtype)
         self._groups, self._epsilon, self._act, self._layout = groups, epsilon, act, data_layout
         self.weight = self.create_parameter([channels], param_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([channels], bias_attr, is_bias=True)
@@ -140,14 +146,23 @@ class InstanceNorm(Layer):
         return functional.instance_norm(input, weight=self.scale, bias=self.bias, eps=self._epsilon)
 
 
-class PRelu(Layer):
+class PRelu(Scoped):
     """What is negative by a number that is learnt: one, one for each channel, or one for each element.
 
     >>> PRelu("channel", 2)(d2s.to_tensor([[[[-4.0]], [[1.0]]]])).flatten().tolist()
     [-1.0, 1.0]
     """
 
-    def __init__(
+    until_1_6 = "mode param_attr"
+    sizes = ("channel", "input_shape")
+
+    def of_a_scope(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        return "name_scope" in kwargs or isinstance((*args, kwargs.get("mode"), None)[1], str)
+
+    def told(self, given: dict[str, Any], input: Any) -> dict[str, Any]:
+        return given | {"channel": input.shape[1], "input_shape": input.shape}
+
+    def _set(
         self,
         mode: str,
         channel: int | None = None,
@@ -155,7 +170,6 @@ class PRelu(Layer):
         param_attr: Any = None,
         dtype: Any = "float32",
     ) -> None:
-        super().__init__("prelu", dtype)
         shapes = {"all": [1], "channel": [1, channel, 1, 1], "element": [1, *list(input_shape or [])[1:]]}
         one_of("PRelu", "mode", mode, shapes)
         self.weight = self.create_parameter(shapes[mode], param_attr, default_initializer=Constant(0.25))
@@ -164,10 +178,10 @@ class PRelu(Layer):
         return where(input > 0.0, input, input * self.weight)
 
 
-class GRUUnit(Layer):
+class GRUUnit(Scoped):
     """One step of a gated recurrent unit; `size` is three times that of the hidden state."""
 
-    def __init__(
+    def _set(
         self,
         size: int,
         param_attr: Any = None,
@@ -177,7 +191,6 @@ class GRUUnit(Layer):
         origin_mode: bool = False,
         dtype: Any = "float32",
     ) -> None:
-        super().__init__("gru_unit", dtype)
         self._size, self._acts, self._origin = size // 3, (activation, gate_activation), origin_mode
         self.weight = self.create_parameter([self._size, size], param_attr)
         self.bias = self.create_parameter([1, size], bias_attr, is_bias=True)
@@ -195,10 +208,21 @@ class GRUUnit(Layer):
         return old * hidden + new * candidate, passed, concat([update, reset, candidate], 1)
 
 
-class BilinearTensorProduct(Layer):
+class BilinearTensorProduct(Scoped):
     """Products of all pairs of elements of two inputs, weighed."""
 
-    def __init__(
+    until_1_6 = "size name act param_attr bias_attr"
+    sizes = ("input1_dim", "input2_dim")
+
+    def build_once(self, *inputs: Any, **kwargs: Any) -> None:
+        if self._awaiting is not None:
+            dims: dict[str, Any] = {
+                name: known("BilinearTensorProduct", x.shape[1:]) for name, x in zip(self.sizes, inputs, strict=True)
+            }
+            rest = {name: value for name, value in self._awaiting.items() if name != "size"}
+            self._set(**rest, **dims, output_dim=self._awaiting["size"])
+
+    def _set(
         self,
         input1_dim: int,
         input2_dim: int,
@@ -209,7 +233,6 @@ class BilinearTensorProduct(Layer):
         bias_attr: Any = None,
         dtype: Any = "float32",
     ) -> None:
-        super().__init__(name, dtype)
         self._act = act
         self.weight = self.create_parameter([output_dim, input1_dim, input2_dim], param_attr)
         self.bias = self.create_parameter([1, output_dim], bias_attr, is_bias=True)

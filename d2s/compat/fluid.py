@@ -16,6 +16,7 @@ from d2s.compat import (
     dygraph_layers,
     evaluation,
     fluid_around,
+    fluid_averages,
     fluid_creation,
     fluid_images,
     fluid_learning,
@@ -87,11 +88,11 @@ _NETS = {
     "scaled_dot_product_attention": fluid_shapes.attention,
 }
 _LAYERS = {
-    layers: "Layer Conv2D Pool2D FC BatchNorm",
+    layers: "Layer Pool2D FC BatchNorm",
     dygraph_layers: "Embedding Dropout LayerNorm GroupNorm InstanceNorm PRelu GRUUnit BilinearTensorProduct Flatten",
-    dygraph_convolutions: "Conv3D Conv2DTranspose Conv3DTranspose",
+    dygraph_convolutions: "Conv2D Conv3D Conv2DTranspose Conv3DTranspose",
     evaluation: "Linear Sequential LayerList",
-    nn: "ParameterList",
+    nn: "ParameterList SpectralNorm",
 }
 
 
@@ -131,6 +132,8 @@ def _of_dygraph() -> dict[str, Any]:
 
 def _of_training() -> dict[str, Any]:
     found: dict[str, Any] = {f"optimizer.{name}": kind for name, kind in training.BY_NAME.items()}
+    found |= _everywhere("optimizer", _held(fluid_averages, "ModelAverage LookaheadOptimizer RecomputeOptimizer"))
+    found |= {"optimizer.ExponentialMovingAverage": static.ExponentialMovingAverage}
     found |= {f"initializer.{n}{end}": k for n, k in attributes.INITIALIZERS.items() for end in ("", "Initializer")}
     found |= {f"regularizer.{name}": kind for name, kind in attributes.DECAYS.items()}
     found |= {f"clip.{name}": kind for name, kind in attributes.CLIPS.items()}

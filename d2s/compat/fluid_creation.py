@@ -19,6 +19,7 @@ from d2s.compat.fluid_math import gaussian_random, uniform_random
 from d2s.eager import assign as assigned
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import compare, create, logic, rearrange
+from d2s.static.program import in_dynamic_mode
 from d2s.static.variable import Variable
 
 
@@ -42,7 +43,7 @@ def assign(input: Any, output: Any = None) -> Any:
 
 def increment(x: Any, value: float = 1.0, in_place: bool = True) -> Any:
     """A number more, in the tensor itself."""
-    if in_place and isinstance(x, Tensor):
+    if in_place and isinstance(x, Tensor) and in_dynamic_mode():
         with no_grad():
             return assigned.increment(x, value)
     return put(x + (int(value) if x.dtype.kind == "i" else value), x if in_place else None)

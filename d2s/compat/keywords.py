@@ -39,8 +39,12 @@ def refusing(path: str, function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **kwargs)
         except TypeError as error:
+            if isinstance(error, UnknownKeyword):
+                raise
             found = _UNEXPECTED.search(str(error))
-            if isinstance(error, UnknownKeyword) or not found or found[1] not in kwargs:
+            if not found or found[1] not in kwargs:
+                if str(error).startswith(f"{function.__qualname__}()"):
+                    raise TypeError(str(error).replace(function.__qualname__, path)) from None
                 raise
             raise UnknownKeyword("D2S5002", _message(path, found[1], function), where=user_line()) from None
 

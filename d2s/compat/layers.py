@@ -2,20 +2,21 @@
 
 In: sizes, under the names of then. Out: layers of d2s.
 
->>> conv = Conv2D("scope", num_filters=2, filter_size=3, act="relu")
->>> conv(d2s.ones([1, 1, 5, 5])).shape, conv._filter_param.shape
-([1, 2, 3, 3], [2, 1, 3, 3])
+>>> fc = FC("scope", 3, act="relu")
+>>> fc(d2s.ones([2, 4])).shape, fc.weight.shape
+([2, 3], [4, 3])
 """
 
-import math
+import inspect
 from typing import Any
 
-from d2s import unique_name
 from d2s.autodiff.mode import mode
+from d2s.capture.users_code import user_line
 from d2s.compat.fluid_images import pool2d
+from d2s.errors import UnknownKeyword
 from d2s.nn import functional, layer
 from d2s.nn.activation import activated
-from d2s.nn.initializer import Constant, Normal
+from d2s.nn.initializer import Constant
 from d2s.nn.norm import batch_norm
 from d2s.nn.parameter import ParamAttr
 from d2s.ops.shape import reshape
@@ -28,9 +29,8 @@ class Layer(layer.Layer):
     """The base of models of 1.x: named by a scope, built once, recording no graph while it is evaluated."""
 
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
-        super().__init__(dtype=dtype)
-        kind = type(self).__name__
-        self._full_name = unique_name.generate(f"{name_scope}/{kind}" if name_scope else kind)
+        super().__init__(None if name_scope is None else f"{name_scope}/{type(self).__name__}", dtype)
+        self._scoped = name_scope is not None
         self._built, self._held_state = False, dict[str, Any]()
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -52,6 +52,13 @@ class Layer(layer.Layer):
             found.set_value(self._held_state[found.name])
         return found
 
+    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """By the names of parameters where all that learns is named by scopes, as until 1.6; else by their places."""
+        found = super().state_dict(*args, **kwargs)
+        learning = [one for one in self.sublayers(include_self=True) if one._parameters]
+        scoped = self._scoped and all(getattr(one, "_scoped", False) for one in learning)
+        return {one.name or place: one for place, one in found.items()} if scoped else found
+
     def eval(self) -> "Layer":
         mode.recording = False
         return super().eval()  # type: ignore[return-value]
@@ -66,101 +73,67 @@ class Layer(layer.Layer):
         for one in self.sublayers(include_self=True):
             if isinstance(one, Layer):
                 one._held_state = dict(stat_dict)
-        for place, held in self.state_dict().items():
+        for place, held in super().state_dict().items():
             if place in stat_dict or held.name in stat_dict:
                 held.set_value(stat_dict[place if place in stat_dict else held.name])
 
     set_dict = load_dict  # type: ignore[assignment]
 
 
-def _window(size: Any) -> list[int]:
-    return list(size) if isinstance(size, list | tuple) else [size, size]
+class Scoped(Layer):
+    """A layer that until 1.6 was named by a scope, its first argument, and found its sizes in its first input.
 
-
-def of_a_scope(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a layer is made as until 1.6: the name of a scope is its first argument."""
-    return "name_scope" in kwargs or (bool(args) and isinstance(args[0], str | None))
-
-
-def without_scope(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str | None, tuple[Any, ...]]:
-    """The scope a layer is named by, if it is, and the arguments behind it; `kwargs` loses it."""
-    if not of_a_scope(args, kwargs):
-        return None, args
-    return (kwargs.pop("name_scope"), args) if "name_scope" in kwargs else (args[0], args[1:])
-
-
-class Conv2D(Layer):
-    """A convolution; until 1.6 named by a scope, its channels those of the first input where they are not given.
-
-    >>> Conv2D("scope", 2, 3)(d2s.ones([1, 1, 5, 5])).shape, Conv2D(1, 2, 3)(d2s.ones([1, 1, 5, 5])).shape
-    ([1, 2, 3, 3], [1, 2, 3, 3])
+    `_set` makes it of the arguments it had from 1.7 on.
     """
 
+    since_1_7 = ""  # its arguments, where they are not those of `_set`
+    until_1_6 = ""  # those behind the scope, where they were others
+    sizes: tuple[str, ...] = ()  # those an input tells
+    _set: Any
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        scoped = of_a_scope(args, kwargs)
-        scope, rest = without_scope(args, kwargs)
+        scoped = self.of_a_scope(args, kwargs)
+        scope, *rest = args if scoped and "name_scope" not in kwargs else (kwargs.pop("name_scope", None), *args)
         super().__init__(scope, kwargs.get("dtype", "float32"))
-        self._held_as = ("_filter_param", "_bias_param") if scoped else ("weight", "bias")  # the keys of its state
-        self._set(*((kwargs.pop("num_channels", None), *rest) if scoped else rest), **kwargs)
+        self.weight: Any = None
+        self.bias: Any = None
+        order = self.since_1_7.split() or list(inspect.signature(self._set).parameters)
+        given = self._by_name((self.until_1_6.split() or order) if scoped else order, rest, kwargs)
+        self._awaiting = given if scoped and any(given.get(size) is None for size in self.sizes) else None
+        if self._awaiting is None:
+            self._set(**given)
 
-    def _set(
-        self,
-        num_channels: int | None,
-        num_filters: int,
-        filter_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int | None = None,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        use_cudnn: bool = True,
-        act: str | None = None,
-        dtype: Any = "float32",
-    ) -> None:
-        self._filters, self._size, self._act = num_filters, _window(filter_size), act
-        self._place = stride, padding, dilation, groups or 1
-        self._attrs = param_attr, bias_attr
-        if num_channels is not None:
-            self._learn(num_channels)
+    def of_a_scope(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether it is made as until 1.6: the name of a scope is its first argument."""
+        return "name_scope" in kwargs or (bool(args) and isinstance(args[0], str | None))
 
-    def _learn(self, channels: int) -> None:
-        first = Normal(0.0, (2.0 / (math.prod(self._size) * channels)) ** 0.5)
-        shape = [self._filters, channels // self._place[-1], *self._size]
-        weight = self.create_parameter(shape, self._attrs[0], default_initializer=first)
-        bias = self.create_parameter([self._filters], self._attrs[1], is_bias=True)
-        self._parameters |= dict(zip(self._held_as, (weight, bias), strict=True))
+    def _by_name(self, order: list[str], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments by their names."""
+        kind = type(self).__name__
+        if len(args) > len(order):
+            raise TypeError(f"{kind}() takes {', '.join(order)}, and {len(args)} arguments were given")
+        for name in kwargs:
+            if name not in order and name not in self.sizes:
+                message = f"{kind}(): d2s has no argument {name!r} there; it takes {', '.join(order)}"
+                raise UnknownKeyword("D2S5002", message, where=user_line())
+        return dict(zip(order, args, strict=False)) | kwargs
+
+    def told(self, given: dict[str, Any], input: Any) -> dict[str, Any]:
+        """The arguments, with what an input tells."""
+        return given
 
     def build_once(self, *inputs: Any, **kwargs: Any) -> None:
-        if self.weight is None:
-            self._learn(known("Conv2D", inputs[0].shape[1:2]))
-
-    def forward(self, input: Any) -> Any:
-        return activated(functional.conv2d(input, self.weight, self.bias, *self._place), self._act)
-
-    @property
-    def weight(self) -> Any:
-        """Under either of its names; None until it is made."""
-        return self._parameters.get(self._held_as[0])
-
-    @property
-    def bias(self) -> Any:
-        return self._parameters.get(self._held_as[1])
-
-    _filter_param, _bias_param = weight, bias
+        if self._awaiting is not None:
+            self._set(**self.told(self._awaiting, inputs[0]))
+            self._awaiting = None
 
 
-class Pool2D(Layer):
+class Pool2D(Scoped):
     """A pool; until 1.6 named by a scope.
 
     >>> Pool2D("scope", 2)(d2s.ones([1, 1, 4, 4])).shape, Pool2D(global_pooling=True)(d2s.ones([1, 1, 4, 4])).shape
     ([1, 1, 3, 3], [1, 1, 1, 1])
     """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        scope, rest = without_scope(args, kwargs)
-        super().__init__(scope, kwargs.get("dtype", "float32"))
-        self._set(*rest, **kwargs)
 
     def _set(
         self,
@@ -249,17 +222,12 @@ class Linear(layer.Layer):
         return activated(functional.linear(input, self.weight, self.bias), self._act)
 
 
-class BatchNorm(Layer):
+class BatchNorm(Scoped):
     """A batch norm; until 1.6 named by a scope, which comes before all else.
 
     >>> BatchNorm("scope", 2)(d2s.ones([1, 2, 3, 3])).shape, BatchNorm(num_channels=2)(d2s.ones([1, 2, 3, 3])).shape
     ([1, 2, 3, 3], [1, 2, 3, 3])
     """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        scope, rest = without_scope(args, kwargs)
-        super().__init__(scope, kwargs.get("dtype", "float32"))
-        self._set(*rest, **kwargs)
 
     def _set(
         self,
@@ -299,11 +267,8 @@ class BatchNorm(Layer):
 def of_alpha(kind: type[Layer]) -> type[Layer]:
     """The layer as 2.0 alpha had it.
 
-    >>> of_alpha(Conv2D)(1, 2, 3)(d2s.ones([1, 1, 5, 5])).shape
-    [1, 2, 3, 3]
+    >>> of_alpha(Pool2D)(2)(d2s.ones([1, 1, 5, 5])).shape
+    [1, 1, 4, 4]
     """
     own = {"eval": layer.Layer.eval, "train": layer.Layer.train, "__doc__": kind.__doc__, "__module__": kind.__module__}
     return type(kind.__name__, (kind,), own)
-
-
-AlphaConv2D, AlphaPool2D = map(of_alpha, (Conv2D, Pool2D))

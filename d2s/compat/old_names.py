@@ -16,13 +16,15 @@ from typing import Any
 
 from d2s import metric, static, unique_name
 from d2s.autodiff.mode import mode
-from d2s.eager.tensor import to_tensor
+from d2s.capture.users_code import refuse, user_line
+from d2s.eager.tensor import Tensor, to_tensor
 from d2s.nn import functional
 from d2s.nn.activation import activated
 from d2s.ops import arrange, compare, join, linalg, math, reduce
 from d2s.ops import shape as shapes
 from d2s.place import CPUPlace
-from d2s.static.program import Program, disable_static, eagerly, program_guard
+from d2s.static.program import Program, disable_static, eagerly, in_dynamic_mode, program_guard
+from d2s.static.variable import Variable
 
 # --- functions of layers -----------------------------------------------------------------------------------------------------
 
@@ -165,14 +167,19 @@ def guard(place: Any = None) -> Iterator[None]:
 
 def to_variable_of_1x(value: Any, block: Any = None, name: str | None = None) -> Any:
     """An array as a tensor gradients go to, if it holds floats."""
-    found = to_tensor(value)
+    if isinstance(value, Tensor | Variable):
+        return value
+    found = to_variable(value, name)
     found.stop_gradient = found.dtype.kind != "f"
-    found.name = name or ""
     return found
 
 
 def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = None) -> Any:
     """An array as a tensor."""
+    if not in_dynamic_mode():
+        refuse(
+            "D2S1003", "to_variable(): code declares a program here", "call it inside of guard(), or feed the array to a run"
+        )
     found = to_tensor(value)
     found.name = name or ""
     return found
@@ -192,7 +199,8 @@ class CUDAPlace(CPUPlace):
         super().__init__()
         if not CUDAPlace.told:
             CUDAPlace.told = True
-            warnings.warn("CUDAPlace: d2s runs on the CPU", stacklevel=2)
+            path, _, line = user_line().rpartition(":")
+            warnings.warn_explicit("CUDAPlace: d2s runs on the CPU", UserWarning, path or __file__, int(line or 1))
 
 
 # --- inference ---------------------------------------------------------------------------------------------------------------

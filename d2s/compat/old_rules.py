@@ -1,4 +1,4 @@
-"""Optimizers that Paddle gave up later, or changed: Ftrl, Adagrad that forgets, Adadelta.
+"""Optimizers that Paddle gave up later, or changed: Ftrl, LarsMomentum, Adagrad that forgets, Adadelta, Lamb.
 
 >>> p = d2s.nn.Parameter(np.ones(1, "float32"), stop_gradient=False)
 >>> (p * 2.0).sum().backward()
@@ -10,10 +10,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from d2s import optimizer
+from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
 from d2s.optimizer import adaptive
 from d2s.optimizer.groups import Group, Slot
+from d2s.optimizer.lamb import norm
 from d2s.optimizer.lr import LRScheduler
 from d2s.optimizer.optimizer import Optimizer
 from d2s.optimizer.update import Rule
@@ -32,11 +36,69 @@ class Adam(optimizer.Adam):
 
 
 class Adadelta(adaptive.Adadelta):
-    """The steps as they come out, whatever the learning rate is."""
+    """The steps as they come out, whatever the learning rate is, by an average that the step itself has moved."""
 
     rule = adaptive.Adadelta.rule._replace(
-        name="adadelta_of_1x", element=adaptive.Adadelta.rule.element.replace("p - lr * change", "p - change")
+        name="adadelta_of_1x",
+        element=adaptive.Adadelta.rule.element.replace(
+            "p = p - lr * change", "p = p - sqrt_of((_avg_squared_update + epsilon) / (_avg_squared_grad + epsilon)) * g"
+        ),
     )
+
+
+class Lamb(optimizer.Lamb):
+    """Moments as they are, not corrected for their beginning; parameters without a decay have steps of their length, too."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **(kwargs | {"always_adapt": True}))
+
+    def numbers(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
+        epsilon, *betas, _, _, fade = super().numbers(slot, group, rate)
+        return epsilon, *betas, 1.0, 1.0, fade
+
+
+class LarsMomentum(Optimizer):
+    """Momentum with steps as long as the parameter is, by the length of its gradient.
+
+    >>> p = d2s.nn.Parameter(np.ones(1, "float32"), stop_gradient=False)
+    >>> (p * 2.0).sum().backward()
+    >>> LarsMomentum(0.5, 0.9, lars_coeff=0.5, lars_weight_decay=1.0, parameters=[p]).step()
+    >>> p.tolist()
+    [0.75]
+    """
+
+    rule = Rule(
+        "lars",
+        ("velocity",),
+        ("lr", "momentum", "fade"),
+        "velocity = momentum * velocity + lr * (g + fade * p)\np = p - velocity\n",
+    )
+
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler,
+        momentum: float,
+        lars_coeff: float = 0.001,
+        lars_weight_decay: float = 0.0005,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        settings = {"momentum": momentum, "coeff": lars_coeff, "fade": lars_weight_decay}
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, settings)
+        self._length = 0.0  # of the gradient that is stepped with
+
+    def numbers(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
+        momentum, coeff, fade = (group.settings[name] for name in ("momentum", "coeff", "fade"))
+        length = norm(slot.parameter)
+        known = fade > 0 and length > 0 and self._length > 0
+        own = rate * coeff * length / (self._length + fade * length) if known else rate
+        return own, momentum, fade
+
+    def _change(self, slot: Slot, group: Group, gradient: np.ndarray, rate: float, limit: Any) -> None:
+        self._length = norm(Tensor(gradient))
+        super()._change(slot, group, gradient, rate, limit)
 
 
 class DecayedAdagrad(Optimizer):

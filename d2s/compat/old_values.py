@@ -20,7 +20,7 @@ import numpy as np
 
 from d2s.autodiff import tape
 from d2s.capture.symbolic import SymbolicTensor
-from d2s.compat import old_operators
+from d2s.compat import old_methods, old_operators
 from d2s.compat.generation import Generation
 from d2s.compat.users import inside
 from d2s.eager.tensor import Tensor
@@ -134,7 +134,11 @@ class Methods:
 
     def __init__(self, generation: Generation) -> None:
         self.before: list[tuple[type, str, Any]] = []
+        words = ("generated_var", "tmp") if generation.old_values else ("generated_tensor", "eager_tmp")
+        self._set(Tensor, "name", old_methods.named(*words))
         if generation.old_values:
+            for name, method in old_methods.METHODS.items():
+                self._set(Tensor, name, method)
             for owner, name in ((o, n) for o in (Variable, SymbolicTensor, Tensor) for n in METHODS if hasattr(o, n)):
                 self._set(owner, name, _for_users(getattr(owner, name)))
             self._set(Tensor, "__iter__", _rows(Tensor.__iter__))

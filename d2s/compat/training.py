@@ -115,7 +115,9 @@ _ORDERS: dict[type[Optimizer], str] = {
     optimizer.Adagrad: "learning_rate epsilon" + _REST,
     rules.Adadelta: "learning_rate epsilon rho" + _REST,
     optimizer.RMSProp: "learning_rate rho epsilon momentum centered" + _REST,
-    optimizer.Lamb: "learning_rate lamb_weight_decay beta1 beta2 epsilon" + _REST,
+    rules.Lamb: "learning_rate lamb_weight_decay beta1 beta2 epsilon parameter_list regularization grad_clip "
+    "exclude_from_weight_decay_fn name",
+    rules.LarsMomentum: "learning_rate momentum lars_coeff lars_weight_decay" + _REST,
     rules.DecayedAdagrad: "learning_rate decay epsilon" + _REST,
     rules.Ftrl: "learning_rate l1 l2 lr_power" + _REST,
 }

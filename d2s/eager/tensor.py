@@ -32,7 +32,7 @@ class Tensor(Indexing, Holding, InPlace, History, Exchange, Operators):
     Native doors make tensors, too: what `__init__` puts into slots but for array, stopped and node must be constants.
     """
 
-    __slots__ = ("__weakref__", "_grad", "array", "hooks", "name", "node", "stopped")
+    __slots__ = ("__weakref__", "_grad", "_name", "array", "hooks", "node", "stopped")
 
     def __init__(self, array: np.ndarray, stop_gradient: bool = True, node: Any = None) -> None:
         plain = type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.isnative and array.flags.aligned
@@ -40,7 +40,16 @@ class Tensor(Indexing, Holding, InPlace, History, Exchange, Operators):
         self.stopped, self.node = stop_gradient if type(stop_gradient) is bool else stop_flag(stop_gradient), node
         self._grad: Tensor | None = None
         self.hooks: dict[int, list[tape.Hook]] | None = None  # of a leaf; a result's are its node's
-        self.name = ""
+        self._name = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called, which parameters are; empty for most."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = name
 
     @property
     def stop_gradient(self) -> bool:

@@ -84,10 +84,15 @@ class Lamb(Optimizer):
     def _change(self, slot: Slot, group: Group, gradient: np.ndarray, rate: float, limit: Any) -> None:
         super()._change(slot, group, gradient, rate, limit)
         adapts = self._always or self._fade(slot, group) > 0
-        length, wanted = (_norm(slot.parameter), _norm(slot.state["direction"])) if adapts else (0.0, 0.0)
+        length, wanted = (norm(slot.parameter), norm(slot.state["direction"])) if adapts else (0.0, 0.0)
         ratio = length / wanted if length > 0 and wanted > 0 else 1.0
         slot.update(_STEP).run(gradient, (self._rate_of(slot, group, rate) * ratio,))
 
 
-def _norm(x: Tensor) -> float:
+def norm(x: Tensor) -> float:
+    """The length of a tensor.
+
+    >>> norm(d2s.to_tensor([3.0, 4.0]))
+    5.0
+    """
     return math.sqrt(OPS["sum"](OPS["square"](x.detach())).item())

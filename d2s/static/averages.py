@@ -72,16 +72,21 @@ class ExponentialMovingAverage:
         steps = float(scope.now(self.steps).array.reshape(-1)[0])
         return min(self.decay, (steps + 1) / (steps + 10))
 
-    @contextlib.contextmanager
-    def apply(self, executor: Any, need_restore: bool = True) -> Iterator[None]:
-        """Puts the averages in the place of the parameters, inside of a `with` block."""
-        scope = global_scope()
+    def averages(self, scope: Scope) -> list[np.ndarray]:
+        """What stands in the place of the parameters."""
         count, averages = self._held.get(id(scope), (0, []))
         if not count:
             raise ArgumentError("D2S0004", "ExponentialMovingAverage.apply(): no run has moved the averages yet", hint="run it")
         rest = 1 - self._decay(scope) ** count
+        return [average / (rest or 1.0) for average in averages]
+
+    @contextlib.contextmanager
+    def apply(self, executor: Any, need_restore: bool = True) -> Iterator[None]:
+        """Puts the averages in the place of the parameters, inside of a `with` block."""
+        scope = global_scope()
+        averages = self.averages(scope)
         self._before = [scope.now(p).array.copy() for p in self.parameters]
-        self._put([average / (rest or 1.0) for average in averages])
+        self._put(averages)
         try:
             yield
         finally:

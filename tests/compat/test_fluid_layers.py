@@ -323,18 +323,6 @@ def test_a_gated_unit_has_its_weights_one_behind_the_other():
     assert passed.shape == [1, 2] and gates.shape == [1, 6]
 
 
-def test_the_state_of_a_layer_has_the_keys_of_its_time():
-    with compat.installed("1.x"):
-        import paddle.fluid as fluid
-
-        with fluid.dygraph.guard():
-            scoped = fluid.dygraph.Conv2D("scope", num_channels=1, num_filters=1, filter_size=1)
-            plain, norm = fluid.dygraph.Conv2D(1, 1, 1), fluid.dygraph.BatchNorm(1)
-            assert list(scoped.state_dict()) == ["_filter_param", "_bias_param"] and scoped.weight is scoped._filter_param
-            assert list(plain.state_dict()) == ["weight", "bias"] and plain._bias_param is plain.bias
-            assert [p.trainable for p in norm.parameters()] == [True, True, False, False]
-
-
 def test_a_leaf_that_wants_gradients_is_incremented():
     with compat.installed("1.x"):
         import paddle.fluid as fluid

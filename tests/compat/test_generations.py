@@ -33,6 +33,35 @@ def test_what_is_made_of_an_array_wants_gradients_in_1x_only():
         assert paddle.to_tensor([1.0]).stop_gradient
 
 
+@pytest.mark.parametrize(("api", "make"), [("1.x", "fluid.dygraph.to_variable"), ("2.0-alpha", "imperative.to_variable")])
+def test_an_array_is_no_tensor_where_code_declares(api, make):
+    with compat.installed(api):
+        import paddle
+
+        with pytest.raises(d2s.errors.CaptureError, match="code declares a program here"):
+            operator.attrgetter(make)(paddle)(np.ones(1))
+
+
+def test_tensors_have_names_of_their_own_and_gradients_that_are_tensors():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            x = fluid.dygraph.to_variable(np.ones(2, "float32"))
+            loss = fluid.layers.mean(x * 2.0)
+            assert (loss.name, x.name, loss.name) == ("tmp_0", "generated_var_0", "tmp_0")
+            assert loss._grad_ivar() is None
+            loss.backward()
+            assert x._grad_ivar().numpy().tolist() == [1.0, 1.0] and loss._grad_ivar().numpy() == 1.0
+            x.value().get_tensor().set(np.zeros(2, "float32"), fluid.CPUPlace())
+            assert x.numpy().tolist() == [0.0, 0.0]
+            assert fluid.dygraph.to_variable(x) is x
+    with compat.installed("2.x"):
+        import paddle
+
+        assert paddle.to_tensor([1.0]).name.startswith("generated_tensor_")
+
+
 def test_code_declares_until_it_is_told_to_compute():
     with compat.installed("1.x"):
         import paddle.fluid as fluid
@@ -150,6 +179,15 @@ def test_a_value_that_no_gradient_passes_has_zeros_in_alpha_and_what_lies_behind
             x = fluid.dygraph.to_variable(np.ones(1, "float32"))
             x.stop_gradient = True
             assert x.gradient() is None
+
+
+def test_alpha_has_fluid_too():
+    with compat.installed("2.0-alpha"):
+        import paddle
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            assert fluid.layers.mean(paddle.imperative.to_variable(np.ones(2, "float32"))).shape == [1]
 
 
 def test_layers_evaluated_in_alpha_record_a_graph():
@@ -342,10 +380,11 @@ def test_methods_and_indices_give_no_shape_of_no_axes_in_old_generations():
 
 def test_a_gpu_is_the_cpu_in_every_generation(monkeypatch):
     monkeypatch.setattr(old_names.CUDAPlace, "told", False)
-    with compat.installed("2.x"), pytest.warns(UserWarning, match="runs on the CPU"):
+    with compat.installed("2.x"), pytest.warns(UserWarning, match="runs on the CPU") as told:
         import paddle
 
         paddle.static.Executor(paddle.CUDAPlace(0))
+    assert told[0].filename == __file__
 
 
 def test_declared_and_computed_are_one_class_of_variables():

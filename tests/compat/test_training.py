@@ -39,6 +39,8 @@ STEPS = {  # a weight of 0.5 behind four steps with the gradients 2, 1, 0 and -1
     "Momentum": ([0.0725, -0.30664, -0.52547, -0.49629], {"momentum": 0.9, "use_nesterov": True, "decay": 0.5}),
     "RMSPropOptimizer": ([0.16667, -0.29521, -0.71091, -0.93703], {"rho": 0.9, "momentum": 0.9, "centered": True}),
     "LambOptimizer": ([0.45, 0.405, 0.3645, 0.32805], {}),
+    "Adadelta": ([0.30075, 0.1812, 0.1812, 0.3382], {"epsilon": 0.01, "rho": 0.5}),
+    "LarsMomentum": ([0.475, 0.42875, 0.38284, 0.35925], {"momentum": 0.9, "lars_coeff": 0.5, "lars_weight_decay": 0.1}),
 }
 
 
@@ -63,6 +65,22 @@ def test_steps(name):
                 layer.clear_gradients()
                 found.append(layer.weight.numpy().item())
     assert np.allclose(found, wanted, atol=6e-6)
+
+
+def test_moments_of_lamb_are_as_they_are():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.dygraph.guard():
+            start = fluid.ParamAttr(initializer=fluid.initializer.NumpyArrayInitializer(np.float32([[0.5], [-1.0]])))
+            layer = fluid.dygraph.Linear(2, 1, param_attr=start, bias_attr=False)
+            lamb = fluid.optimizer.Lamb(0.1, lamb_weight_decay=0.5, epsilon=0.1, parameter_list=layer.parameters())
+            for gradient in ([2.0, 1.0], [0.0, 3.0]):
+                loss = fluid.layers.mean(layer(fluid.dygraph.to_variable(np.float32([gradient]))))
+                loss.backward()
+                lamb.minimize(loss)
+                layer.clear_gradients()
+    np.testing.assert_allclose(layer.weight.numpy().ravel(), [0.31683, -1.10047], atol=1e-5)
 
 
 def test_an_epsilon_that_is_given_is_added_as_it_is():
@@ -186,3 +204,78 @@ def test_a_step_that_finds_nothing_to_learn_says_so():
         loss.backward()
         with pytest.raises(d2s.errors.ArgumentError, match="no parameter of a layer has a gradient"):
             fluid.optimizer.SGD(0.1).minimize(loss)
+
+
+# --- averages and slow weights: runs of `w -= 0.1 * 2 * w` from 1 on, with the parameter behind each ----------------------
+
+
+def _runs(build, count=4):
+    """The parameter behind each run, and what stands in its place inside of `apply`."""
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        main_, startup = fluid.Program(), fluid.Program()
+        with fluid.program_guard(main_, startup), fluid.scope_guard(fluid.Scope()):
+            w = fluid.layers.create_parameter([1], "float32", name="w", default_initializer=fluid.initializer.Constant(1.0))
+            average = build(fluid, fluid.layers.reduce_sum(fluid.layers.square(w)))
+            exe, found = fluid.Executor(), []
+            exe.run(startup)
+            for _ in range(count):
+                exe.run(main_)
+                found.append(_value(fluid))
+                if average is not None:
+                    with average.apply(exe):
+                        found[-1] = _value(fluid)
+            return found
+
+
+def _value(fluid):
+    return float(np.array(fluid.global_scope().find_var("w").get_tensor())[0])
+
+
+def _averaged(*settings):
+    def build(fluid, loss):
+        fluid.optimizer.SGD(0.1).minimize(loss)
+        return fluid.optimizer.ModelAverage(*settings)
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("settings", "windows"),
+    [((0.15, 2, 4), [[0], [0, 1], [0, 1, 2], [2, 3]]), ((0.15,), [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3]])],
+)
+def test_means_of_the_latest_parameters(settings, windows):
+    wanted = [np.mean([0.8 ** (n + 1) for n in window]) for window in windows]
+    np.testing.assert_allclose(_runs(_averaged(*settings)), wanted, rtol=1e-5)
+
+
+def test_parameters_go_back_part_of_the_way():
+    def build(fluid, loss):
+        fluid.optimizer.LookaheadOptimizer(fluid.optimizer.SGD(0.1), alpha=0.5, k=2).minimize(loss)
+
+    second = 1 + 0.5 * (0.64 - 1)
+    np.testing.assert_allclose(_runs(build), [0.8, second, 0.8 * second, second * second], rtol=1e-5)
+
+
+def test_recomputation_changes_nothing():
+    def build(fluid, loss):
+        optimizer = fluid.optimizer.RecomputeOptimizer(fluid.optimizer.SGD(0.1))
+        optimizer._set_checkpoints([loss])
+        optimizer.minimize(loss)
+
+    np.testing.assert_allclose(_runs(build), [0.8, 0.64, 0.512, 0.4096], rtol=1e-5)
+
+
+def test_a_counter_of_runs_slows_an_average():
+    def build(fluid, loss):
+        fluid.optimizer.SGD(0.1).minimize(loss)
+        steps = fluid.layers.create_global_var([1], 0, "float32", persistable=True)
+        fluid.layers.increment(steps, 1.0)
+        average = fluid.optimizer.ExponentialMovingAverage(0.5, thres_steps=steps)
+        average.update()
+        return average
+
+    first, second = 2 / 11, 3 / 12  # of the average, what stays
+    moved = second * (1 - first) * 0.8 + (1 - second) * 0.64
+    np.testing.assert_allclose(_runs(build, 2), [0.8, moved / (1 - second**2)], rtol=1e-5)
