@@ -7,9 +7,9 @@ D2S0002` prints the page of a code.
 "[D2S0002] 'x' has 3 columns, 'w' has 4 rows\\n  way out: transpose 'w'"
 """
 
-import copy
 import linecache
 import reprlib
+from typing import Any
 
 from d2s.pages import PAGES
 
@@ -161,6 +161,23 @@ class InternalError(D2SError, RuntimeError):
     """An invariant of d2s itself is broken."""
 
 
+def another(cls: type[BaseException], args: tuple[object, ...], attributes: dict[str, object]) -> Any:
+    """An exception of a class that has these, without what an `__init__` of the user's does.
+
+    >>> another(StopIteration, (3,), {"note": "last"}).value
+    3
+    """
+    builtin: Any = next(kind for kind in cls.__mro__ if not kind.__flags__ & _MADE_BY_CLASS)
+    made = builtin.__new__(cls, *args)
+    builtin.__init__(made, *args)
+    made.args = args
+    vars(made).update(attributes)
+    return made
+
+
+_MADE_BY_CLASS = 1 << 9  # what CPython calls a heap type
+
+
 class Raised:
     """An exception that a run raises where it comes to a certain place; as text it can only be read."""
 
@@ -172,8 +189,7 @@ class Raised:
 
     def again(self) -> Exception:
         """The exception, as if raised for the first time."""
-        try:
-            error: Exception = copy.copy(self.error)
-        except Exception:
-            error = self.error  # its class cannot make a second one
-        return error.with_traceback(None)
+        error = another(type(self.error), self.error.args, vars(self.error))
+        error.__cause__, error.__context__ = self.error.__cause__, self.error.__context__
+        error.__suppress_context__ = self.error.__suppress_context__
+        return error

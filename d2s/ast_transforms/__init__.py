@@ -32,6 +32,7 @@ from d2s.ast_transforms import (
     match,
     outer,
     protect,
+    raises,
     returns,
     source,
     stores,
@@ -51,6 +52,7 @@ PIPELINE = (
     outer,  # before the analysis of names: a variable of others is none of the function's
     deletes,  # before the analysis of names: a deleted variable is assigned nothing
     asserts,  # before `returns`: it makes `if` statements
+    raises,  # behind `asserts`, which raises; before `calls`: what it writes are the runtime's
     match,  # before `exits`: it makes `if` statements
     walrus,  # behind `match` and `asserts`, whose tests may bind names; before `exits`: it makes a `break`
     exits,  # before `returns`: a `return` in a loop becomes one behind it

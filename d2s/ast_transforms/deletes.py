@@ -1,7 +1,7 @@
 """`del` becomes what it does: a variable has no value from here on, an item or an attribute is taken away by the runtime.
 
 In: a function. Out: the same without `del`. A deleted variable is read first, because deleting it a second time is an error;
-that each read of it asks from then on whether there is a value, `loads` sees to.
+that each read of it asks from then on whether there is a value, `loads` sees to. So it is with the name of a caught exception.
 
 >>> from d2s.ast_transforms.function import shown
 >>> shown('''
@@ -14,6 +14,8 @@ def f(x, y):
     _d2s.delete_attribute(y, 'n')
 """
 
+import collections
+
 import gast
 
 from d2s.ast_transforms.function import Function, Rewriter, mangled
@@ -24,6 +26,22 @@ from d2s.ast_transforms.stores import Slices
 def transform(function: Function) -> None:
     """Rewrites the `del` statements of `function`."""
     _Deletes(function).generic_visit(function.tree)
+    function.unbound |= _deleted_by_handlers(function.tree)
+
+
+def _deleted_by_handlers(tree: gast.AST) -> set[str]:
+    """The names of caught exceptions that are read elsewhere than in their handlers, behind which they have no value."""
+    handlers = [node for node in gast.walk(tree) if isinstance(node, gast.ExceptHandler) and node.name]
+    names = {handler.name.id for handler in handlers}
+    reads = collections.Counter(_read(tree, names))
+    for handler in handlers:
+        reads.subtract(name for name in _read(handler, names) if name == handler.name.id)
+    return {name for name, count in reads.items() if count > 0}
+
+
+def _read(node: gast.AST, names: set[str]) -> list[str]:
+    loaded = (n.id for n in gast.walk(node) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
+    return [name for name in loaded if name in names]
 
 
 class _Deletes(Rewriter):

@@ -24,6 +24,7 @@ from d2s.capture.fitting import among
 from d2s.capture.fork import Forked
 from d2s.capture.forms import Form, Grown, OneOf, Union, described, form_of, join, stays
 from d2s.capture.heap import Changes, Memory, Place, contents
+from d2s.capture.raised import found_by_run, raise_in_run
 from d2s.capture.stores import pending
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
@@ -196,6 +197,9 @@ def recorded(region: Tracer, arm: Arm) -> list[Any] | None:
 
 def fails(region: Tracer, error: Exception) -> None:
     """Records that a run that comes here raises, and leaves what it has changed so far."""
+    if found_by_run(region, error):
+        raise_in_run(region, error, region.where)
+        error = RuntimeError(f"a {type(error).__name__} that a run makes")  # raised by the step before
     changed, stores = pending(region)
     found = {"stores": stores} if stores else {}
     region.add("fail", [region.resolve(s) for s in changed], [], {"error": Raised(_as_eager(error))} | found)
@@ -208,15 +212,16 @@ def is_internal(error: BaseException) -> bool:
 
 def _as_eager(error: Exception) -> Exception:
     """The exception as eager code would word it."""
-    if type(error) is TypeError and SymbolicTensor.__name__ in str(error):
-        return TypeError(str(error).replace(SymbolicTensor.__name__, Tensor.__name__))
+    text = error.args[0] if len(error.args) == 1 else ""
+    if type(error) is TypeError and isinstance(text, str) and SymbolicTensor.__name__ in text:
+        return TypeError(text.replace(SymbolicTensor.__name__, Tensor.__name__))
     return error
 
 
 def refuse_stand_in(error: Exception) -> None:
     """Refuses what only the stand-in of a value cannot do: the user's code would have gone on with the value itself."""
     refuse_fault(error)
-    if any(kind in str(error) for kind in _STAND_INS):
+    if any(kind in part for kind in _STAND_INS for part in error.args if isinstance(part, str)):
         raise CaptureError("D2S1003", f"{type(error).__name__}: {error}", where=line_of(error)) from error
 
 

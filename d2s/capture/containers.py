@@ -11,6 +11,8 @@ answered by `capture.by_path`. To the user's code it is a list or a dict.
 
 from typing import Any
 
+from d2s.errors import another
+
 
 class List(list):  # type: ignore[type-arg]
     """A list of the captured function; with `held`, its own items are none, and mean nothing."""
@@ -61,7 +63,11 @@ def is_container(value: Any) -> bool:
 
 def new_object(cls: type, attributes: dict[str, Any]) -> Any:
     """An object with these attributes, without what its class does when it makes one."""
-    made: Any = object.__new__(cls)
+    if issubclass(cls, BaseException):
+        made: Any = another(cls, _arguments(attributes), {})
+        restore(made, attributes)
+        return made
+    made = object.__new__(cls)
     for name, value in attributes.items():
         object.__setattr__(made, name, value)
     return made
@@ -70,7 +76,26 @@ def new_object(cls: type, attributes: dict[str, Any]) -> Any:
 def attributes(owner: Any) -> dict[str, Any]:
     """The attributes an object has of its own, those in slots included."""
     slots = [name for kind in type(owner).__mro__ for name in vars(kind).get("__slots__", ()) if hasattr(owner, name)]
-    return {name: getattr(owner, name) for name in slots} | dict(getattr(owner, "__dict__", {}))
+    found = {name: getattr(owner, name) for name in slots} | dict(getattr(owner, "__dict__", {}))
+    if not isinstance(owner, BaseException):
+        return found
+    found |= {f"{_ARGUMENT}{k}": value for k, value in enumerate(owner.args)}
+    return found | ({"__cause__": owner.__cause__} if owner.__suppress_context__ else {})
+
+
+_ARGUMENT = "args "  # of an exception, in front of the number
+
+
+def _arguments(held: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(value for name, value in held.items() if name.startswith(_ARGUMENT))
+
+
+def _restore_exception(error: BaseException, held: dict[str, Any]) -> None:
+    error.args = _arguments(held)
+    vars(error).clear()
+    error.__cause__ = held.get("__cause__")
+    error.__suppress_context__ = "__cause__" in held
+    vars(error).update({k: v for k, v in held.items() if k != "__cause__" and not k.startswith(_ARGUMENT)})
 
 
 def contents(container: Any) -> Any:
@@ -88,6 +113,9 @@ def contents(container: Any) -> Any:
 
 def restore(container: Any, held: Any) -> None:
     """Has a container, or an object, hold something else."""
+    if isinstance(container, BaseException):
+        _restore_exception(container, held)
+        return
     if not is_container(container):
         for name in attributes(container):
             object.__delattr__(container, name)

@@ -28,13 +28,16 @@ from d2s.capture.forms import (
     OneOf,
     Slot,
     Tree,
+    Union,
     alike,
+    described,
     form_of,
     slots,
 )
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.tree import rebuild
 from d2s.capture.users_code import refuse
+from d2s.errors import CaptureError
 from d2s.ops.control import called_as
 from d2s.ops.found import OPEN
 from d2s.ops.shapes import is_found
@@ -64,11 +67,21 @@ def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[Symbo
         return encode(tracer, contents(value), form.content, switch)
     if isinstance(form, Growing):
         return _items(tracer, value, form, switch)
-    (chosen,) = among(form, form_of(value, tracer)) or among(form, form_of(value, tracer.root))  # made on a path around
+    chosen = _chosen(tracer, value, form)
     found: list[SymbolicTensor] = [tracer.constant(chosen, TAG)]
     for n, f in enumerate(form.alternatives):
         found += encode(tracer, value, f, switch) if n == chosen else holes(tracer, f)
     return found
+
+
+def _chosen(tracer: Tracer, value: Any, form: Union) -> int:
+    """Which alternative of a form holds a value: of the path that was joined, or of one within it."""
+    region: Any = tracer
+    while region is not None:
+        for found in among(form, form_of(value, region)):
+            return found
+        region = region.parent
+    raise CaptureError("D2S9001", f"{described(value)} was told of as {form!r:.200}", where=tracer.line())
 
 
 def _items(tracer: Tracer, value: Any, form: Growing, switch: Switch) -> list[SymbolicTensor]:

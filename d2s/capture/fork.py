@@ -34,14 +34,23 @@ class Attempt:
         self.before = list(recorded or [])  # to be given again
         self.recorded: list[Recorded] = []
         self.asked = 0
+        self.arms: dict[Any, int] = {}  # where it is recorded, and which question that is an answer to
 
     def decided(self, place: int, side: bool) -> "Attempt":
         """The run after this one, once a question is decided."""
-        return Attempt(self.tracer, self.decisions | {place: side}, self.recorded)
+        found = Attempt(self.tracer, self.decisions | {place: side}, self.recorded)
+        found.arms = dict(self.arms)
+        return found
 
     def on(self, tracer: Any) -> "Attempt":
+        """The same in the arm of the question that was decided last."""
         self.tracer = tracer
+        self.arms[tracer] = max(self.decisions)
         return self
+
+    def is_before(self, arm: Any) -> bool:
+        """Whether the question that an arm answers was not asked yet in this run: nothing is known from it."""
+        return self.arms.get(arm, -1) >= self.asked
 
     def __enter__(self) -> None:
         self.tracer.root.attempts.append(self)
@@ -79,5 +88,8 @@ def _inside(node: Node) -> Iterator[Node]:
 
 
 def _may_fail(node: Node) -> bool:
+    """A part whose places were compared with extents that are known has no fault left."""
     op = OPS[node.op]
+    if node.op == "sliced" and all(isinstance(node.inputs[0].type.shape[axis], int) for axis in node.attrs["axes"]):
+        return False
     return bool(op.has("fault") or op.requires([v.type for v in node.inputs], node.attrs))

@@ -130,6 +130,10 @@ def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]
     if recipe.kind is set:
         done[id(recipe)] = {_build(part, leaf, done) for part in recipe.parts}
         return done[id(recipe)]
+    if issubclass(recipe.kind, BaseException):
+        parts = [_build(part, leaf, done) for part in recipe.parts]
+        done[id(recipe)] = new_object(recipe.kind, dict(zip(recipe.keys, parts, strict=True)))
+        return done[id(recipe)]
     if not issubclass(recipe.kind, tuple | list | dict):
         done[id(recipe)] = made = new_object(recipe.kind, {})
         restore(made, {name: _build(part, leaf, done) for name, part in zip(recipe.keys, recipe.parts, strict=True)})

@@ -309,7 +309,8 @@ class Tracer(Recorder):
         """Those of `among` that a tag can be on this path."""
         number, region = self.number(tag), self
         while region is not None:
-            for fact in region.facts:
+            facts = [] if any(run.is_before(region) for run in self.root.attempts) else region.facts
+            for fact in facts:
                 among &= fact.among if fact.tag == number else among
             region = region.parent  # type: ignore[assignment]
         return among

@@ -19,6 +19,7 @@ from d2s.capture.containers import stand_in
 from d2s.capture.faults import line_of
 from d2s.capture.guards import Guard
 from d2s.capture.leaves import Leaves, found_outside
+from d2s.capture.raised import found_by_run
 from d2s.capture.reads import empty, read_contents, read_variable
 from d2s.capture.result import Made, Recipe, describe
 from d2s.capture.stores import Target, pending, stores
@@ -252,8 +253,8 @@ def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> 
         refuse_stand_in(error)
         program = tracer.builder.finish([])
         before = host.acts(program) or pending(tracer)[1] or any(node.op == "fail" for node in program.every_node())
-        if isinstance(error, RecursionError) or not before:
+        if isinstance(error, RecursionError) or not (before or found_by_run(tracer, error)):
             raise
+        tracer.where = line_of(error) or tracer.where
         fails(tracer, error)  # at each call, behind what was done before
-        tracer.builder.nodes[-1].where = line_of(error) or tracer.builder.nodes[-1].where
         return None

@@ -16,7 +16,7 @@ from d2s.convert.loads import defined, is_, item, iterate, load, operand
 from d2s.convert.logical import and_, both, either, equal, if_exp, in_, is_not, not_, not_equal, not_in, or_
 from d2s.convert.match import taken_apart
 from d2s.convert.names import assign, own
-from d2s.convert.protect import catches, protected, within
+from d2s.convert.protect import catches, protected, raised, within
 from d2s.convert.steps import formatted, percent, text
 from d2s.convert.stores import changed, delete_item, made, of_items, put_together, set_item
 from d2s.convert.while_loop import while_loop
@@ -63,6 +63,7 @@ __all__ += [
     "percent",
     "protected",
     "put_together",
+    "raised",
     "set_attribute",
     "set_item",
     "taken_apart",

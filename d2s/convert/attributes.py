@@ -59,7 +59,7 @@ def delete_attribute(owner: Any, name: str) -> None:
     attribute(owner, name)  # which complains if there is none
     if tracer.root.heap.is_record(owner):
         changing(tracer, owner)
-        object.__delattr__(owner, name)
+        (BaseException if isinstance(owner, BaseException) else object).__delattr__(owner, name)
         return
     error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
     set_attribute(Undefined(name, error=error), owner, name)
@@ -91,13 +91,13 @@ def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
         refuse("D2S1003", f"a {type(value).__name__} is stored as '{name}'", "set layers and parameters in __init__")
     if tracer.root.heap.is_record(owner):
         changing(tracer, owner)
-        object.__setattr__(owner, name, value)
+        (BaseException if isinstance(owner, BaseException) else object).__setattr__(owner, name, value)
         return
     place = tracer.root.heap.place(("attribute", id(owner), name), lambda: _place(tracer, owner, name))
     tracer.root.heap.set(place, value)
 
 
-_PLAIN = {object.__setattr__, type.__setattr__, types.ModuleType.__setattr__}
+_PLAIN = {object.__setattr__, BaseException.__setattr__, type.__setattr__, types.ModuleType.__setattr__}
 
 
 def _stores_as_is(owner: Any) -> set[Any]:

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import inspect
 import itertools
+import logging
 import operator
 import types
 from collections.abc import Callable
@@ -30,6 +31,7 @@ from d2s.capture.training import backward_of, grad_of
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.undefined import Undefined, load
 from d2s.capture.users_code import in_library, in_package, in_standard_library, refuse
+from d2s.convert.exceptions import of_exception
 from d2s.convert.generators import Entering, Suspended, manager_of
 from d2s.convert.growing import joined_by
 from d2s.convert.library import greatest, is_plain, of_named_tuple, reduced, replaced
@@ -95,6 +97,9 @@ def call(function: Any) -> Callable[..., Any]:
         return functools.partial(_begun, functools.partial(seeing, tracer))
     if isinstance(function, operator.itemgetter | operator.attrgetter):
         return getter(function)
+    of_exceptions = of_exception(tracer, call, function)
+    if of_exceptions is not None:
+        return of_exceptions
     if is_pure(function):
         return functools.partial(_call_pure, tracer, function)
     if any(function is known for known in HIGHER):
@@ -186,6 +191,7 @@ def _refused(function: Any) -> NoReturn:
 
 
 def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    tracer = capturing() or tracer  # of an alternative: the path where a value is that
     if args and is_grown(args[0]) and function in OF_GROWN:
         return asked(args[0], OF_GROWN[function], *args[1:], **kwargs)
     if function in (list, dict) and len(args) == 1 and by_path(args[0]) and plain_kind(args[0]) is function:
@@ -193,12 +199,6 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     args = tuple(map(opened, args)) if function in LOOKING else args
     if _several(args, kwargs):
         return _of_each(functools.partial(_call_pure, tracer, function), *args, **kwargs)
-    if isinstance(function, type) and issubclass(function, BaseException) and any(isinstance(v, Later) for v in args):
-        refuse(
-            "D2S1003",
-            f"a {function.__name__} whose text only a run will tell",
-            "raise it with a text that is the same each time",
-        )
     found = of_symbols(tracer, function, args, kwargs)
     if found is not MISSING:
         return found
@@ -219,6 +219,7 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Of functions that call others: these are the user's, rewritten."""
+    tracer = capturing() or tracer
     args = tuple(map(opened, args))
     if _several(args, kwargs):
         return _of_each(functools.partial(_call_higher, tracer, function), *args, **kwargs)
@@ -380,6 +381,8 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (operator.itemgetter, lambda tracer, *keys: operator.itemgetter(*keys)),
     (operator.attrgetter, lambda tracer, *names: operator.attrgetter(*names)),
     (contextlib.nullcontext, lambda tracer, *result: contextlib.nullcontext(*result)),
+    (logging.getLogger, lambda tracer, *names: logging.getLogger(*names)),
+    (contextlib.suppress, lambda tracer, *kinds: contextlib.suppress(*kinds)),
     (itertools.count, count_),
     (min, lambda tracer, *args, **kwargs: _greatest(min, *args, **kwargs)),
     (max, lambda tracer, *args, **kwargs: _greatest(max, *args, **kwargs)),

@@ -119,7 +119,9 @@ def refuse_attribute(number: SymbolicTensor, name: str) -> NoReturn:
 
 
 def guard_attribute(tracer: Tracer | None, owner: Any, name: str) -> None:
-    made = tracer and any(map(tracer.root.heap.has, (owner, getattr(owner, name, None))))
+    value = getattr(owner, name, None)
+    builtin = value.__self__ if isinstance(value, types.MethodWrapperType) else None  # `super().__init__` of an exception
+    made = tracer and any(map(tracer.root.heap.has, (owner, value, builtin)))
     if tracer and not made and not isinstance(owner, SymbolicTensor | str) and not _ours(owner):
         described = f"{getattr(owner, '__name__', type(owner).__name__)}.{name}"
         source = "attribute", owner, name

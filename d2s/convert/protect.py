@@ -23,6 +23,7 @@ from d2s.capture.fork import Attempt, Forked
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.taping import Taping
 from d2s.capture.users_code import in_library, refuse
+from d2s.convert import exceptions
 from d2s.convert.calls import call
 from d2s.convert.generators import Entering
 from d2s.convert.if_else import Get, Set, truth_of
@@ -40,6 +41,11 @@ def catches(raised: BaseException, kind: Any) -> bool:
         if other is not raised:
             raise
         return False
+
+
+def raised(error: Any, *cause: Any) -> Any:
+    """What a `raise` raises."""
+    return exceptions.raised(call, error, *cause)
 
 
 def protected(body: Part, handle: Callable[[Any], None], otherwise: Part, finish: Part, get: Get, set: Set, names: Any) -> None:
@@ -77,6 +83,7 @@ def _handled(body: Part, handle: Callable[[Any], Any], otherwise: Part) -> None:
     except BaseException as error:
         if is_internal(error):
             raise
+        exceptions.note(error)
         handle(error)
     else:
         otherwise()
@@ -86,6 +93,9 @@ def _managed(manager: Any, body: Callable[[Any], None]) -> None:
     """A `with` that is captured: entering and leaving are the user's functions, rewritten."""
     if isinstance(manager, contextlib.nullcontext):
         body(manager.enter_result)
+        return
+    if isinstance(manager, contextlib.suppress):
+        _handled(lambda: body(None), lambda error: _suppressed(manager, error), lambda: None)
         return
     if isinstance(manager, Taping):
         with manager:
@@ -105,6 +115,11 @@ def _managed(manager: Any, body: Callable[[Any], None]) -> None:
             raise error
 
     _handled(lambda: body(entered), handle, lambda: call(leave)(manager, None, None, None))
+
+
+def _suppressed(manager: Any, error: BaseException) -> None:
+    if not manager.__exit__(type(error), error, None):
+        raise error
 
 
 def _forking(run: Part, get: Get, set: Set) -> None:

@@ -45,10 +45,6 @@ def is_pure(function: Any) -> bool:
         return reading or isinstance(owner, COMPUTING)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return True
-    if isinstance(function, type) and issubclass(function, BaseException):
-        return not any(
-            isinstance(vars(kind).get(n), types.FunctionType) for kind in function.__mro__ for n in ("__init__", "__new__")
-        )
     try:
         return function in _PURE
     except TypeError:

@@ -25,6 +25,7 @@ from d2s.capture.branch import branch
 from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
+from d2s.capture.raised import found_by_run
 from d2s.capture.steps import array, ask, computed, example_of, item, later, number_of, tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
@@ -41,6 +42,7 @@ from d2s.types import Type, dtype
 _TELLING = (print, warnings.warn, time.sleep)
 _CLOCKS = (time.time, time.perf_counter, time.monotonic, time.process_time, time.time_ns, time.perf_counter_ns)
 _RECEIVERS = (logging.Logger, logging.LoggerAdapter, io.IOBase)
+_LOGGING = {"debug", "info", "warning", "warn", "error", "critical", "exception", "log"}
 _SEEN = (SymbolicTensor, Tensor, Later)
 _OF_NUMBERS = {round, pow, divmod, *(f for f in vars(math).values() if callable(f))}
 _TEXTS = (str, repr, format)
@@ -80,7 +82,7 @@ def _called(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _logs(function: Any) -> bool:
-    return isinstance(function, types.FunctionType) and function.__module__ == "logging"
+    return isinstance(function, types.FunctionType) and function.__module__ == "logging" and function.__name__ in _LOGGING
 
 
 def _is_numpy(function: Any) -> bool:
@@ -117,7 +119,7 @@ def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dic
     """What a pure function of Python's makes of symbols, where that is a step or a number; MISSING where Python can do it."""
     given = [*args, *kwargs.values()]
     leaves = flatten(given)[0]
-    if not any(isinstance(v, _SEEN) for v in leaves):
+    if not any(isinstance(v, _SEEN) or _has_text_of_its_own(v) for v in leaves):
         return MISSING
     if function is len and isinstance(args[0], SymbolicTensor) and any(map(is_found, args[0].value.type.shape[:1])):
         return args[0].shape[0]
@@ -200,7 +202,10 @@ def formatted(value: Any, conversion: int, spec: Any = "") -> Any:
 
 def _has_text_of_its_own(value: Any) -> bool:
     """Whether the text of an object is what Python computes of it: that is asked at each call."""
-    if isinstance(value, BaseException | type | types.FunctionType | Undefined) or by_path(value):
+    if isinstance(value, BaseException):
+        tracer = capturing()
+        return tracer is not None and found_by_run(tracer, value)
+    if isinstance(value, type | types.FunctionType | Undefined) or by_path(value):
         return False
     methods = (inspect.getattr_static(type(value), name, None) for name in ("__str__", "__repr__", "__format__"))
     found = (m.__code__.co_filename for m in methods if isinstance(m, types.FunctionType))

@@ -202,10 +202,10 @@ def failure(node: Node) -> Exception:
     """What a run raises at a `fail`."""
     error = node.attrs["error"]
     made = error.again() if isinstance(error, Raised) else RuntimeError(error)  # read from a text, it is one
-    return made.at(node.where) if isinstance(made, D2SError) else _from(made, node.where)
+    return made.at(node.where) if isinstance(made, D2SError) else raised_at(made, node.where)
 
 
-def _from(error: Exception, where: str) -> Exception:
+def raised_at(error: Any, where: str) -> Any:
     """The exception with the user's line in its traceback, as if it came from there."""
     file, _, line = where.rpartition(":")
     if file and line.isdigit():

@@ -75,6 +75,13 @@ def catches(raised, kind):
     return isinstance(raised, kind)
 
 
+def raised(error, *cause):
+    error = error() if isinstance(error, type) else error
+    if cause:
+        error.__cause__ = cause[0]
+    return error
+
+
 def while_loop(test, body, get, set_, names, leaves):
     assert isinstance(leaves, bool)
     _check_state(get, set_, names)

@@ -16,12 +16,13 @@ import numbers_
 import objects
 import ordinary
 import pytest
+import raised_by_runs
 import recursion
 import sizes
 from programs_compare import PROGRAMS, check
 
 MODULES = branches, by_path, calls, containers, exceptions, exits, found_extents, growing, iterators, kinds, layers
-MODULES += loops, numbers_, objects, ordinary, recursion, sizes
+MODULES += loops, numbers_, objects, ordinary, raised_by_runs, recursion, sizes
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
     for module in MODULES
