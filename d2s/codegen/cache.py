@@ -58,10 +58,9 @@ def address(text: str, T: str, name: str = "kernel") -> int:
 
 def _compiled(text: str, T: str, name: str) -> bytes:
     """The object of a text; what compiles is imported here, because a warm process needs none of it."""
-    if name == "kernel" and "@native" not in text:
-        typed = importlib.import_module("d2s.codegen.typed_functions")
-        with contextlib.suppress(typed.Unspoken):
-            return bytes(typed.object_of(text, T))
+    typed = importlib.import_module("d2s.codegen.typed_functions")
+    with contextlib.suppress(typed.Unspoken):
+        return bytes(typed.object_of(text, T, name))
     return bytes(importlib.import_module("d2s.codegen.numba_kernel").object_of(text, T, name))
 
 

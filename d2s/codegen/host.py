@@ -5,6 +5,7 @@ True
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -25,8 +26,11 @@ def target_machine(**options: Any) -> Any:
     return target.create_target_machine(cpu=name, features=features, opt=3, **options)
 
 
-def native_object(text: str, vectors: bool = False) -> bytes:
-    """A text in LLVM IR as an object file: LLVM alone, no Numba. `vectors`: loops become those where LLVM finds how."""
+def native_object(text: str, vectors: bool = False, complete: Callable[[Any], None] = lambda module: None) -> bytes:
+    """A text in LLVM IR as an object file: LLVM alone, no Numba. `vectors`: loops become those where LLVM finds how.
+
+    `complete` links in what is improved already.
+    """
     machine = target_machine(reloc="pic", codemodel="small")
     module = llvm.parse_assembly(text)
     module.triple = machine.triple
@@ -35,5 +39,6 @@ def native_object(text: str, vectors: bool = False) -> bytes:
     if vectors:
         tuning.loop_vectorization = tuning.slp_vectorization = True
     llvm.create_pass_builder(machine, tuning).getModulePassManager().run(module, llvm.create_pass_builder(machine, tuning))
+    complete(module)
     data: bytes = machine.emit_object(module)
     return data

@@ -1,17 +1,17 @@
 """Emitted text → an object file. The one module that imports Numba, and only when something must be compiled.
 
-In: kernel text. Out: bytes of an object whose only symbol is `kernel`, with nothing undefined but ALLOWED: the proof that
-nothing in it can raise or call Python.
+In: kernel text. Out: bytes of an object whose only symbol is `kernel` (linking.py proves that nothing in it can raise).
 
 >>> object_of("def kernel(r, o):\\n    r[o[0]] = 7\\n", "f32")[:4]
 b'\\x7fELF'
 """
 
+import ast
 import contextlib
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -27,12 +27,10 @@ from numba.cpython import numbers
 from numba.extending import intrinsic, lower_builtin, register_model
 
 from d2s import types
-from d2s.codegen import inlining, native_functions, numba_apart, numba_lanes, numba_native, numba_tiles
+from d2s.codegen import inlining, linking, native_functions, numba_apart, numba_lanes, numba_native, numba_tiles
 from d2s.codegen.host import target_machine
 from d2s.codegen.sharing import SHARING
-from d2s.errors import InternalError
 
-ALLOWED = {"memcpy", "memset", "memmove", "fma", "fmaf", "malloc", "free", "d2s_fork"}
 _registers, _operands = nb.CPointer(nb.intp), nb.CPointer(nb.int32)
 _INSTRUCTIONS = {n: n for n in ("sqrt", "rint", "floor", "ceil", "trunc")} | {"abs": "fabs"}
 SIGNATURES = {"kernel": nb.void(_registers, _operands), "execute": nb.intp(nb.intp, nb.intp, nb.intp, nb.intp)}
@@ -276,7 +274,7 @@ def object_of(text: str, T: str, name: str = "kernel") -> bytes:
         shared = name == "kernel" and given == len(SHARED.args)
         signature = SHARED if shared else FOLLOWER if given == len(FOLLOWER.args) else SIGNATURES[name]
         optimized, entry = _optimized(scope[name], signature)
-    return _small_object(optimized, entry, shared, lambda of: numba_native.link(of, natives, T))
+    return _small_object(optimized, entry, shared, natives, T)
 
 
 @global_compiler_lock
@@ -290,26 +288,13 @@ def _optimized(function: Any, signature: Any) -> tuple[str, str]:
     return str(library._final_module), found.fndesc.llvm_cfunc_wrapper_name
 
 
-def _small_object(text: str, entry: str, shared: bool, link: Callable[[Any], None]) -> bytes:
+def _small_object(text: str, entry: str, shared: bool, natives: Sequence[ast.FunctionDef], T: str) -> bytes:
     module = llvm.parse_assembly(text)
     for f in module.functions:
         if f.name == entry:
             f.name = "part" if shared else "kernel"
     if shared:
         module.link_in(llvm.parse_assembly(f'target triple = "{module.triple}"\n{SHARING}'))
-    numba_tiles.link(module)
-    link(module)
-    for f in module.functions:
-        if not f.is_declaration:
-            f.linkage = "external" if f.name == "kernel" else "internal"
-    for g in module.global_variables:
-        if not g.is_declaration:
-            g.linkage = "internal"
-    machine = target_machine(reloc="pic", codemodel="small")
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-    undefined = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
-    if undefined - ALLOWED:
-        raise InternalError("D2S9001", f"a kernel calls {sorted(undefined - ALLOWED)}")
-    return machine.emit_object(module)
+    linking.complete(module, natives, T)
+    data: bytes = target_machine(reloc="pic", codemodel="small").emit_object(module)
+    return data

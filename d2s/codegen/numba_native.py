@@ -1,9 +1,8 @@
 """Native functions of kernel texts, for Numba: calls it cannot look into, whose functions are linked in behind it.
 
-In: the native functions of a text. Out: names for the scope Numba compiles the rest in; and the module to link.
+In: the native functions of a text. Out: names for the scope Numba compiles the rest in.
 
->>> _, functions = native_functions.divided("@native\\ndef twice(n):\\n    return n + n\\n")
->>> sorted(names(functions))
+>>> sorted(names(ast.parse("def twice(n):\\n    return n + n").body))
 ['twice']
 """
 
@@ -11,14 +10,10 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types as nb
 from numba.core import cgutils
 from numba.extending import intrinsic
-
-from d2s.codegen import conv_tiles, native_functions
-from d2s.codegen.host import target_machine
 
 
 def names(functions: Sequence[ast.FunctionDef]) -> dict[str, Any]:
@@ -39,18 +34,3 @@ def _call(name: str, count: int) -> Any:
     scope = {"signature": nb.intp(*[nb.intp] * count), "codegen": codegen}
     exec(text, scope)
     return intrinsic(scope["called"])
-
-
-def link(module: Any, functions: Sequence[ast.FunctionDef], short: str) -> None:
-    """Puts the functions, improved, where the stand-ins are."""
-    if functions:
-        made = llvm.parse_assembly(native_functions.module_of(functions, short, conv_tiles.library(short)))
-        made.triple = module.triple
-        made.verify()
-        machine = target_machine(reloc="pic", codemodel="small")
-        tuning = llvm.create_pipeline_tuning_options(speed_level=2)
-        tuning.loop_unrolling = tuning.loop_vectorization = native_functions.has_loops(functions)
-        tuning.slp_vectorization = False
-        builder = llvm.create_pass_builder(machine, tuning)
-        builder.getModulePassManager().run(made, builder)
-        module.link_in(made)

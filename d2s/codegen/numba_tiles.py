@@ -15,14 +15,13 @@ compiled once, by LLVM, and cost Numba nothing.
 import functools
 from typing import Any
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types as nb
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from d2s import types
-from d2s.codegen import dots, follower, panels, tiles, vectors
+from d2s.codegen import follower, linking, tiles, vectors
 
 
 @intrinsic
@@ -74,25 +73,12 @@ def _call(name: str, count: int) -> Any:
     return intrinsic(scope["called"])
 
 
-_TEXTS = {"product": tiles, "turned": panels, "dots": dots}
-
-
 @functools.cache
 def names(short: str) -> dict[str, Any]:
     """What a kernel text of a float dtype may use."""
     if types.dtype(short).kind != "f":
         return {}
     unit = vectors.unit()
-    functions = {name: _call(f"{name}_{short}", len(text.ARGUMENTS)) for name, text in _TEXTS.items()}
+    functions = {name: _call(f"{name}_{short}", len(text.ARGUMENTS)) for name, text in linking.TILES.items()}
     sizes = {"WIDTH": tiles.width(short, unit), "SIZE": vectors.numbers(short, unit).size}
     return functions | sizes | {"at": at, "least": least, "follow": follow}
-
-
-def link(module: Any) -> None:
-    """Puts the functions where the stand-ins are."""
-    called = {f.name for f in module.functions}
-    for short in ("f32", "f64"):
-        for name, text in _TEXTS.items():
-            if f"{name}_{short}" in called:
-                found = f'target triple = "{module.triple}"\n{text.text_of(short, vectors.unit())}'
-                module.link_in(llvm.parse_assembly(found))

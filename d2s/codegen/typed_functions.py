@@ -3,7 +3,8 @@
 A fused kernel is needed by one program only, so it must cost little to make. Its text is a small part of Python whose types
 follow from those of its pointers: ints are computed with 64 bits and wrap, float32 with float32 is float32, with anything
 wider it is float64, a comparison is a truth, `T` and the names of dtypes convert. Functions marked `@inlined` are written out
-where they are called. A text that says more than this speaks (`Unspoken`) goes to Numba; where both can, they agree bit by
+where they are called; those marked `@native` are made by native_functions.py and linked in; those in a kernel may read of it
+what is assigned once. A text that says more than this speaks (`Unspoken`) goes to Numba; where both can, they agree bit by
 bit (tests/codegen/test_typed_functions.py).
 
 In: a kernel's text and what T is in it. Out: the text of a module in LLVM IR that defines `kernel`.
@@ -17,6 +18,7 @@ d2s.codegen.typed_values.Unspoken: print(r)
 """
 
 import ast
+import collections
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,17 +28,25 @@ from llvmlite import ir
 from d2s import types
 from d2s.codegen.host import native_object
 from d2s.codegen.inlining import unfolded
+from d2s.codegen.linking import complete, needs_more
+from d2s.codegen.native_functions import divided
 from d2s.codegen.sharing import PART, SHARING
-from d2s.codegen.typed_values import F32, F64, I1, I32, I64, Cell, Pointer, Unspoken, Values, float_type, int_type
+from d2s.codegen.typed_calls import Calls
+from d2s.codegen.typed_values import F32, F64, I1, I32, I64, Cell, Pointer, Unspoken, float_type, int_type
 from d2s.types import DType
 
 
-def object_of(text: str, T: str) -> bytes:
-    """The object of a kernel's text."""
-    return native_object(module_of(text, T), vectors=True)
+def object_of(text: str, T: str, name: str = "kernel") -> bytes:
+    """The object of the function `name` of a text."""
+    rest, natives = divided(text)
+    return native_object(
+        module_of(rest, T, name, natives),
+        vectors=True,
+        complete=lambda module: complete(module, natives, T) if needs_more(module, natives) else None,
+    )
 
 
-def module_of(text: str, T: str) -> str:
+def module_of(text: str, T: str, name: str = "kernel", natives: Sequence[ast.FunctionDef] = ()) -> str:
     """A kernel's text as a module."""
     tree = unfolded(text)
     module = ir.Module(name="kernel")
@@ -49,25 +59,29 @@ def module_of(text: str, T: str) -> str:
             names[statement.targets[0].id] = eval(compile(ast.Expression(statement.value), "<d2s>", "eval"), scope)
         else:
             raise Unspoken(ast.unparse(statement))
-    entry = names.pop("kernel")
+    entry = names.pop(name)
+    if name != "kernel":
+        Writer(module, ir.Function(module, ir.FunctionType(I64, [I64] * len(entry.args.args)), "kernel"), names, T).plain(entry)
+        return str(module)
     shared = len(entry.args.args) == 4
     given = [I64.as_pointer(), I32.as_pointer(), *[I64] * (len(entry.args.args) - 2)]
     function = ir.Function(module, ir.FunctionType(I64 if shared else ir.VoidType(), given), "part" if shared else "kernel")
     function.linkage = "internal" if shared else "external"
-    Writer(module, function, names, T).kernel(entry)
+    Writer(module, function, names, T, natives).kernel(entry)
     return f"{module}\n{SHARING.replace(PART, '') if shared else ''}"
 
 
-class Writer(Values):
+class Writer(Calls):
     """One kernel being written. `variables` are those of the function whose text is being read."""
 
-    def __init__(self, module: ir.Module, function: ir.Function, names: dict[str, Any], T: str) -> None:
-        super().__init__(module, function, names, T)
+    def __init__(self, module: ir.Module, *rest: Any) -> None:
+        super().__init__(module, *rest)
         self.domain = module.add_metadata([ir.MetaDataString(module, "d2s")])
         self.scopes: dict[Any, Any] = {}  # of what is stored through each output, by its address
         self.stores: list[tuple[Any, Any]] = []
         self.awaited: dict[str, Cell | None] = {}  # variables that begin on either way through a statement
         self.ends: list[Any] = []  # where `break` leads
+        self.assigned: dict[str, int] = {}  # how often the kernel's text assigns a name
 
     def kernel(self, source: ast.FunctionDef) -> None:
         r, o, *span = (p.arg for p in source.args.args)
@@ -76,14 +90,26 @@ class Writer(Values):
             o: Pointer(self.function.args[1], types.int32, ""),
         }
         self.variables |= dict(zip(span, self.function.args[2:], strict=True))
+        self.assigned = collections.Counter(
+            n.id for s in source.body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
         self.statements(source.body)
         if not self.b.block.is_terminated:
             self.b.ret(I64(0)) if len(span) == 2 else self.b.ret_void()
         ir.IRBuilder(self.entry).branch(self.function.blocks[1])
         self.keep_apart()
 
+    def plain(self, source: ast.FunctionDef) -> None:
+        """A function of ints."""
+        self.variables = dict(zip((p.arg for p in source.args.args), self.function.args, strict=True))
+        self.statements(source.body)
+        if not self.b.block.is_terminated:
+            self.b.unreachable()
+        ir.IRBuilder(self.entry).branch(self.function.blocks[1])
+
     def keep_apart(self) -> None:
         """Tells LLVM that no input lies in an output, and no output in another, so that loops need no checks."""
+        self.keep_numbered_apart()
         if not self.scopes:
             return
         every = self.module.add_metadata(list(self.scopes.values()))
@@ -94,6 +120,15 @@ class Writer(Values):
             others = [s for s in self.scopes.values() if s is not scope]
             if others:
                 store.set_metadata("noalias", self.module.add_metadata(others))
+
+    def keep_numbered_apart(self) -> None:
+        """The same of what lies behind pointers of other numbers."""
+        names = {role: ir.MetaDataString(self.module, role) for _, role in self.apart}
+        scopes = {role: self.module.add_metadata([name, self.domain]) for role, name in names.items()}
+        for instruction, role in self.apart:
+            instruction.set_metadata("alias.scope", self.module.add_metadata([scopes[role]]))
+            if others := [scope for other, scope in scopes.items() if other != role]:
+                instruction.set_metadata("noalias", self.module.add_metadata(others))
 
     # statements
 
@@ -111,6 +146,15 @@ class Writer(Values):
             self.value(node.value)
         elif not isinstance(node.value, ast.Constant):
             self.unspoken(node)
+
+    def do_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """A function in a kernel: what it reads of the kernel is as it is here, so nobody may assign that a second time."""
+        bound = _stored([node]) | {p.arg for p in node.args.args}
+        free = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - bound
+        if any(self.assigned.get(name, 0) > 1 for name in free):
+            raise Unspoken(f"{node.name} reads what changes")
+        self.names[node.name] = node
+        self.around[node.name] = {name: self.variables[name] for name in free & self.variables.keys()}
 
     def do_Return(self, node: ast.Return) -> None:
         self.b.ret(self.int(self.value(node.value)) if node.value else self.unspoken(node))
@@ -149,6 +193,8 @@ class Writer(Values):
     def put(self, pointer: Pointer, index: Any, value: Any) -> None:
         at = self.b.gep(pointer.address, [index])
         stored = self.b.store(self.element(value, pointer.of), at)
+        if pointer.role.startswith("apart"):
+            self.apart.append((stored, pointer.role))
         if pointer.role == "out":
             if pointer.address not in self.scopes:
                 name = ir.MetaDataString(self.module, f"out{len(self.scopes)}")
@@ -202,19 +248,20 @@ class Writer(Values):
         self.loop(lambda: self.truth(self.value(node.test)), node, lambda: None)
 
     def do_For(self, node: ast.For) -> None:
-        if not isinstance(node.iter, ast.Call) or not isinstance(node.target, ast.Name) or len(node.iter.args) > 2:
+        if not isinstance(node.iter, ast.Call) or not isinstance(node.target, ast.Name) or len(node.iter.args) > 3:
             self.unspoken(node)
             return
         given, name = [self.int(self.value(a)) for a in node.iter.args], node.target.id
-        start, stop = ([I64(0), *given] if len(given) == 1 else given)[:2]
+        start, stop, step = [I64(0), *given, I64(1)] if len(given) == 1 else [*given, I64(1)][:3]
+        sign = ">" if len(node.iter.args) == 3 and ast.unparse(node.iter.args[2]).startswith("-") else "<"
         self.cells(node.body)
         index = ir.IRBuilder(self.entry).alloca(I64, name=name)
         self.b.store(start, index)
         self.variables[name] = Cell(index)
         self.loop(
-            lambda: self.b.icmp_signed("<", self.b.load(index), stop),
+            lambda: self.b.icmp_signed(sign, self.b.load(index), stop),
             node,
-            lambda: self.b.store(self.b.add(self.b.load(index), I64(1), flags=["nsw"]), index),
+            lambda: self.b.store(self.b.add(self.b.load(index), step, flags=["nsw"]), index),
         )
 
     def do_Break(self, node: ast.Break) -> None:

@@ -51,7 +51,7 @@ class Pointer(NamedTuple):
 
     address: Any
     of: DType
-    role: str  # "in", "out" or "" for what may be anywhere
+    role: str  # "in", "out", "apart0" ... (no two of them in the same memory), or "" for what may be anywhere
 
 
 class Cell(NamedTuple):
@@ -70,6 +70,8 @@ class Values:
         self.b = ir.IRBuilder(function.append_basic_block("body"))
         self.variables: dict[str, Any] = {}
         self.loads: list[Any] = []  # of what no kernel writes
+        self.around: dict[str, dict[str, Any]] = {}  # what functions that stand in the kernel read of it
+        self.apart: list[tuple[Any, str]] = []  # loads and stores behind pointers that are numbered
 
     def unspoken(self, node: ast.AST) -> Any:
         raise Unspoken(ast.unparse(node))
@@ -136,6 +138,8 @@ class Values:
         found = self.b.load(self.b.gep(pointer.address, [self.int(self.value(node.slice))]))
         if pointer.role == "in":
             self.loads.append(found)
+        if pointer.role.startswith("apart"):
+            self.apart.append((found, pointer.role))
         return self.widened(found, pointer.of)
 
     def widened(self, value: Any, of: DType) -> Any:
@@ -216,17 +220,30 @@ class Values:
             self.b.position_at_end(block)
             found.append(self.value(node))
             ends.append(self.b.block)
+        if any(isinstance(v, Pointer | tuple) for v in found):
+            return self.either_pointer(found[0], found[1], ends)
         to = found[0].type if found[0].type == found[1].type else I64 if {v.type for v in found} <= {I1, I64} else F64
-        both = self.function.append_basic_block("both")
         for n, end in enumerate(ends):
             self.b.position_at_end(end)
             found[n] = self.number(found[n], to)
+        return self.joined(found, ends)
+
+    def either_pointer(self, x: Any, y: Any, ends: Sequence[Any]) -> Pointer:
+        if not (isinstance(x, Pointer) and isinstance(y, Pointer) and x.of is y.of):
+            raise Unspoken("one of two tuples")
+        return Pointer(self.joined([x.address, y.address], ends), x.of, x.role if x.role == y.role == "in" else "")
+
+    def joined(self, values: Sequence[Any], ends: Sequence[Any]) -> Any:
+        """What is the value at the end of the block that a run came from."""
+        both = self.function.append_basic_block("both")
+        for end in ends:
+            self.b.position_at_end(end)
             self.b.branch(both)
         self.b.position_at_end(both)
-        joined = self.b.phi(to)
-        for value, block in zip(found, ends, strict=True):
-            joined.add_incoming(value, block)
-        return joined
+        found = self.b.phi(values[0].type)
+        for value, block in zip(values, ends, strict=True):
+            found.add_incoming(value, block)
+        return found
 
     # calls
 
@@ -243,11 +260,13 @@ class Values:
         if name in _INSTRUCTIONS:
             return self.instruction(_INSTRUCTIONS[name], given)
         short, _, role = name.partition("_")
-        if role in ("in", "out", "local", "") and short in _BY_SHORT and given:
+        if (role in ("in", "out", "local", "") or role.startswith("apart")) and short in _BY_SHORT and given:
             of = _BY_SHORT[short]
             if role == "local":
                 return self.array(of, given[0].constant)
             return Pointer(self.b.inttoptr(given[0], (float_type(of) or int_type(of)).as_pointer()), of, role)
+        if role == "local64" and short in _BY_SHORT:
+            return self.array(_BY_SHORT[short], 64)
         if name.startswith(("lanes_", "fold_")):
             return self.of_lanes(name, given)
         built_in = getattr(self, "call_" + name, None)
@@ -260,7 +279,8 @@ class Values:
 
     def inlined(self, function: ast.FunctionDef, given: list[Any]) -> Any:
         """A function's text in the place of a call; it returns at its end only."""
-        outer, self.variables = self.variables, dict(zip((p.arg for p in function.args.args), given, strict=True))
+        named = dict(zip((p.arg for p in function.args.args), given, strict=True))
+        outer, self.variables = self.variables, self.around.get(function.name, {}) | named
         *body, last = function.body
         early = any(isinstance(n, ast.Return) for s in body for n in ast.walk(s))
         if early or not isinstance(last, ast.Return) or last.value is None:
@@ -316,11 +336,6 @@ class Values:
 
     def call_local4096(self) -> Any:
         return self.array(self.dtypes["T"], 4096)
-
-    def call_copy_bytes(self, to: Any, source: Any, count: Any) -> Any:
-        addresses = [self.b.inttoptr(address, ir.IntType(8).as_pointer()) for address in (to, source)]
-        copy = self.module.declare_intrinsic("llvm.memcpy", [a.type for a in addresses] + [I64])
-        return self.b.call(copy, [*addresses, count, I1(0)])
 
     def call_fma(self, x: Any, y: Any, z: Any) -> Any:
         return self.instruction("fma", [x, y, z])

@@ -2,13 +2,15 @@
 
 import ast
 import ctypes
+import textwrap
 
 import numpy as np
 import pytest
 
 from d2s import types
 from d2s.codegen import cache, emit, inlining, numba_kernel, threads, typed_functions, typed_values
-from d2s.ops import OPS
+from d2s.ops import OPS, random_text
+from d2s.optimizer import update
 from d2s.types import Type
 
 OPERANDS = (ctypes.c_int32 * 8)(*range(8))
@@ -84,6 +86,74 @@ def test_both_compilers_give_the_same_bits_of_lines(name, of, attrs):
         linked(compiler.object_of(launch.text, launch.T))((ctypes.c_int64 * 8)(*registers), OPERANDS)
         found.append(b"".join(np.where(np.isnan(a), 0, a).tobytes() for a in results))
     assert found[0] == found[1]
+
+
+def both(text, T, arrays, numbers=()):
+    """What either compiler's kernel leaves in the last of some arrays."""
+    found = []
+    for compiler in (typed_functions, numba_kernel):
+        given = [a.copy() for a in arrays]
+        registers = [*(a.ctypes.data for a in given), *numbers]
+        operands = (ctypes.c_int32 * 32)(*range(32))
+        linked(compiler.object_of(text, T))((ctypes.c_int64 * len(registers))(*registers), operands)
+        found.append([a.tobytes() for a in given])
+    return found
+
+
+def lowered(name, given, **attrs):
+    op = OPS[name]
+    known = op.canonical(given, {**op.attributes, **attrs}) if op.has("canonical") else {**op.attributes, **attrs}
+    outputs = op.infer(given, known)
+    launch = emit.lower(op, given, outputs, known)
+    return launch, outputs, [int(np.prod(dims, dtype=np.int64)) for dims in launch.extents]
+
+
+TILED = [  # tiles, native functions, memory, steps of ranges, functions in a kernel
+    ("linear", [("f32", (9, 33)), ("f32", (33, 70)), ("f32", (70,))], {}),
+    ("matmul", [("f64", (5, 33)), ("f64", (7, 33))], {"transpose_y": True}),
+    ("max_pool", [("f32", (2, 3, 9, 9))], {"kernel": (2, 2)}),
+]
+
+
+@pytest.mark.parametrize(("name", "of", "attrs"), TILED, ids=lambda x: x if isinstance(x, str) else "")
+def test_both_compilers_give_the_same_bits_of_what_is_linked_in(name, of, attrs):
+    given = [Type(types.dtype(short), shape) for short, shape in of]
+    launch, outputs, extents = lowered(name, given, **attrs)
+    rng = np.random.default_rng(1)
+    arrays = [rng.normal(size=t.shape).astype(t.dtype.numpy) for t in given]
+    arrays += [np.zeros(t.shape, t.dtype.numpy) for t in outputs]
+    mine, numbas = both(launch.text, launch.T, arrays, extents)
+    assert mine == numbas and any(mine[len(given)])
+
+
+def test_both_compilers_step_optimizers_and_draw_alike():
+    rng = np.random.default_rng(2)
+    held = [rng.normal(size=100).astype("float32") for _ in range(2)] + [np.array([0.1])]
+    text = update.text_of(update.Rule("rule", (), ("lr",), "p = p - lr * sqrt_of(g * g + p)\n"), types.float32)
+    mine, numbas = both(text, "f32", held, [100])
+    assert mine == numbas and mine[0] != held[0].tobytes()
+    draw = "seed, counter, out = i64_in(r[o[0]]), i64_in(r[o[1]]), f64_out(r[o[2]])\nn0 = r[o[3]]\n"
+    draw += random_text.filled("def value(w0, w1):\n    return T(part(w0, w1, 1000)) + unit(w0, w1)\n", 2)
+    draw = "def kernel(r, o):\n" + textwrap.indent(draw, "    ")
+    mine, numbas = both(draw, "f64", [np.array([2**60 + 5]), np.array([2**33 - 3]), np.zeros(130)], [130])
+    assert mine == numbas and any(mine[2])
+
+
+def test_a_function_in_a_kernel_reads_only_what_does_not_change():
+    body = "    n = r[o[0]]\n    def more(k):\n        return n + k\n    n = 5\n    r[o[1]] = more(1)\n"
+    with pytest.raises(typed_values.Unspoken, match="reads what changes"):
+        typed_functions.object_of(f"def kernel(r, o):\n{body}", "f32")
+    data = typed_functions.object_of(f"def kernel(r, o):\n{body.replace('n = 5', 'm = 5')}", "f32")
+    registers = (ctypes.c_int64 * 2)(7, 0)
+    linked(data)(registers, OPERANDS)
+    assert list(registers) == [7, 8]
+
+
+def test_a_range_may_count_down():
+    body = "    for k in range(5, r[o[0]], -2):\n        r[o[1]] = r[o[1]] * 10 + k\n"
+    registers = (ctypes.c_int64 * 2)(0, 0)
+    linked(typed_functions.object_of(f"def kernel(r, o):\n{body}", "f32"))(registers, OPERANDS)
+    assert list(registers) == [0, 531]
 
 
 def test_functions_stand_where_they_were_called():
