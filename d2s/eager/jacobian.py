@@ -12,7 +12,6 @@ tensors they stand for.
 
 import functools
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops import OPS
 from d2s.ops.join import concat
+from d2s.ops.op import flag
 
 
 class Jacobian:
@@ -31,6 +31,7 @@ class Jacobian:
     """
 
     def __init__(self, ys: Tensor, xs: Tensor, batched: bool) -> None:
+        batched = flag(batched, "batched")
         for name, t in (("ys", ys), ("xs", xs)):
             if not isinstance(t, Tensor):
                 raise DTypeError("D2S0001", f"jacobian(): '{name}' expects tensors, got {type(t).__name__}")
@@ -122,7 +123,7 @@ def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
     if (ys.size != (ys.shape[0] if ys.ndim else 0)) if batched else ys.size != 1:
         raise ArgumentError("D2S0002", f"hessian(): 'ys' has shape {ys.shape}, expected one number{' of each' * batched}")
     numbers = OPS["reshape"](ys, ys.shape[:1] if batched else [])
-    if isinstance(xs, Sequence):
+    if isinstance(xs, list | tuple):
         return tuple(_matrices(Hessian, Jacobian(numbers, x, batched)._whole, xs, batched) for x in xs)
     return _matrices(Hessian, Jacobian(numbers, xs, batched)._whole, xs, batched)
 
@@ -134,6 +135,6 @@ def _is_batched(batch_axis: Any, of: str) -> bool:
 
 
 def _matrices(kind: type[Jacobian], ys: Any, xs: Any, batched: bool) -> Any:
-    if isinstance(ys, Sequence):
+    if isinstance(ys, list | tuple):
         return tuple(_matrices(kind, y, xs, batched) for y in ys)
-    return tuple(kind(ys, x, batched) for x in xs) if isinstance(xs, Sequence) else kind(ys, xs, batched)
+    return tuple(kind(ys, x, batched) for x in xs) if isinstance(xs, list | tuple) else kind(ys, xs, batched)

@@ -15,13 +15,15 @@ from d2s.ops import windows
 from d2s.ops.arrange import transpose
 from d2s.ops.conv import SAME, conv_, conv_transpose_
 from d2s.ops.shapes import tensor_type, unnamed
-from d2s.types import Dim
+from d2s.types import Dim, Shape
 
 
-def _axes(x: Any, rank: int, name: str) -> None:
-    shape = tensor_type(x, name, "x").shape
+def _axes(x: Any, rank: int, name: str, argument: str = "x") -> Shape:
+    """The shape of an argument that has a batch or filters, channels, and so many axes more."""
+    shape = tensor_type(x, name, argument).shape
     if len(shape) != rank + 2:
-        raise ShapeError("D2S0002", f"{name}(): 'x' has shape {list(shape)}, expected {rank + 2} axes")
+        raise ShapeError("D2S0002", f"{name}(): '{argument}' has shape {list(shape)}, expected {rank + 2} axes")
+    return shape
 
 
 def laid(x: Any, perm: Sequence[int]) -> Any:
@@ -47,7 +49,7 @@ def _transposed(
     there, back = windows.order(rank, last)
     x, biases = laid(x, there), () if bias is None else (bias,)
     have = tensor_type(x, name, "x").shape[2:]
-    kernel = windows.known(name, tensor_type(weight, name, "weight").shape[2:], "the size of the filters")
+    kernel = windows.known(name, _axes(weight, rank, name, "weight")[2:], "the size of the filters")
     found = windows.attributes(name, have, kernel, padding=windows.written(padding, rank, last, name), **attrs)
     pads, sizes = _size(name, have, kernel, found, more, size)
     return laid(conv_transpose_(x, weight, *biases, **found | {"padding": pads}, size=sizes), back)

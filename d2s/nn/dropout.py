@@ -16,6 +16,7 @@ from d2s.nn.layer import Layer
 from d2s.ops.compare import cast, where
 from d2s.ops.create import full
 from d2s.ops.dropout import dropped
+from d2s.ops.shapes import tensor_type
 from d2s.ops.training_marks import note, noting
 
 MODES = ("upscale_in_train", "downscale_in_infer")
@@ -88,8 +89,9 @@ def _channels(function: str, x: Any, data_format: str, rank: int) -> tuple[int, 
     known = [name for name, (axes, _) in _FORMATS.items() if axes == rank]
     if not isinstance(data_format, str) or data_format not in known:
         raise ArgumentError("D2S0004", f"{function}(): 'data_format' is {brief(data_format)}, expected {' or '.join(known)}")
-    if x.ndim != rank:
-        raise ShapeError("D2S0002", f"{function}(): 'x' has {x.ndim} axes, {data_format} has {rank}")
+    have = len(tensor_type(x, function, "x").shape)
+    if have != rank:
+        raise ShapeError("D2S0002", f"{function}(): 'x' has {have} axes, {data_format} has {rank}")
     return _FORMATS[data_format][1]
 
 
@@ -119,6 +121,7 @@ def alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: str | Non
     [1.0, 2.0]
     """
     p = _likelihood("alpha_dropout", p)
+    tensor_type(x, "alpha_dropout", "x")
     if not training or p == 0:
         return x
     if p == 1:

@@ -16,24 +16,18 @@ from d2s.nn.linear import linear
 from d2s.nn.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
-    cosine_embedding_loss,
-    cosine_similarity,
     cross_entropy,
     dice_loss,
-    hinge_embedding_loss,
     kl_div,
     l1_loss,
     label_smooth,
     log_loss,
-    margin_ranking_loss,
     mse_loss,
     nll_loss,
-    normalize,
     sigmoid_focal_loss,
     smooth_l1_loss,
     softmax_with_cross_entropy,
     square_error_cost,
-    triplet_margin_loss,
 )
 from d2s.nn.margins import (
     gaussian_nll_loss,
@@ -47,6 +41,14 @@ from d2s.nn.margins import (
 )
 from d2s.nn.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
 from d2s.nn.padding import pad, zeropad2d
+from d2s.nn.pairs import (
+    cosine_embedding_loss,
+    cosine_similarity,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    normalize,
+    triplet_margin_loss,
+)
 from d2s.nn.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,

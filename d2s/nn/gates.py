@@ -19,7 +19,7 @@ from d2s.ops.math import neg
 from d2s.ops.random import uniform
 from d2s.ops.reduce import max
 from d2s.ops.shape import reshape, unflatten, unsqueeze
-from d2s.ops.shapes import one_axis, tensor_type, uncountable, unnamed, whole_number
+from d2s.ops.shapes import one_axis, tensor_type, tensors, uncountable, unnamed, whole_number
 from d2s.ops.slicing import split
 from d2s.ops.softmax import softmax_
 from d2s.ops.unlearnt import unlearnt
@@ -74,6 +74,7 @@ def swiglu(x: Any, y: Any = None, name: str | None = None) -> Any:
     [0.0]
     """
     first, second = split(x, 2, -1) if y is None else (x, y)
+    tensors("swiglu", x=first, y=second)
     return first * sigmoid(first) * second
 
 

@@ -13,15 +13,13 @@ from d2s.arguments import number
 from d2s.errors import ArgumentError, brief
 from d2s.ops.activation import log_sigmoid
 from d2s.ops.compare import equal, greater_than, less_equal, where
-from d2s.ops.exponential import bounded_log, exp, log, sigmoid, sqrt
-from d2s.ops.extremes import clip, minimum
+from d2s.ops.exponential import bounded_log, exp, log, sigmoid
 from d2s.ops.label import class_entropy, class_weight, mean_of_seen, pick_class, place_class
-from d2s.ops.math import abs, neg, pow, relu, square
+from d2s.ops.math import abs, neg, pow, square
 from d2s.ops.reduce import mean, ones, sum
 from d2s.ops.shape import squeeze, unsqueeze
-from d2s.ops.shapes import tensor_type
+from d2s.ops.shapes import operands, options, some_axes, tensors
 from d2s.ops.softmax import log_softmax_, one_axis, softmax_
-from d2s.ops.statistics import norm
 
 
 def reduced(name: str, loss: Any, reduction: str) -> Any:
@@ -60,7 +58,7 @@ def cross_entropy(
     >>> print(F.cross_entropy(d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([1])).numpy().round(4))
     0.6931
     """
-    tensor_type(input, "cross_entropy", "input")
+    tensors("cross_entropy", input=input, label=label)
     axis = one_axis(axis, input.ndim, "cross_entropy")
     if not 0 <= number("cross_entropy", "label_smoothing", label_smoothing) <= 1:
         raise ArgumentError("D2S0004", f"cross_entropy(): 'label_smoothing' is {label_smoothing!r}, expected 0 to 1")
@@ -135,7 +133,7 @@ def softmax_with_cross_entropy(
     >>> print(F.softmax_with_cross_entropy(d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([[1]])).numpy().round(4))
     [[0.6931]]
     """
-    tensor_type(logits, "softmax_with_cross_entropy", "logits")
+    tensors("softmax_with_cross_entropy", logits=logits, label=label)
     axis = one_axis(axis, logits.ndim, "softmax_with_cross_entropy")
     if soft_label:
         loss = _of_soft_labels(logits, label, None, "none", axis, True)
@@ -162,11 +160,12 @@ def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name:
     >>> d2s.nn.functional.label_smooth(d2s.to_tensor([[0.0, 1.0]]), epsilon=0.5).numpy().tolist()
     [[0.25, 0.75]]
     """
-    tensor_type(label, "label_smooth", "label")
+    classes = len(some_axes("label_smooth", "label", label)) - 1
     epsilon = number("label_smooth", "epsilon", epsilon)
+    options("label_smooth", prior_dist=prior_dist)
     if prior_dist is not None:
         return label * (1 - epsilon) + prior_dist * epsilon
-    return _smoothed(label, label.ndim - 1, epsilon)
+    return _smoothed(label, classes, epsilon)
 
 
 def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Any:
@@ -175,7 +174,8 @@ def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = 
     >>> print(d2s.nn.functional.dice_loss(d2s.to_tensor([[0.0, 1.0]]), d2s.to_tensor([[1]])).numpy().round(4))
     0.0
     """
-    tensor_type(input, "dice_loss", "input")
+    tensors("dice_loss", input=input, label=label)
+    operands("dice_loss", epsilon=epsilon)
     marked = _one_hot(input, label, input.ndim - 1)
     axes = list(range(1, input.ndim))
     overlap, whole = sum(input * marked, axes), sum(input, axes) + sum(marked, axes)
@@ -191,7 +191,7 @@ def square_error_cost(input: Any, label: Any) -> Any:
     >>> d2s.nn.functional.square_error_cost(d2s.to_tensor([1.0]), d2s.to_tensor([3.0])).item()
     4.0
     """
-    tensor_type(input, "square_error_cost", "input")
+    tensors("square_error_cost", input=input, label=label)
     return square(input - label)
 
 
@@ -201,7 +201,7 @@ def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None =
     >>> d2s.nn.functional.mse_loss(d2s.to_tensor([1.0, 1.0]), d2s.to_tensor([3.0, 1.0])).item()
     2.0
     """
-    tensor_type(input, "mse_loss", "input")
+    tensors("mse_loss", input=input, label=label)
     return reduced("mse_loss", square(input - label), reduction)
 
 
@@ -211,7 +211,7 @@ def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = 
     >>> d2s.nn.functional.l1_loss(d2s.to_tensor([1.0, 1.0]), d2s.to_tensor([3.0, 1.0])).item()
     1.0
     """
-    tensor_type(input, "l1_loss", "input")
+    tensors("l1_loss", input=input, label=label)
     return reduced("l1_loss", abs(input - label), reduction)
 
 
@@ -221,7 +221,8 @@ def smooth_l1_loss(input: Any, label: Any, reduction: str = "mean", delta: float
     >>> d2s.nn.functional.smooth_l1_loss(d2s.to_tensor([0.5, 3.0]), d2s.to_tensor([0.0, 0.0]), "none").numpy().tolist()
     [0.125, 2.5]
     """
-    tensor_type(input, "smooth_l1_loss", "input")
+    tensors("smooth_l1_loss", input=input, label=label)
+    operands("smooth_l1_loss", delta=delta)
     distance = abs(input - label)
     near = less_equal(distance, delta)
     return reduced("smooth_l1_loss", where(near, square(distance) * 0.5, distance * delta - 0.5 * delta * delta), reduction)
@@ -233,7 +234,7 @@ def kl_div(input: Any, label: Any, reduction: str = "mean", log_target: bool = F
     >>> d2s.nn.functional.kl_div(d2s.to_tensor([0.0, 0.0]), d2s.to_tensor([1.0, 0.0]), "sum").item()
     0.0
     """
-    tensor_type(input, "kl_div", "input")
+    tensors("kl_div", input=input, label=label)
     if log_target:
         loss = exp(label) * (label - input)
     else:
@@ -250,7 +251,8 @@ def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = N
     >>> print(d2s.nn.functional.log_loss(d2s.to_tensor([0.5]), d2s.to_tensor([1.0]), 0.0).numpy().round(4))
     [0.6931]
     """
-    tensor_type(input, "log_loss", "input")
+    tensors("log_loss", input=input, label=label)
+    operands("log_loss", epsilon=epsilon)
     return neg(label * log(input + epsilon)) - (1.0 - label) * log(1.0 - input + epsilon)
 
 
@@ -260,7 +262,8 @@ def binary_cross_entropy(input: Any, label: Any, weight: Any = None, reduction: 
     >>> print(d2s.nn.functional.binary_cross_entropy(d2s.to_tensor([0.5]), d2s.to_tensor([1.0])).numpy().round(4))
     0.6931
     """
-    tensor_type(input, "binary_cross_entropy", "input")
+    tensors("binary_cross_entropy", input=input, label=label)
+    options("binary_cross_entropy", weight=weight)
     loss = neg(label * _log(input)) - (1.0 - label) * _log(1.0 - input)
     return reduced("binary_cross_entropy", _weighted(loss, weight), reduction)
 
@@ -280,7 +283,8 @@ def binary_cross_entropy_with_logits(
     >>> print(F.binary_cross_entropy_with_logits(d2s.to_tensor([0.0]), d2s.to_tensor([1.0])).numpy().round(4))
     0.6931
     """
-    tensor_type(logit, "binary_cross_entropy_with_logits", "logit")
+    tensors("binary_cross_entropy_with_logits", logit=logit, label=label)
+    options("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     if pos_weight is None:
         loss = neg(log_sigmoid(neg(logit))) - logit * label
     else:
@@ -302,97 +306,11 @@ def sigmoid_focal_loss(
     >>> print(d2s.nn.functional.sigmoid_focal_loss(d2s.to_tensor([0.0]), d2s.to_tensor([1.0])).numpy().round(4))
     0.0433
     """
-    tensor_type(logit, "sigmoid_focal_loss", "logit")
+    tensors("sigmoid_focal_loss", logit=logit, label=label)
+    options("sigmoid_focal_loss", normalizer=normalizer)
+    operands("sigmoid_focal_loss", alpha=alpha, gamma=gamma)
     likely = sigmoid(logit)
     missed = label * (1.0 - likely) + (1.0 - label) * likely
     loss = binary_cross_entropy_with_logits(logit, label, reduction="none") * pow(missed, gamma)
     loss = loss * (label * alpha + (1.0 - label) * (1 - alpha))
     return reduced("sigmoid_focal_loss", loss if normalizer is None else loss / normalizer, reduction)
-
-
-# --- of pairs ----------------------------------------------------------------------------------------------------------------
-
-
-def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors along an axis.
-
-    >>> d2s.nn.functional.cosine_similarity(d2s.to_tensor([[1.0, 0.0]]), d2s.to_tensor([[2.0, 0.0]])).tolist()
-    [1.0]
-    """
-    lengths = sum(square(x1), axis) * sum(square(x2), axis)
-    return sum(x1 * x2, axis) / sqrt(clip(lengths, eps * eps))
-
-
-def normalize(x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None) -> Any:
-    """Vectors along an axis divided by their p-norm, or by epsilon where that is larger.
-
-    >>> print(d2s.nn.functional.normalize(d2s.to_tensor([[3.0, 4.0]])).numpy().round(1))
-    [[0.6 0.8]]
-    """
-    return x / clip(norm(x, p, axis, True), epsilon)
-
-
-def margin_ranking_loss(
-    input: Any, other: Any, label: Any, margin: float = 0.0, reduction: str = "mean", name: str | None = None
-) -> Any:
-    """What the order of two scores lacks of a margin; the label is 1 where the first is to be larger, else -1.
-
-    >>> one, two = d2s.to_tensor([1.0]), d2s.to_tensor([2.0])
-    >>> d2s.nn.functional.margin_ranking_loss(one, two, one).item()
-    1.0
-    """
-    tensor_type(input, "margin_ranking_loss", "input")
-    return reduced("margin_ranking_loss", relu(neg(label) * (input - other) + margin), reduction)
-
-
-def hinge_embedding_loss(input: Any, label: Any, margin: float = 1.0, reduction: str = "mean", name: str | None = None) -> Any:
-    """A distance where the label is 1, and what it lacks of a margin where it is -1.
-
-    >>> x, y = d2s.to_tensor([0.5, 0.25]), d2s.to_tensor([1.0, -1.0])
-    >>> d2s.nn.functional.hinge_embedding_loss(x, y, reduction="none").tolist()
-    [0.5, 0.75]
-    """
-    tensor_type(input, "hinge_embedding_loss", "input")
-    near = where(equal(label, 1.0), input, 0.0)
-    return reduced("hinge_embedding_loss", near + where(equal(label, -1.0), relu(margin - input), 0.0), reduction)
-
-
-def cosine_embedding_loss(
-    input1: Any, input2: Any, label: Any, margin: float = 0.0, reduction: str = "mean", name: str | None = None
-) -> Any:
-    """One less the cosine where the label is 1, and the cosine beyond a margin where it is -1.
-
-    >>> x, y = d2s.to_tensor([[1.0, 0.0]]), d2s.to_tensor([[0.0, 1.0]])
-    >>> d2s.nn.functional.cosine_embedding_loss(x, y, d2s.to_tensor([1.0])).item()
-    1.0
-    """
-    tensor_type(input1, "cosine_embedding_loss", "input1")
-    cosine = cosine_similarity(input1, input2, -1)
-    return reduced("cosine_embedding_loss", where(equal(label, 1), 1.0 - cosine, relu(cosine - margin)), reduction)
-
-
-def triplet_margin_loss(
-    input: Any,
-    positive: Any,
-    negative: Any,
-    margin: float = 1.0,
-    p: float = 2.0,
-    epsilon: float = 1e-6,
-    swap: bool = False,
-    reduction: str = "mean",
-    name: str | None = None,
-) -> Any:
-    """How much nearer the positive is to lie than the negative, and does not; `swap` takes the nearer of two for the latter.
-
-    >>> x, y = d2s.to_tensor([[0.0, 0.0]]), d2s.to_tensor([[3.0, 4.0]])
-    >>> print(d2s.nn.functional.triplet_margin_loss(x, y, x).numpy().round(3))
-    6.0
-    """
-    tensor_type(input, "triplet_margin_loss", "input")
-
-    def distance(x: Any, y: Any) -> Any:
-        return norm(x - y + epsilon, p, -1)
-
-    far = distance(input, negative)
-    far = minimum(far, distance(positive, negative)) if swap else far
-    return reduced("triplet_margin_loss", relu(distance(input, positive) - far + margin), reduction)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from d2s.errors import DTypeError
-from d2s.nn import loss, margins
+from d2s.nn import loss, margins, pairs
 from d2s.nn.activation import described
 from d2s.nn.layer import Layer
 
@@ -49,13 +49,13 @@ def _layer(name: str, function: Any, tensors: int = 2) -> Any:
 
 BCELoss = _layer("BCELoss", loss.binary_cross_entropy)
 BCEWithLogitsLoss = _layer("BCEWithLogitsLoss", loss.binary_cross_entropy_with_logits)
-CosineEmbeddingLoss = _layer("CosineEmbeddingLoss", loss.cosine_embedding_loss, 3)
-CosineSimilarity = _layer("CosineSimilarity", loss.cosine_similarity)
+CosineEmbeddingLoss = _layer("CosineEmbeddingLoss", pairs.cosine_embedding_loss, 3)
+CosineSimilarity = _layer("CosineSimilarity", pairs.cosine_similarity)
 CrossEntropyLoss = _layer("CrossEntropyLoss", loss.cross_entropy)
-HingeEmbeddingLoss = _layer("HingeEmbeddingLoss", loss.hinge_embedding_loss)
+HingeEmbeddingLoss = _layer("HingeEmbeddingLoss", pairs.hinge_embedding_loss)
 KLDivLoss = _layer("KLDivLoss", loss.kl_div)
 L1Loss = _layer("L1Loss", loss.l1_loss)
-MarginRankingLoss = _layer("MarginRankingLoss", loss.margin_ranking_loss, 3)
+MarginRankingLoss = _layer("MarginRankingLoss", pairs.margin_ranking_loss, 3)
 MSELoss = _layer("MSELoss", loss.mse_loss)
 NLLLoss = _layer("NLLLoss", loss.nll_loss)
 SmoothL1Loss = _layer("SmoothL1Loss", loss.smooth_l1_loss)
@@ -66,4 +66,4 @@ PairwiseDistance = _layer("PairwiseDistance", margins.pairwise_distance)
 PoissonNLLLoss = _layer("PoissonNLLLoss", margins.poisson_nll_loss)
 SoftMarginLoss = _layer("SoftMarginLoss", margins.soft_margin_loss)
 TripletMarginWithDistanceLoss = _layer("TripletMarginWithDistanceLoss", margins.triplet_margin_with_distance_loss, 3)
-TripletMarginLoss = _layer("TripletMarginLoss", loss.triplet_margin_loss, 3)
+TripletMarginLoss = _layer("TripletMarginLoss", pairs.triplet_margin_loss, 3)

@@ -24,7 +24,7 @@ from d2s.ops.math import neg, pow, relu, square
 from d2s.ops.matmul import matmul
 from d2s.ops.reduce import mean, sum
 from d2s.ops.shape import reshape, unsqueeze
-from d2s.ops.shapes import tensor_type
+from d2s.ops.shapes import operands, options, tensor_type, tensors
 from d2s.ops.softmax import log_softmax_
 from d2s.ops.statistics import norm
 from d2s.ops.unlearnt import unlearnt
@@ -51,6 +51,8 @@ def multi_label_soft_margin_loss(
     >>> print(d2s.nn.functional.multi_label_soft_margin_loss(x, y).numpy().round(4))
     0.6931
     """
+    tensors("multi_label_soft_margin_loss", input=input, label=label)
+    options("multi_label_soft_margin_loss", weight=weight)
     loss = neg(label * log_sigmoid(input) + (1.0 - label) * log_sigmoid(neg(input)))
     return reduced("multi_label_soft_margin_loss", mean(loss if weight is None else loss * weight, -1), reduction)
 
@@ -93,6 +95,7 @@ def poisson_nll_loss(
     >>> d2s.nn.functional.poisson_nll_loss(d2s.to_tensor([0.0]), d2s.to_tensor([2.0])).item()
     1.0
     """
+    tensors("poisson_nll_loss", input=input, label=label)
     if not number("poisson_nll_loss", "epsilon", epsilon) > 0:
         raise ArgumentError("D2S0004", f"poisson_nll_loss(): 'epsilon' is {epsilon}, expected more than 0")
     loss = exp(input) - label * input if log_input else input - label * log(input + epsilon)
@@ -119,7 +122,8 @@ def gaussian_nll_loss(
     2.0
     """
     least = number("gaussian_nll_loss", "epsilon", epsilon)
-    if len(tensor_type(variance, "gaussian_nll_loss", "variance").shape) < len(tensor_type(input, "", "input").shape):
+    tensors("gaussian_nll_loss", input=input, label=label, variance=variance)
+    if variance.ndim < input.ndim:
         variance = unsqueeze(variance, -1)
     variance = unlearnt(clip(variance, least) - variance) + variance
     loss = (log(variance) + square(input - label) / variance) * 0.5
@@ -135,6 +139,8 @@ def pairwise_distance(
     >>> d2s.nn.functional.pairwise_distance(x, y, epsilon=0.0).tolist()
     [5.0]
     """
+    tensors("pairwise_distance", x=x, y=y)
+    operands("pairwise_distance", epsilon=epsilon)
     apart = x - y
     return norm(apart + epsilon if epsilon else apart, p, -1, keepdim)
 
@@ -158,6 +164,7 @@ def triplet_margin_with_distance_loss(
     expect("triplet_margin_with_distance_loss", "distance_function", distance_function, Callable | None, "a function")
     if not number("triplet_margin_with_distance_loss", "margin", margin) > 0:
         raise ArgumentError("D2S0004", f"triplet_margin_with_distance_loss(): 'margin' is {margin}, expected more than 0")
+    tensors("triplet_margin_with_distance_loss", input=input, positive=positive, negative=negative)
     distance = pairwise_distance if distance_function is None else distance_function
     far = distance(input, negative)
     far = minimum(far, distance(positive, negative)) if swap else far
@@ -172,6 +179,7 @@ def npair_loss(anchor: Any, positive: Any, labels: Any, l2_reg: float = 0.002) -
     0.6931
     """
     kind = tensor_type(anchor, "npair_loss", "anchor").dtype
+    operands("npair_loss", l2_reg=l2_reg)
     rows = reshape(labels, [-1, 1])
     same = cast(equal(rows, transpose(rows, (1, 0))), kind)
     same = same / sum(same, 1, None, True)

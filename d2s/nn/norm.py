@@ -18,7 +18,7 @@ from d2s.ops.dispatch import current
 from d2s.ops.math import pow, square
 from d2s.ops.norm import batch_norm_, batch_norm_fixed, group_norm_, layer_norm_
 from d2s.ops.pad import pad
-from d2s.ops.shapes import tensor_type
+from d2s.ops.shapes import extents, tensor_type, whole_number
 from d2s.ops.slicing import slice
 from d2s.ops.training_marks import note
 
@@ -59,18 +59,18 @@ def rms_norm(
 
 
 def _last_axes(name: str, x: Any, wanted: Any, weight: Any, bias: Any, epsilon: float, centred: bool) -> Any:
-    extents = [wanted] if isinstance(wanted, int) else list(wanted)
     shape = list(tensor_type(x, name, "x").shape)
-    if not extents or shape[-len(extents) :] != extents:
-        raise ShapeError("D2S0002", f"{name}(): 'x' has shape {shape}, 'normalized_shape' is {brief(wanted)}")
-    tensors, which = _affine(_flat(weight, extents), _flat(bias, extents))
-    found, _, _ = layer_norm_(x, *tensors, dims=len(extents), centred=centred, epsilon=epsilon, **which)
+    wanted = extents(wanted if isinstance(wanted, list | tuple) else [wanted], name, "normalized_shape")
+    if not wanted or shape[-len(wanted) :] != list(wanted):
+        raise ShapeError("D2S0002", f"{name}(): 'x' has shape {shape}, 'normalized_shape' is {list(wanted)}")
+    tensors, which = _affine(_flat(weight, wanted), _flat(bias, wanted))
+    found, _, _ = layer_norm_(x, *tensors, dims=len(wanted), centred=centred, epsilon=epsilon, **which)
     return found
 
 
-def _flat(tensor: Any, extents: list[int]) -> Any:
+def _flat(tensor: Any, line: Sequence[Any]) -> Any:
     """A weight in the shape of a line; Paddle keeps those of several axes as one."""
-    return tensor.reshape(extents) if tensor is not None and list(tensor.shape) == [math.prod(extents)] else tensor
+    return tensor.reshape(line) if tensor is not None and list(tensor.shape) == [math.prod(line)] else tensor
 
 
 def _channels_last(name: str, data_format: str) -> bool:
@@ -95,6 +95,7 @@ def group_norm(
     [[-1.0, 1.0, -1.0, 1.0]]
     """
     last = _channels_last("group_norm", data_format)
+    num_groups = whole_number(num_groups, "group_norm", "num_groups")
     tensors, which = _affine(weight, bias)
     found, _, _ = group_norm_(moveaxis(x, -1, 1) if last else x, *tensors, groups=num_groups, epsilon=epsilon, **which)
     return moveaxis(found, 1, -1) if last else found
@@ -120,7 +121,10 @@ def instance_norm(
     last = _channels_last("instance_norm", data_format)
     if not use_input_stats:
         return batch_norm(x, running_mean, running_var, weight, bias, False, momentum, eps, data_format)
-    channels: Any = tensor_type(x, "instance_norm", "x").shape[-1 if last else 1]
+    shape = tensor_type(x, "instance_norm", "x").shape
+    if len(shape) < 2:
+        raise ShapeError("D2S0002", f"instance_norm(): 'x' has shape {list(shape)}, expected at least 2 axes")
+    channels: Any = shape[-1 if last else 1]
     return group_norm(x, channels, eps, weight, bias, data_format)
 
 

@@ -22,6 +22,8 @@ from d2s.ops.shape import flatten
 from d2s.ops.shapes import one_axis, tensor_type, whole_number, whole_numbers
 from d2s.ops.unlearnt import unlearnt
 
+MOST = 1_000_000  # iterations
+
 
 class SpectralNorm(Layer):
     """Weights of a shape divided by their largest singular value, as a matrix of axis `dim` by all others.
@@ -47,9 +49,9 @@ class SpectralNorm(Layer):
         rows, whole = self._shape[self._dim], 1
         for n in self._shape:
             whole *= n
-        if self._power_iters < 0 or whole < 1:
+        if not 0 <= self._power_iters <= MOST or whole < 1:
             message = f"SpectralNorm(): 'weight_shape' is {list(self._shape)}, 'power_iters' is {power_iters}"
-            raise ArgumentError("D2S0004", f"{message}, expected numbers from 1, and from 0")
+            raise ArgumentError("D2S0004", f"{message}, expected numbers from 1, and 0 to {MOST}")
         for part, count in (("weight_u", rows), ("weight_v", whole // rows)):
             found: Any = self.create_parameter([count], None, None, False, Normal(0.0, 1.0))
             found.stop_gradient = True

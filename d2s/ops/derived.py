@@ -97,7 +97,8 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         raise ArgumentError("D2S0004", f"diff(): 'n' is {brief(n)}, below 0")
     ends = [values for values in (prepend, x, append) if values is not None]
     found = concat(ends, at) if len(ends) > 1 else x
-    for _ in range(n):
+    count = tensor_type(found, "diff", "x").shape[at]
+    for _ in range(n if isinstance(count, str) else min(n, count)):  # then nothing is left
         found = _steps(found, at)
     return found
 

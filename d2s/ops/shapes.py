@@ -18,7 +18,7 @@ import numpy as np
 from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError, brief
 from d2s.extents import Extent
 from d2s.ops.dispatch import current
-from d2s.types import Dim, Shape, Type
+from d2s.types import NUMBERS, Dim, Shape, Type
 
 _FOUND = re.compile(r"[mg]\d*")
 
@@ -108,3 +108,30 @@ def tensor_type(x: Any, name: str, argument: str) -> Type:
         got = type(x).__name__ if held is None else str(held)
         raise DTypeError("D2S0001", f"{name}(): argument '{argument}' expects a Tensor, got {got}")
     return held
+
+
+def tensors(name: str, **given: Any) -> None:
+    """Refuses arguments that are no tensors."""
+    for argument, value in given.items():
+        tensor_type(value, name, argument)
+
+
+def operands(name: str, **given: Any) -> None:
+    """Refuses arguments that are neither tensors nor numbers."""
+    for argument, value in given.items():
+        if not isinstance(value, NUMBERS) and current().type_of(value) is None:
+            message = f"{name}(): argument '{argument}' expects a Tensor or a number, got {type(value).__name__}"
+            raise DTypeError("D2S0001", message)
+
+
+def options(name: str, **given: Any) -> None:
+    """The same of arguments that may be left out."""
+    operands(name, **{argument: value for argument, value in given.items() if value is not None})
+
+
+def some_axes(name: str, argument: str, x: Any) -> Shape:
+    """The shape of an argument that is a tensor of one axis or more."""
+    shape = tensor_type(x, name, argument).shape
+    if not shape:
+        raise ShapeError("D2S0002", f"{name}(): '{argument}' has shape [], expected at least one axis")
+    return shape

@@ -19,21 +19,32 @@ import numpy as np
 from d2s import memory, types, unique_name
 from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
-from d2s.errors import ArgumentError, brief
+from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.nn import functional
 from d2s.nn.activation import activated
 from d2s.nn.initializer import Constant, Initializer, Normal, begin
 from d2s.nn.layer import Layer
 from d2s.nn.norm import batch_norm as normalised
 from d2s.ops.shape import reshape
+from d2s.ops.shapes import tensor_type
 from d2s.static.program import declaring
+from d2s.types import Dim
 
 
-def known(function: str, extents: Sequence[int]) -> int:
+def known(function: str, extents: Sequence[Dim]) -> int:
     """The product of extents that a parameter's shape is made of."""
     if any(isinstance(d, str) for d in extents):
         raise ArgumentError("D2S0004", f"{function}(): a parameter's extent would be open", hint="give it in static.data()")
     return math.prod(int(d) for d in extents)
+
+
+def channels_of(function: str, input: Any, layout: Any = "NC", argument: str = "input") -> Any:
+    """The extent of the axis of channels, as the letters of a layout say."""
+    expect(function, "data_format", layout, str, "a str")
+    shape = tensor_type(input, function, argument).shape
+    if len(shape) < 2:
+        raise ShapeError("D2S0002", f"{function}(): '{argument}' has shape {list(shape)}, expected at least 2 axes")
+    return shape[1 if layout.startswith("NC") else -1]
 
 
 def _holder(kind: str, name: str | None) -> Layer:
@@ -110,7 +121,7 @@ def _convolution(kind: str, layout: str, doc: str) -> Callable[..., Any]:
     ) -> Any:
         declaring(kind)
         layer = _holder(kind, name)
-        channels = known(kind, [input.shape[1 if data_format == layout else -1]])
+        channels = known(kind, [channels_of(kind, input, data_format)])
         window = list(filter_size) if isinstance(filter_size, list | tuple) else [filter_size] * axes
         shape, deviation = [num_filters, channels // (groups or 1), *window], (2.0 / (math.prod(window) * channels)) ** 0.5
         weight = layer.create_parameter(shape, param_attr, default_initializer=Normal(0.0, deviation))
@@ -146,7 +157,7 @@ def batch_norm(
     """Each channel brought to mean 0 and variance 1; clones for tests use the running averages."""
     declaring("batch_norm")
     layer = _holder("batch_norm", name)
-    shape = [known("batch_norm", [input.shape[1 if data_layout == "NCHW" else -1]])]
+    shape = [known("batch_norm", [channels_of("batch_norm", input, data_layout)])]
     scale = layer.create_parameter(shape, param_attr, default_initializer=Constant(1.0))
     bias = layer.create_parameter(shape, bias_attr, is_bias=True)
     mean = create_global_var(

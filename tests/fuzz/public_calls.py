@@ -257,9 +257,10 @@ def public():
         holder = d2s
         for name in part.split(".") if part else []:
             holder = getattr(holder, name)
-        for name, value in ((name, getattr(holder, name)) for name in getattr(holder, "__all__", None) or dir(holder)):
-            # of a plain module: what it defines, not what it reads
-            own = inspect.ismodule(holder) and not hasattr(holder, "__path__")
+        published = getattr(holder, "__all__", None)
+        for name, value in ((name, getattr(holder, name)) for name in published or dir(holder)):
+            # of a plain module that does not say: what it defines, not what it reads
+            own = inspect.ismodule(holder) and not hasattr(holder, "__path__") and published is None
             if name[0] != "_" and callable(value) and (not own or value.__module__ == holder.__name__):
                 found.setdefault(f"{part}.{name}".lstrip("."), value)
     for kind in RECEIVERS:
