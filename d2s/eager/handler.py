@@ -141,7 +141,7 @@ class _Eager:
         return (first, *map(Tensor, results[1:])) if isinstance(found, tuple) else first
 
     def known(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
-        """What no door does - any number of inputs, several results, tuples made anew - but went well before."""
+        """What no door does - any number of inputs, tuples made anew - but went well before."""
         key = _call(op, inputs, attrs) if op in self.planned else None
         plan = None if key is None else self.plans.get(key)
         if plan is None:
@@ -159,18 +159,14 @@ class _Eager:
         attributes = op.canonical(found, attrs)
         key = op, tuple(found), tuple(attributes.items())
         prepared = launch.prepared(*key)
-        of_a_door = not (op.variadic or op.has("fault") or prepared.fails or len(prepared.outputs) > 1)
         times = self._again(key)
-        if not (of_a_door and self.classes is not None) or times > TRIES:
+        if op.variadic or self.classes is None or times > TRIES:
             self._plan(op, inputs, attrs, (prepared, found, attributes))
         elif times:
-            out = prepared.outputs[0].dtype
-            shape = tuple(int(d) for d in prepared.outputs[0].shape)
-            arguments = (*inputs, *attrs.values())
+            arguments, records = (*inputs, *attrs.values()), prepared.outputs[0].dtype.kind == "f"
             self._door(op).learn(
                 native_launcher.Case(
-                    *(arguments, prepared.address, out.numpy, shape, prepared.extents),
-                    *(out.kind == "f", attributes, number.numpy),
+                    *(arguments, prepared.address, prepared.results, prepared.extents, records, attributes, number.numpy)
                 )
             )
 

@@ -141,11 +141,12 @@ found:
   ret ptr %case
 }
 
-; METH_O: door(arguments) -> Tensor, or None: not a case that was learned. (Out of memory may leak; it says so.)
+; METH_O: door(arguments) -> Tensor, or several, or None: not a case that was learned, or its kernel found a fault, which Python
+; finds again and names. (Out of memory may leak; it says so.)
 define ptr @door(ptr %self, ptr %inputs) {
 entry:
   %words = alloca [160 x i64]
-  %arrays = alloca [9 x ptr]
+  %arrays = alloca [16 x ptr]
   %registers = alloca [64 x i64]
   %head = ptr at %self[2]
   %count = call i64 @signature(ptr %head, ptr %inputs, ptr %words)
@@ -209,22 +210,42 @@ back:
   call void @release(ptr %arrays, i64 %i)
   br label %decline
 output:
-  %descr = ptr at %case[descr]
-  %rank = i64 at %case[rank]
-  %dims = ptr at %case[dims]
+  %results = getelementptr i64, ptr %arrays, i64 %k
+  %made = i64 at %case[count_of_results]
+  %rows = ptr at %case[results_rows]
+  %held = add i64 %k, %made
+  br label %result
+result:
+  %q = phi i64 [0, %output], [%q1, %place]
+  %held_now = add i64 %k, %q
+  %left = icmp slt i64 %q, %made
+  br i1 %left, label %allocate, label %placed
+allocate:
+  %word = mul i64 %q, 3
+  %row = getelementptr i64, ptr %rows, i64 %word
+  %descr = ptr at %row[0]
+  %rank = i64 at %row[1]
+  %dims = ptr at %row[2]
   %out = call ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims)
   %no_out = icmp eq ptr %out, null
-  br i1 %no_out, label %back, label %place
+  br i1 %no_out, label %short, label %place
 place:
+  %results[%q] := ptr %out
   %out_data = i64 at %out[2]
-  %registers[%k] := i64 %out_data
+  %registers[%held_now] := i64 %out_data
+  %q1 = add i64 %q, 1
+  br label %result
+short:
+  %have = phi i64 [%held_now, %allocate], [%held, %done]
+  call void @release(ptr %arrays, i64 %have)
+  br label %decline
+placed:
   %extents = i64 at %case[extents]
   %extent = ptr at %case[extent]
   br label %sizes
 sizes:
-  %j = phi i64 [0, %place], [%j1, %size]
-  %to0 = add i64 %k, %j
-  %to = add i64 %to0, 1
+  %j = phi i64 [0, %placed], [%j1, %size]
+  %to = add i64 %held, %j
   %another = icmp slt i64 %j, %extents
   br i1 %another, label %size, label %run
 size:
@@ -247,6 +268,10 @@ apart:
   call void @PyEval_RestoreThread(ptr %thread)
   br label %done
 done:
+  %fault = i64 at %registers[%to]
+  %fine = icmp eq i64 %fault, 0
+  br i1 %fine, label %good, label %short
+good:
   %records = i64 at %case[records]
   %can = icmp ne i64 %records, 0
   %may = and i1 %can, %wants
@@ -265,25 +290,66 @@ asked:
   br i1 %off, label %plain, label %recorded
 plain:
   call void @release(ptr %arrays, i64 %k)
-  %result = call ptr @tensor(ptr %head, ptr %out, ptr null)
-  ret ptr %result
+  %result_alone = call ptr @handed_out(ptr %head, ptr %results, i64 %made, ptr null)
+  ret ptr %result_alone
 recorded:
-  %node = call ptr @node(ptr %head, ptr %case, ptr %inputs, ptr %arrays, ptr %out)
+  %node = call ptr @node(ptr %head, ptr %case, ptr %inputs, ptr %arrays, i64 %made)
   %no_node = icmp eq ptr %node, null
   br i1 %no_node, label %failed, label %joined
 joined:
-  %with = call ptr @tensor(ptr %head, ptr %out, ptr %node)
+  %with = call ptr @handed_out(ptr %head, ptr %results, i64 %made, ptr %node)
   ret ptr %with
 }
 
-; The tape's node of this call; takes over the arrays, in front of a place for another.
-define internal ptr @node(ptr %head, ptr %case, ptr %inputs, ptr %arrays, ptr %out) {
+; The tensor of the only result, or a tuple of several, of which the first has a history; takes over the arrays and the node.
+define internal ptr @handed_out(ptr %head, ptr %results, i64 %made, ptr %node) {
+entry:
+  %out = ptr at %results[0]
+  %first = call ptr @tensor(ptr %head, ptr %out, ptr %node)
+  %alone = icmp eq i64 %made, 1
+  %lost = icmp eq ptr %first, null
+  %end = or i1 %alone, %lost
+  br i1 %end, label %one, label %several
+one:
+  ret ptr %first
+several:
+  %results[0] := ptr %first
+  br label %next
+next:
+  %i = phi i64 [1, %several], [%i1, %item]
+  %more = icmp slt i64 %i, %made
+  br i1 %more, label %item, label %whole
+item:
+  %array = ptr at %results[%i]
+  %tensor = call ptr @tensor(ptr %head, ptr %array, ptr null)
+  %results[%i] := ptr %tensor
+  %i1 = add i64 %i, 1
+  %none = icmp eq ptr %tensor, null
+  br i1 %none, label %no, label %next
+no:
+  ret ptr null
+whole:
+  %tuple = call ptr @packed(ptr %results, i64 %made)
+  ret ptr %tuple
+}
+
+; The tape's node of this call; takes over the arrays of the inputs, and shares those of the results, which stand behind them.
+define internal ptr @node(ptr %head, ptr %case, ptr %inputs, ptr %arrays, i64 %made) {
 entry:
   %count = i64 at %head[arrays]
-  %size = add i64 %count, 1
+  %size = add i64 %count, %made
   %n = call ptr @begun(ptr %head)
   %failed = icmp eq ptr %n, null
-  br i1 %failed, label %end, label %fill
+  br i1 %failed, label %end, label %share
+share:
+  %i = phi i64 [%count, %entry], [%i1, %one]
+  %more = icmp slt i64 %i, %size
+  br i1 %more, label %one, label %fill
+one:
+  %result = ptr at %arrays[%i]
+  call void @Py_IncRef(ptr %result)
+  %i1 = add i64 %i, 1
+  br label %share
 fill:
   %op = ptr at %head[op]
   %attrs = ptr at %case[attrs]
@@ -293,8 +359,6 @@ fill:
   %items = getelementptr i64, ptr %inputs, i64 FIRST_ITEM
   call void @put_shared(ptr %n, i64 %op_at, ptr %op)
   call void @put_shared(ptr %n, i64 %attrs_at, ptr %attrs)
-  call void @Py_IncRef(ptr %out)
-  %arrays[%count] := ptr %out
   %whole = call i1 @filled(ptr %head, ptr %n, ptr %items, i64 %count, i64 %saved_at, ptr %arrays, i64 %size)
   %node = select i1 %whole, ptr %n, ptr null
   ret ptr %node

@@ -100,8 +100,7 @@ class Case(NamedTuple):
 
     arguments: tuple[Any, ...]
     kernel: int
-    descr: np.dtype
-    shape: tuple[int, ...]
+    results: Sequence[tuple[tuple[int, ...], np.dtype]]
     extents: Sequence[int]
     records: bool
     attrs: dict[str, Any]
@@ -109,7 +108,7 @@ class Case(NamedTuple):
 
 
 class Door:
-    """One op's native entry: `call(arguments)` is a tensor or None."""
+    """One op's native entry: `call(arguments)` is a tensor, a tuple of them where the op has several results, or None."""
 
     def __init__(self, classes: Classes, op: Any, arrays: int) -> None:
         self.classes, self.op, self.arrays, self.learned = classes, op, arrays, 0
@@ -123,24 +122,29 @@ class Door:
 
     def learn(self, case: Case) -> None:
         """Adds a case."""
-        if self.learned >= CASES or len(case.arguments) > ARGUMENTS or self.arrays + len(case.extents) + 2 > REGISTERS:
+        arrays = self.arrays + len(case.results)
+        if self.learned >= CASES or max(len(case.arguments), len(case.results)) > ARGUMENTS:
+            return
+        if arrays + len(case.extents) + 1 > REGISTERS:
             return
         self.learned += 1
         words = self.signature(case.arguments)
-        table, extents, dims = (np.array(w, np.int64) for w in (words, case.extents, case.shape))
+        table, extents, *dims = (np.array(w, np.int64) for w in (words, case.extents, *(shape for shape, _ in case.results)))
+        made = [(id(of), len(shape), d.ctypes.data) for (shape, of), d in zip(case.results, dims, strict=True)]
+        rows = np.array(made, np.int64)
         bucket = HEAD.index("buckets") + _bucket(words)
         number = np.iinfo(case.number) if case.number.kind in "iu" else None
         row = np.array(
             [
-                *(self.head[bucket], len(words), table.ctypes.data, case.kernel, id(case.descr), len(case.shape)),
-                *(dims.ctypes.data, len(extents), extents.ctypes.data, case.records),
+                *(self.head[bucket], len(words), table.ctypes.data, case.kernel, len(made), rows.ctypes.data),
+                *(len(extents), extents.ctypes.data, case.records),
                 *(_steps(case.extents) >= LARGEST, id(case.attrs), id(case.number), KINDS.get(case.number.name, 1)),
                 *((number.min, number.max) if number else (0, 0)),
             ],
             np.int64,
         )
         attributes = case.arguments[self.arrays :]  # told by identity; the tensors may go, and with them their history
-        self.kept.append((case._replace(arguments=attributes), row, table, extents, dims))
+        self.kept.append((case._replace(arguments=attributes), row, rows, table, extents, dims))
         self.head[bucket] = row.ctypes.data  # last: a case is whole when it can be found
 
     def signature(self, arguments: Sequence[Any]) -> list[int]:
@@ -270,7 +274,7 @@ def _checked(classes: Classes) -> bool:
     array, attrs = np.arange(6, dtype=np.int64).reshape(2, 3), {"check": 1}
     door = Door(classes._replace(mode=types.SimpleNamespace(recording=True)), usable, 2)  # whatever the mode is just now
     arguments = (make(array, False), 7, _RECORDING)
-    door.learn(Case(arguments, symbols()["probe"], array.dtype, (2,), [41], True, attrs, array.dtype))
+    door.learn(Case(arguments, symbols()["probe"], [((2,), array.dtype)], [41], True, attrs, array.dtype))
     watched = (array, arguments[0], attrs)
     counts = [sys.getrefcount(o) for o in watched]
     right = _declines(door, make, array) and _does(door, arguments, array, attrs, make(array.copy()))

@@ -26,7 +26,7 @@ HEAD = (
     *("filename_at", "text_at", "package", "package_words", "package_length", "buckets"),
 )
 CASE = (
-    *("next", "count", "words", "kernel", "descr", "rank", "dims", "extents", "extent", "records", "long", "attrs"),
+    *("next", "count", "words", "kernel", "count_of_results", "results_rows", "extents", "extent", "records", "long", "attrs"),
     *("number_descr", "number_kind", "number_min", "number_max"),
 )
 CALL = (  # behind the words of a head, where it is that of a plan: see `native_call`

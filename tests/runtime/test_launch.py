@@ -15,6 +15,7 @@ from d2s.autodiff import writes
 from d2s.errors import D2SError, DTypeError
 from d2s.ops import OPS
 from d2s.ops.dispatch import handlers
+from d2s.ops.label import class_entropy
 from d2s.runtime import launch, native_launcher
 from d2s.runtime.call import same_bits
 
@@ -188,6 +189,34 @@ def test_the_tape_is_what_the_plain_way_makes():
     assert (made.node.released, made.node.attrs, made.node.hooks, made.stop_gradient) == (False, {}, None, False)
     assert made.node.order > plain.node.order
     assert d2s.multiply(x, w).node.order > made.node.order
+
+
+@native
+def test_several_results_are_those_of_the_plain_way():
+    """The first is on the tape, its node has saved all; the others are on none."""
+    x, label = tensor(np.arange(12).reshape(3, 4), stop_gradient=False), d2s.to_tensor([0, 3, 1])
+    plain = class_entropy(x, label, 1, -100)
+    made = natively(class_entropy, x, label, 1, -100)
+    assert type(made) is tuple and len(made) == 3
+    assert all(same_bits(a.array, b.array) for a, b in zip(made, plain, strict=True))
+    assert [t.stop_gradient for t in made] == [False, True, True] == [t.stop_gradient for t in plain]
+    assert [t.node is None for t in made] == [False, True, True]
+    saved = (x.array, label.array, *(t.array for t in made))
+    assert [a is b for a, b in zip(made[0].node.saved, saved, strict=True)] == [True] * 5
+    assert made[0].node.edges == (x, None)
+    gradients = [d2s.grad(t[0].sum(), x)[0].array for t in (made, plain)]
+    assert same_bits(*gradients)
+
+
+def test_a_fault_is_found_and_named_each_time(way):
+    x, label = tensor(np.ones((3, 4))), d2s.to_tensor([0, 3, 1])
+    for number in (1, 4, 2, 1, -1, 3, 7, 0):
+        label.set_value(np.array([0, 3, number]))
+        if 0 <= number < 4:
+            assert class_entropy(x, label, 1, -100)[0].tolist() == pytest.approx([np.log(4)] * 3)
+        else:
+            with pytest.raises(D2SError, match="none of the 4 classes"):
+                class_entropy(x, label, 1, -100)
 
 
 @native
@@ -372,18 +401,34 @@ def test_a_capture_records_what_eager_code_has_learned(way):
 
 
 def test_nothing_is_left_behind(way):
-    x, w = tensor([1.0, 2.0]), tensor([3.0, 4.0], stop_gradient=False)
+    x, w, label = tensor([1.0, 2.0]), tensor([3.0, 4.0], stop_gradient=False), d2s.to_tensor(1)
 
     def work():
         y = x * w + 2 - w * 0.5
         y.sum().backward()
         w.clear_gradient(set_to_zero=False)
+        class_entropy(w, label, 0, -100)[0].backward()
+        w.clear_gradient(set_to_zero=False)
         with d2s.no_grad():
             w * x
+            class_entropy(x, label, 0, -100)
 
     def counts():
         gc.collect()
-        objects = (x, w, x.array, w.array, x.array.dtype, d2s.add, d2s.multiply, None, d2s.Tensor, writes.clock)
+        objects = (
+            x,
+            w,
+            label,
+            label.array,
+            x.array,
+            w.array,
+            x.array.dtype,
+            d2s.add,
+            d2s.multiply,
+            None,
+            d2s.Tensor,
+            writes.clock,
+        )
         return [sys.getrefcount(o) for o in objects], len(gc.get_objects())
 
     for _ in range(5):
