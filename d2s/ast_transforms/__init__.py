@@ -30,6 +30,7 @@ from d2s.ast_transforms import (
     loads,
     logical,
     match,
+    operators,
     outer,
     protect,
     raises,
@@ -59,6 +60,7 @@ PIPELINE = (
     stores,  # before `loads`: what is read of a store's target is a load
     returns,  # before `loads`: it moves statements, and the analysis of names wants their last order
     texts,  # before `calls`: what it writes are the runtime's
+    operators,  # behind `stores` and `texts`, which take some apart; before `loads`: what `y += x` reads is a load
     loads,  # before `calls`, `logical`: a read inside a lambda is still seen where it stands
     calls,  # before `logical`: only the user's calls are there to wrap
     logical,  # before `if_else`: tests are part of the statement

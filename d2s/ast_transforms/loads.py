@@ -7,14 +7,11 @@ In: a function. Out: the same, asking the runtime for each of these.
 ... def f(x):
 ...     for i in x.rows:
 ...         y = i[0, 1:]
-...         y += i
 ...     return y''', transform)
 def f(x):
     y = _d2s.Undefined('y')
     for i in _d2s.attribute(x, 'rows'):
         y = _d2s.item(i, (0, slice(1, None, None)))
-        y = _d2s.load(y, 'y')
-        y += _d2s.operand(y, i)
     return _d2s.load(y, 'y')
 """
 
@@ -55,13 +52,11 @@ class _Loads(Slices):
         return quote_expression("_d2s.load(x, text)", node, x=node, text=_constant(node.id, node))
 
     def visit_AugAssign(self, node: gast.AugAssign) -> Any:
+        """Where `operators` has not taken it apart."""
         target, check = node.target, []
         if isinstance(target, gast.Name) and target.id in self.checked:
             check = quote("x = _d2s.load(x, text)", node, x=target.id, text=_constant(target.id, node))
         self.generic_visit(node)
-        if isinstance(target, gast.Name) and not isinstance(node.value, gast.Constant):
-            read = quote_expression(target.id, node)
-            node.value = quote_expression("_d2s.operand(x, value)", node.value, x=read, value=node.value)
         return [*check, node]
 
     def visit_Attribute(self, node: gast.Attribute) -> gast.expr:

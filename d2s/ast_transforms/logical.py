@@ -7,23 +7,16 @@ In: a function. Out: the same, asking the runtime for each of these decisions.
 ... def f(x, y):
 ...     return x if 0 < y < g(x) and not x else y''', transform)
 def f(x, y):
-    return _d2s.if_exp(_d2s.both(lambda : _d2s.both(lambda : 0 < y, lambda :
-        y < g(x)), lambda : _d2s.not_(x)), lambda : x, lambda : y)
+    return _d2s.if_exp(_d2s.both(lambda : _d2s.both(lambda : _d2s.binary(0,
+        '<', y), lambda : _d2s.binary(y, '<', g(x))), lambda : _d2s.not_(x)
+        ), lambda : x, lambda : y)
 
 >>> shown('''
 ... def f(x, y):
 ...     return x < g(y) < y''', transform)
 def f(x, y):
-    return (lambda left, middle: _d2s.and_(lambda : left < middle, lambda :
-        middle < y))(x, g(y))
-
-`==` of what may be objects is asked, too.
-
->>> shown('''
-... def f(x, y):
-...     return x == y, x == 1''', transform)
-def f(x, y):
-    return _d2s.equal(x, y), x == 1
+    return (lambda left, middle: _d2s.and_(lambda : _d2s.binary(left, '<',
+        middle), lambda : _d2s.binary(middle, '<', y)))(x, g(y))
 
 Where only the truth of a result is asked - by `if`, `while`, `not` or a ternary - `and` and `or` are `both` and `either`.
 
@@ -41,6 +34,7 @@ Operands that bind a name by `:=` stay as they are: in a lambda the name would b
 import gast
 
 from d2s.ast_transforms.function import Function, Rewriter
+from d2s.ast_transforms.operators import sign
 from d2s.ast_transforms.quote import quote_expression
 
 
@@ -61,6 +55,7 @@ def _lazy(name: str, at: gast.expr, operands: list[gast.expr]) -> gast.expr:
 
 _NAMED = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "not_in"}
 _EQUALITY = {gast.Eq: "equal", gast.NotEq: "not_equal"}
+_SIGNS = {gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">="}
 
 
 class _Logical(Rewriter):
@@ -103,12 +98,12 @@ class _Logical(Rewriter):
         return node if type(node.ops[0]) in _NAMED or _binds(node) else self._chain(node, node.left, node.ops, node.comparators)
 
     def _one(self, node: gast.Compare) -> gast.expr:
-        """Whether two names are one object, and what a container holds, may differ from path to path; what objects are
-        equal by may change."""
-        name, operands = _NAMED.get(type(node.ops[0])), (node.left, node.comparators[0])
-        if name is None and not any(isinstance(operand, gast.Constant) for operand in operands):
-            name = _EQUALITY.get(type(node.ops[0]))
-        return quote_expression(f"_d2s.{name}(x, y)", node, x=operands[0], y=operands[1]) if name else node
+        """Whether two names are one object, and what a container holds, may differ from path to path; which of two objects is
+        greater, a class of the user's may say."""
+        name, operands = (_NAMED | _EQUALITY).get(type(node.ops[0])), {"x": node.left, "y": node.comparators[0]}
+        if name:
+            return quote_expression(f"_d2s.{name}(x, y)", node, **operands)
+        return quote_expression("_d2s.binary(x, sign, y)", node, sign=sign(node, _SIGNS[type(node.ops[0])]), **operands)
 
     def _chain(self, at: gast.Compare, left: gast.expr, ops: list[gast.cmpop], rights: list[gast.expr]) -> gast.expr:
         if len(ops) == 1 or isinstance(rights[0], (gast.Name, gast.Constant)):

@@ -87,7 +87,7 @@ def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:
         return kind, id(value), getattr(value, "shape", ()), hash(bytes(value))
     if kind is types.MethodType:
         return kind, id(value.__self__), fingerprint(value.__func__, inside)
-    if kind is types.BuiltinMethodType:
+    if kind in (types.BuiltinMethodType, types.MethodWrapperType):
         return kind, value.__name__, id(value.__self__)
     if kind is types.FunctionType:
         return kind, id(value), id(value.__code__), fingerprint((value.__defaults__, value.__kwdefaults__), inside)

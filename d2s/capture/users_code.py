@@ -33,6 +33,12 @@ def in_standard_library(filename: str) -> bool:
     return in_library(filename) and not installed and not in_package(filename)
 
 
+def is_generated(function: python_types.FunctionType) -> bool:
+    """Whether a decorator such as `dataclass` wrote it."""
+    code = function.__code__
+    return code.co_filename == "<string>" and "__create_fn__" in getattr(code, "co_qualname", "__create_fn__")
+
+
 def has_text(filename: str) -> bool:
     """Whether lines of a file can be shown: it exists, or is a cell or text that Python knows of."""
     return filename in linecache.cache or os.path.exists(filename)
@@ -68,6 +74,13 @@ def name_here(value: Any) -> str:
 def refuse(code: str, message: str, hint: str = "") -> NoReturn:
     """Ends the capture at the user's line."""
     raise CaptureError(code, message, where=user_line(), hint=hint, columns=_columns())
+
+
+def refuse_call(function: Any) -> NoReturn:
+    """Ends the capture at a call of what nobody knows."""
+    name = getattr(function, "__qualname__", type(function).__name__)
+    message = f"'{name}' is called: what it does would happen once, when the function is captured, and not at each call"
+    refuse("D2S1004", message, "call it outside of the captured function")
 
 
 def _columns() -> tuple[int, int] | None:

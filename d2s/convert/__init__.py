@@ -12,13 +12,14 @@ from d2s.convert.generators import emit
 from d2s.convert.growing import METHODS as METHODS  # of lists that loops make longer
 from d2s.convert.if_else import if_else
 from d2s.convert.imports import imported, module, outermost_module
-from d2s.convert.loads import defined, is_, item, iterate, load, operand
+from d2s.convert.loads import defined, is_, item, iterate, load
 from d2s.convert.logical import and_, both, either, equal, if_exp, in_, is_not, not_, not_equal, not_in, or_
 from d2s.convert.match import taken_apart
 from d2s.convert.names import assign, own
+from d2s.convert.operators import binary, changed, unary
 from d2s.convert.protect import catches, protected, raised, within
 from d2s.convert.steps import formatted, percent, text
-from d2s.convert.stores import changed, delete_item, made, of_items, put_together, set_item
+from d2s.convert.stores import delete_item, made, of_items, put_together, set_item
 from d2s.convert.while_loop import while_loop
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "and_",
     "assign",
     "attribute",
+    "binary",
     "both",
     "call",
     "converted",
@@ -57,7 +59,6 @@ __all__ += [
     "not_equal",
     "not_in",
     "of_items",
-    "operand",
     "outermost_module",
     "own",
     "percent",
@@ -68,6 +69,7 @@ __all__ += [
     "set_item",
     "taken_apart",
     "text",
+    "unary",
     "while_loop",
     "within",
 ]

@@ -8,37 +8,96 @@
 """
 
 import dataclasses
+import functools
 import inspect
 import types
 from typing import Any
 
 from d2s.capture.branch import switch
-from d2s.capture.forms import OneOf
+from d2s.capture.containers import attributes, stand_in
+from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.training import set_grad, set_stop_gradient
 from d2s.capture.undefined import Undefined
-from d2s.capture.users_code import in_library, refuse
-from d2s.convert.calls import call
+from d2s.capture.users_code import refuse
 from d2s.convert.loads import attribute, guard_attribute, read_attribute
+from d2s.convert.methods import answers, asked, follow, is_users, method_of
 from d2s.eager.tensor import Tensor
 
 _OUTSIDE = "return the new value and store it outside the captured function"
 
 
 def get_attribute(owner: Any, name: str) -> Any:
-    """An attribute; a property of the user's is a call of its function."""
-    own, tracer = getattr(type(owner), name, None), capturing()
-    if tracer and isinstance(own, property) and not isinstance(owner, Tensor) and _is_users(own.fget):
-        guard_attribute(tracer, type(owner), name)
-        return call(own.fget)(owner)
-    return attribute(owner, name)
+    """An attribute; where the user's class computes it, that is a call of the user's function."""
+    tracer = capturing()
+    if tracer is None or isinstance(owner, _NO_OBJECTS) or ("attribute", id(owner), name) in tracer.root.heap.places:
+        return attribute(owner, name)
+    if name == "__dict__" and not isinstance(owner, type | types.ModuleType):
+        return _all_of(tracer, owner)
+    found = _computed(tracer, owner, name)
+    return attribute(owner, name) if found is MISSING else found
+
+
+_NO_OBJECTS = (SymbolicTensor, Tensor, OneOf, Later, types.ModuleType, str, list, dict, int, float)
+
+
+def _all_of(tracer: Tracer, owner: Any) -> Any:
+    """`vars(owner)`: a dict of its own."""
+    names = [name for name in vars(owner) if not isinstance(attributes(owner)[name], Undefined)]
+    names += [key[2] for key in tracer.root.heap.places if key[:2] == ("attribute", id(owner)) and key[2] not in names]
+    made = tracer.root.heap.made(stand_in({name: get_attribute(owner, name) for name in names}))
+    tracer.root.twins[id(made)] = ""  # a change of it would be one of the object
+    return made
+
+
+def _computed(tracer: Tracer, owner: Any, name: str) -> Any:
+    """What a property, another descriptor or `__getattr__` says; MISSING where there is none of the user's."""
+    kinds, instance = _where(owner)
+    own = next((vars(kind)[name] for kind in kinds if name in vars(kind)), MISSING)
+    if own is MISSING:
+        lacks = not isinstance(owner, super) and method_of(owner, "__getattr__") and not _has(owner, name)
+        return asked(owner, "__getattr__", name) if lacks else MISSING
+    if isinstance(own, property) and instance is not None and _is_users(own.fget):
+        guard_attribute(tracer, kinds[0], name)
+        return follow(tracer, own.fget)(instance)
+    if isinstance(own, functools.cached_property) and instance is not None:
+        return _cached(tracer, own, instance, name)
+    if isinstance(own, functools.partialmethod):
+        tracer.guard((id(own), "partialmethod"), name, lambda: vars(kinds[0]).get(name, own))
+        return own.__get__(instance, kinds[0])
+    if answers(own, "__get__") and (answers(own, "__set__") or name not in getattr(instance, "__dict__", ())):
+        guard_attribute(tracer, kinds[0], name)
+        return asked(own, "__get__", instance, kinds[0])
+    return MISSING
+
+
+def _where(owner: Any) -> tuple[tuple[type, ...], Any]:
+    """The classes whose attributes an object has, and the object; of `super()`, those behind its class."""
+    if isinstance(owner, super):
+        through: Any = owner
+        kinds, instance = through.__self_class__.__mro__, through.__self__
+        return kinds[kinds.index(through.__thisclass__) + 1 :], None if isinstance(instance, type) else instance
+    return (owner.__mro__, None) if isinstance(owner, type) else (type(owner).__mro__, owner)
+
+
+def _cached(tracer: Tracer, own: Any, instance: Any, name: str) -> Any:
+    """What a `cached_property` keeps in the object, once it is there."""
+    if not tracer.root.heap.is_record(instance):
+        tracer.guard((id(instance), "cached", name), name, lambda: name in vars(instance))
+    if name not in vars(instance):
+        set_attribute(follow(tracer, own.func)(instance), instance, name)
+    return attribute(instance, name)
+
+
+def _has(owner: Any, name: str) -> bool:
+    return name in getattr(owner, "__dict__", ()) or inspect.getattr_static(owner, name, MISSING) is not MISSING
 
 
 def _is_users(function: Any) -> bool:
-    return isinstance(function, types.FunctionType) and not in_library(function.__code__.co_filename)
+    return isinstance(function, types.FunctionType) and is_users(function)
 
 
 def set_attribute(value: Any, owner: Any, name: str) -> None:
@@ -55,6 +114,13 @@ def delete_attribute(owner: Any, name: str) -> None:
     tracer = capturing()
     if tracer is None:
         delattr(owner, name)
+        return
+    own = inspect.getattr_static(type(owner), name, None)
+    if isinstance(own, property) and own.fdel is not None:
+        follow(tracer, own.fdel)(owner)
+        return
+    if answers(owner, "__delattr__") or answers(own, "__delete__"):
+        asked(*(owner, "__delattr__", name) if answers(owner, "__delattr__") else (own, "__delete__", owner))
         return
     attribute(owner, name)  # which complains if there is none
     if tracer.root.heap.is_record(owner):
@@ -76,18 +142,30 @@ def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
         refuse("D2S1003", f"a store to the attribute '{name}' of a tensor", _OUTSIDE)
     own = inspect.getattr_static(type(owner), name, None)
     if isinstance(own, property) and own.fset is not None:
-        call(own.fset)(owner, value)
-        return
-    if _is_frozen(owner):
+        follow(tracer, own.fset)(owner, value)
+    elif answers(owner, "__setattr__"):
+        asked(owner, "__setattr__", name, value)
+    elif _is_frozen(owner):
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+    else:
+        store_plainly(tracer, value, owner, name)
+
+
+def store_plainly(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
+    """What `object.__setattr__` does."""
+    own = inspect.getattr_static(type(owner), name, None)
+    if answers(own, "__set__"):
+        asked(own, "__set__", owner, value)
+        return
     slot = isinstance(own, types.MemberDescriptorType)
     if not slot and not hasattr(owner, "__dict__"):
         raise AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
-    if type(owner).__setattr__ not in _PLAIN | _stores_as_is(owner) or (hasattr(type(own), "__set__") and not slot):
+    as_is = type(owner).__setattr__ in _PLAIN | _stores_as_is(owner) or answers(owner, "__setattr__") or _is_frozen(owner)
+    if not as_is or (hasattr(type(own), "__set__") and not slot):
         refuse(
             "D2S1003", f"a store to the attribute '{name}' of a {type(owner).__name__}, whose class does it itself", _OUTSIDE
         )
-    if hasattr(value, "captured_as") or (isinstance(value, Tensor) and type(value) is not Tensor):
+    if hasattr(type(value), "captured_as") or (isinstance(value, Tensor) and type(value) is not Tensor):
         refuse("D2S1003", f"a {type(value).__name__} is stored as '{name}'", "set layers and parameters in __init__")
     if tracer.root.heap.is_record(owner):
         changing(tracer, owner)
@@ -111,7 +189,8 @@ def _is_frozen(owner: Any) -> bool:
 
 def _place(tracer: Tracer, owner: Any, name: str) -> Place:
     def read() -> Any:
-        value = getattr(owner, name, MISSING)
+        hooked = method_of(owner, "__getattr__") and not _has(owner, name)
+        value = MISSING if hooked else getattr(owner, name, MISSING)
         found = read_attribute(tracer, owner, name, value)
         error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
         return Undefined(name, error=error) if found is MISSING else found

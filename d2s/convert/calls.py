@@ -5,21 +5,23 @@
 """
 
 import contextlib
+import copy
 import dataclasses
+import enum
 import functools
 import inspect
 import itertools
 import logging
 import operator
 import types
+import typing
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from d2s.autodiff.mode import Switch
-from d2s.capture.alternatives import each, table
-from d2s.capture.branch import possible
-from d2s.capture.by_path import opened
-from d2s.capture.containers import STAND_INS, by_path, new_object, plain_kind, stand_in
+from d2s.capture.alternatives import each
+from d2s.capture.by_path import gathered, opened
+from d2s.capture.containers import STAND_INS, by_path, plain_kind, stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
@@ -29,32 +31,36 @@ from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.taping import switched
 from d2s.capture.training import backward_of, grad_of
 from d2s.capture.tree import flatten, rebuild
-from d2s.capture.undefined import Undefined, load
-from d2s.capture.users_code import in_library, in_package, in_standard_library, refuse
+from d2s.capture.users_code import in_library, in_standard_library, refuse, refuse_call
+from d2s.convert.attributes import delete_attribute, get_attribute, set_attribute
+from d2s.convert.classes import callable_, getattr_, hasattr_, isinstance_, kind_of, type_
+from d2s.convert.copies import as_dict, as_tuple, deeply, once
 from d2s.convert.exceptions import of_exception
-from d2s.convert.generators import Entering, Suspended, manager_of
+from d2s.convert.generators import Entering, manager_of
 from d2s.convert.growing import joined_by
-from d2s.convert.library import greatest, is_plain, of_named_tuple, reduced, replaced
-from d2s.convert.loads import attribute, guard_attribute, guard_content, guard_fields, items_of, refuse_consumption
+from d2s.convert.library import greatest, in_order, is_plain, of_named_tuple, places_of, reduced, replaced, summed
+from d2s.convert.loads import guard_content, items_of, refuse_consumption
 from d2s.convert.logical import all_, any_
+from d2s.convert.making import layer, make, member, of_object_itself
+from d2s.convert.methods import answers, follow, is_followed, method_of, walked
 from d2s.convert.names import guard_names
-from d2s.convert.objects import initial, is_users
-from d2s.convert.operators import ASKING, getter
-from d2s.convert.pure import HIGHER, LOOKING, OF_GROWN, READING, is_pure
+from d2s.convert.objects import is_made
+from d2s.convert.of_objects import OF_OBJECTS, of_object
+from d2s.convert.operators import ASKING, binary, getter, method_called
+from d2s.convert.pure import HIGHER, LOOKING, OF_GROWN, READING, WALKING, is_pure
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
-from d2s.convert.recursion import entered
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
 from d2s.convert.stores import CHANGING
 from d2s.eager.gradients import backward, grad
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import D2SError
 from d2s.ops import Op
-from d2s.ops.dispatch import handlers, handling
 from d2s.ops.operators import Operators
-from d2s.runtime import launch, random_state
+from d2s.runtime import launch
 
 RECORDED: dict[Any, Callable[..., Any]] = {}  # functions of d2s's own that act, and how a capture records what they do
 IGNORED: set[str] = set()  # modules whose functions run as they are
+_DISPATCHED = functools.singledispatch(lambda value: None).__code__  # type: ignore[attr-defined]  # of what `singledispatch` makes
 
 
 def call(function: Any) -> Callable[..., Any]:
@@ -64,6 +70,8 @@ def call(function: Any) -> Callable[..., Any]:
         return function  # type: ignore[no-any-return]
     if isinstance(function, OneOf):
         return lambda *args, **kwargs: each(function, lambda one: call(one)(*args, **kwargs))
+    if not hasattr(type(function), "captured_as") and (own := method_of(function, "__call__")):
+        return call(types.MethodType(own, function))
     if isinstance(function, type) and issubclass(function, D2SError):
         return function  # d2s's own complaints, from its functions that are captured
     if isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators):
@@ -87,8 +95,11 @@ def call(function: Any) -> Callable[..., Any]:
         return functools.partial(_change, tracer, function)
     if isinstance(changes, STAND_INS) and function.__name__ in READING:
         return functools.partial(_of_each, function)
+    of_itself = of_object_itself(call, tracer, function)
+    if of_itself:
+        return of_itself
     if isinstance(changes, STAND_INS):
-        _refused(getattr(plain_kind(changes), function.__name__))
+        refuse_call(getattr(plain_kind(changes), function.__name__))
     if isinstance(function, types.MethodType):
         of_tuple = of_named_tuple(function)
         return of_tuple or functools.partial(call(function.__func__), function.__self__)
@@ -97,6 +108,13 @@ def call(function: Any) -> Callable[..., Any]:
         return functools.partial(_begun, functools.partial(seeing, tracer))
     if isinstance(function, operator.itemgetter | operator.attrgetter):
         return getter(function)
+    if isinstance(function, operator.methodcaller):
+        name, args, kwargs = method_called(function)
+        return lambda owner: call(get_attribute(owner, name))(*args, **kwargs)
+    if isinstance(function, types.FunctionType) and function.__code__ is _DISPATCHED:
+        return functools.partial(_dispatched, tracer, function)
+    if isinstance(typing.get_origin(function), type):
+        return call(typing.get_origin(function))
     of_exceptions = of_exception(tracer, call, function)
     if of_exceptions is not None:
         return of_exceptions
@@ -112,61 +130,45 @@ def call(function: Any) -> Callable[..., Any]:
     if isinstance(function, types.FunctionType):
         record = RECORDED.get(function)
         return functools.partial(record, tracer) if record else _call_user(tracer, function)
-    if is_users(function):
-        return functools.partial(_make, tracer, function)
+    if is_made(function):
+        return functools.partial(make, call, tracer, function)
+    if isinstance(function, enum.EnumMeta):
+        return functools.partial(member, function)
     if isinstance(function, type) and hasattr(function, "captured_as") and in_library(inspect.getfile(function)):
-        return functools.partial(_layer, function)
+        return functools.partial(layer, function)
     if isinstance(function, functools._lru_cache_wrapper):
         return functools.partial(_cached, tracer, function)
     own = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(own, types.FunctionType) and not isinstance(function, type):
         return call(types.MethodType(own, function))
-    return _refused(function)
+    return refuse_call(function)
 
 
-def _make(tracer: Tracer, cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """An object of a class of the user's."""
-    guard_attribute(tracer, cls, "__init__")
-    fields = initial(cls, args, kwargs, call)
-    made = tracer.root.heap.made(new_object(cls, {name: stand_in(value) for name, value in (fields or {}).items()}))
-    if fields is None:
-        call(cls.__init__)(made, *args, **kwargs)
-    elif hasattr(made, "__post_init__"):
-        call(made.__post_init__)()
-    return made
-
-
-def _layer(cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """A layer of ours without weights is what it is given: one that a capture makes is like that of each call."""
-    if not is_plain([*args, *kwargs.values()]):
-        _refused(cls)
-    with random_state.apart(0), handling(handlers.base):
-        made = cls(*args, **kwargs)
-    return _refused(cls) if [*made.parameters(), *made.buffers(), *made.sublayers()] else made
+def _dispatched(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function made by `functools.singledispatch`."""
+    kind = kind_of(args[0]) if args else type
+    tracer.guard((id(function), "dispatch", kind), function.__name__, lambda: function.dispatch(kind))
+    return call(function.dispatch(kind) if args else function.__wrapped__)(*args, **kwargs)
 
 
 def _cached(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Of constants, what it has found for them once and for all."""
-    return _given(tracer, function, *args, **kwargs) if is_plain([*args, *kwargs.values()]) else _refused(function)
+    return _given(tracer, function, *args, **kwargs) if is_plain([*args, *kwargs.values()]) else refuse_call(function)
 
 
 def _call_user(tracer: Tracer, function: types.FunctionType) -> Callable[..., Any]:
-    if in_standard_library(function.__code__.co_filename):
+    if in_standard_library(function.__code__.co_filename) and not is_followed(function):
         return _managing(tracer, function)
     if (function.__module__ or "").startswith("d2s.ops."):
         return functools.partial(_of_ops, function)  # made of ops, without a decision on a tensor's value
-    if not in_package(function.__code__.co_filename):
-        guard_names(tracer, function)
-    if function.__code__.co_flags & inspect.CO_GENERATOR:
-        return lambda *args, **kwargs: tracer.begun(Suspended(function, args, kwargs))
-    return functools.partial(entered, function)
+    return follow(tracer, function)
 
 
 def _managing(tracer: Tracer, function: types.FunctionType) -> Callable[..., Any]:
     """Of the standard library's functions, those that make managers of the user's generators."""
     wrapped = manager_of(function)
     if wrapped is None:
-        _refused(function)
+        refuse_call(function)
     guard_names(tracer, wrapped)
     return lambda *args, **kwargs: Entering(wrapped, args, kwargs)
 
@@ -181,17 +183,17 @@ def _given(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
 def _begun(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What a call gives; if that is an iterator, it goes on on this path only."""
     tracer, result = capturing(), function(*args, **kwargs)
-    return tracer.begun(result) if tracer and hasattr(result, "__next__") else result
-
-
-def _refused(function: Any) -> NoReturn:
-    name = getattr(function, "__qualname__", type(function).__name__)
-    message = f"'{name}' is called: what it does would happen once, when the function is captured, and not at each call"
-    refuse("D2S1004", message, "call it outside of the captured function")
+    return tracer.begun(result) if tracer and hasattr(type(result), "__next__") else result
 
 
 def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     tracer = capturing() or tracer  # of an alternative: the path where a value is that
+    asked_of = of_object(function, *args) if args and function in OF_OBJECTS else MISSING
+    if asked_of is not MISSING:
+        return asked_of
+    if function is pow and len(args) == 2 and not kwargs:
+        return binary(args[0], "**", args[1])
+    args = tuple(map(walked, args)) if function in WALKING or getattr(function, "__name__", "") == "join" else args
     if args and is_grown(args[0]) and function in OF_GROWN:
         return asked(args[0], OF_GROWN[function], *args[1:], **kwargs)
     if function in (list, dict) and len(args) == 1 and by_path(args[0]) and plain_kind(args[0]) is function:
@@ -202,17 +204,23 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     found = of_symbols(tracer, function, args, kwargs)
     if found is not MISSING:
         return found
-    guard_content(tracer, getattr(function, "__self__", None))
-    if getattr(function, "__name__", "") in ("index", "count"):
-        guard_fields(tracer, (function.__self__, args))
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    guard_content(tracer, owner)
+    if (
+        name in ("index", "count")
+        and isinstance(owner, list | tuple)
+        and len(args) == 1
+        and (found_at := places_of(owner, *args))
+    ):
+        return found_at[0] if name == "index" else len(found_at)
     args = tuple(items_of(tracer, value) for value in args)
     for value in (*args, *kwargs.values()):
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
         if _acts(value) or not (
-            callable(value) or isinstance(value, (SymbolicTensor, Tensor, *GIVEN)) or hasattr(value, "__next__")
+            callable(value) or isinstance(value, (SymbolicTensor, Tensor, *GIVEN)) or hasattr(type(value), "__next__")
         ):
-            _refused(value)
+            refuse_call(value)
     found = _begun(function, *(tracer.lift(a) if isinstance(a, Tensor) else a for a in args), **kwargs)
     return tracer.root.heap.made(stand_in(found)) if function in (list, dict, set) else found
 
@@ -224,11 +232,24 @@ def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> An
     if _several(args, kwargs):
         return _of_each(functools.partial(_call_higher, tracer, function), *args, **kwargs)
     kwargs = {name: call(value) if _acts(value) else value for name, value in kwargs.items()}
+    args = tuple(map(walked, args))
     for value in args:
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
-    found = _begun(function, *(call(value) if _acts(value) else value for value in args), **kwargs)
-    return tracer.root.heap.made(stand_in(found)) if function is sorted else found
+    return _begun(function, *(call(value) if _acts(value) else value for value in args), **kwargs)
+
+
+def _sorted(tracer: Tracer, iterable: Any, **kwargs: Any) -> Any:
+    several = opened(iterable)
+    if isinstance(several, OneOf):
+        return gathered(each(several, lambda one: _sorted(tracer, one, **kwargs)))
+    return tracer.root.heap.made(stand_in(in_order(call, iterable, **kwargs)))
+
+
+def _sum(tracer: Tracer, iterable: Any, start: Any = 0) -> Any:
+    if is_grown(iterable):
+        return asked(iterable, "sum", start)
+    return _of_each(summed, opened(iterable), start)
 
 
 def _greatest(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -248,10 +269,16 @@ def _change(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
             refuse("D2S1003", f"'{function.__name__}' of a {type(function.__self__).__name__} with a tensor", "use append")
     if function.__name__ not in ("append", "extend", "update", "add"):
         guard_content(tracer, function.__self__)
-    if function.__name__ == "remove":
-        guard_fields(tracer, (function.__self__, args))
     changing(tracer, function.__self__)
-    return function(*args, **kwargs)
+    if function.__name__ == "sort":
+        function.__self__[:] = in_order(call, list(function.__self__), **kwargs)
+        return None
+    if function.__name__ == "remove" and isinstance(function.__self__, list) and not by_path(function.__self__):
+        found = places_of(function.__self__, *args)
+        if found:
+            del function.__self__[found[0]]
+            return None
+    return function(*map(walked, args) if function.__name__ in ("extend", "update") else args, **kwargs)
 
 
 def _acts(value: Any) -> bool:
@@ -284,55 +311,9 @@ def _of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return each(leaves[place], of)
 
 
-def _isinstance(tracer: Tracer, value: Any, kind: Any) -> Any:
-    if isinstance(value, OneOf):
-        return table(tracer, value, {k: _isinstance(tracer, value.alternatives[k], kind) for k in possible(tracer, value)})
-    return issubclass(kind_of(value), kind)
-
-
-def _callable(tracer: Tracer, value: Any) -> Any:
-    return _of_each(lambda one: "__call__" in dir(kind_of(one)), value)
-
-
-def _type(tracer: Tracer, value: Any) -> Any:
-    if isinstance(value, OneOf):
-        return each(value, kind_of)
-    return kind_of(value)
-
-
-def kind_of(value: Any) -> Any:
-    """The class of a value, as the user's code would see it eagerly."""
-    if isinstance(value, Undefined):
-        load(value, value.name)
-    if isinstance(value, Later):
-        if value.example is MISSING:
-            refuse("D2S1004", "the class of an object that only a run will have", "convert it: float(...), int(...), str(...)")
-        return type(value.example)
-    if isinstance(value, Suspended):
-        return types.GeneratorType
-    if not isinstance(value, SymbolicTensor):
-        return plain_kind(value)
-    return {"b": bool, "i": int, "f": float}[value.dtype.kind] if value.value.type.python else Tensor
-
-
-def _getattr(tracer: Tracer, owner: Any, name: str, *default: Any) -> Any:
-    try:
-        return attribute(owner, name)
-    except AttributeError:
-        if ("attribute", id(owner), name) not in tracer.root.heap.places:
-            guard_attribute(tracer, owner, name)
-        if default:
-            return default[0]
-        raise
-
-
-def _hasattr(tracer: Tracer, owner: Any, name: str) -> bool:
-    return _getattr(tracer, owner, name, MISSING) is not MISSING
-
-
 def _next(tracer: Tracer, iterator: Any, *default: Any) -> Any:
     refuse_consumption(tracer, iterator)
-    return next(iterator, *default)
+    return next(walked(iterator) if answers(iterator, "__next__") else iterator, *default)
 
 
 def _partial(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -363,23 +344,29 @@ def _asking(asks: Callable[..., Any], tracer: Tracer, *args: Any) -> Any:
 
 
 _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
-    (isinstance, _isinstance),
-    (type, _type),
-    (callable, _callable),
-    (getattr, _getattr),
-    (hasattr, _hasattr),
+    (isinstance, isinstance_),
+    (type, type_),
+    (callable, callable_),
+    (getattr, getattr_),
+    (hasattr, hasattr_),
+    (setattr, lambda tracer, owner, name, value: set_attribute(value, owner, name)),
+    (delattr, lambda tracer, owner, name: delete_attribute(owner, name)),
+    (vars, lambda tracer, owner: get_attribute(owner, "__dict__")),
     (to_tensor, _to_tensor),
     (Switch, switched),
     (grad, grad_of),
     (backward, backward_of),
     (super, lambda tracer, *args: super(*args)),
     (next, _next),
+    (sorted, _sorted),
+    (sum, _sum),
     (any, any_),
     (all, all_),
     (functools.partial, _partial),
     *((known, functools.partial(_asking, asks)) for known, asks in ASKING),
     (operator.itemgetter, lambda tracer, *keys: operator.itemgetter(*keys)),
     (operator.attrgetter, lambda tracer, *names: operator.attrgetter(*names)),
+    (operator.methodcaller, lambda tracer, *args, **kwargs: operator.methodcaller(*args, **kwargs)),
     (contextlib.nullcontext, lambda tracer, *result: contextlib.nullcontext(*result)),
     (logging.getLogger, lambda tracer, *names: logging.getLogger(*names)),
     (contextlib.suppress, lambda tracer, *kinds: contextlib.suppress(*kinds)),
@@ -387,6 +374,12 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (min, lambda tracer, *args, **kwargs: _greatest(min, *args, **kwargs)),
     (max, lambda tracer, *args, **kwargs: _greatest(max, *args, **kwargs)),
     (functools.reduce, lambda tracer, *args: reduced(call, *args)),
+    (copy.copy, lambda tracer, value: once(call, value)),
+    (copy.deepcopy, lambda tracer, value, memo=None: deeply(call, value, memo)),
+    (dataclasses.asdict, lambda tracer, record, **how: as_dict(call, record, **how)),
+    (dataclasses.astuple, lambda tracer, record, **how: as_tuple(call, record, **how)),
+    (dataclasses.fields, lambda tracer, record: dataclasses.fields(record)),
+    (dataclasses.is_dataclass, lambda tracer, record: dataclasses.is_dataclass(record)),
     (dataclasses.replace, lambda tracer, record, **changes: replaced(call, record, **changes)),
     (range, range_),
     (enumerate, enumerate_),

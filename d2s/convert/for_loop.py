@@ -18,9 +18,10 @@ from d2s.capture.forms import Later, OneOf
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
 from d2s.convert.generators import Suspended, looped
-from d2s.convert.if_else import Get, Set, refuse_truth, truth_of
+from d2s.convert.if_else import Get, Set, guard_truth, truth_of
 from d2s.convert.loads import iterate, refuse_consumption
 from d2s.convert.logical import both, not_
+from d2s.convert.methods import walked
 from d2s.convert.recipes import Recipe, recipe_of
 from d2s.convert.while_loop import loop
 from d2s.eager.tensor import Tensor
@@ -41,7 +42,7 @@ def for_loop(iterable: Any, body: Body, stop: Stop, get: Get, set: Set, names: S
             if stop and stop():
                 break
         return
-    iterable = opened(iterable)
+    iterable = opened(walked(iterable))
     if isinstance(iterable, OneOf):
         before = get()
 
@@ -96,7 +97,7 @@ def _python(tracer: Tracer, iterable: Any, body: Body, stop: Stop, get: Get, set
                 hint = "count with itertools.count, or loop over a list"
                 refuse("D2S1003", f"a loop that a tensor ends asks for more than {GUARDED} items of an iterator", hint)
             return
-        refuse_truth(tracer, left)
+        guard_truth(tracer, left)
         if left:
             return
 

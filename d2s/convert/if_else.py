@@ -13,12 +13,12 @@ from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.branch import branch
-from d2s.capture.by_path import truth_asked
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.steps import truth as truth_of_object
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
-from d2s.convert.loads import defines, guard_content
+from d2s.convert.loads import guard_content
+from d2s.convert.methods import truth_asked
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
 
@@ -35,7 +35,7 @@ def if_else(test: Any, then: Arm, otherwise: Arm, get: Get, set: Set, names: Seq
         before = get()
         set(tuple(branch(tracer, truth(tracer, test), [_ending(arm, before, get, set) for arm in (then, otherwise)])))
         return
-    refuse_truth(tracer, test)
+    guard_truth(tracer, test)
     if test:
         then()
     else:
@@ -61,16 +61,14 @@ def truth_of(value: Any) -> Any:
     if isinstance(value, Later):
         return truth_of_object(value)
     if not (tracer and isinstance(value, SymbolicTensor | Tensor)):
-        refuse_truth(tracer, value)
+        guard_truth(tracer, value)
         return bool(value)
     found = truth(tracer, value)
     return found if found.value.type.python else OPS["cast"](found, "bool", python=True)
 
 
-def refuse_truth(tracer: Tracer | None, test: Any) -> None:
-    """The truth of the user's own objects is code that would run at capture only; that of a container is its length."""
-    if tracer and defines(test, ("__bool__", "__len__")):
-        refuse("D2S1003", f"the truth of a {type(test).__name__} is asked, which its class computes", "call a method instead")
+def guard_truth(tracer: Tracer | None, test: Any) -> None:
+    """The truth of a container is its length."""
     guard_content(tracer, test)
 
 

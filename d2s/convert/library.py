@@ -10,14 +10,19 @@ several values that is, that value by the path.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.forms import OneOf
 from d2s.capture.guards import MISSING
+from d2s.capture.symbolic import SymbolicTensor
+from d2s.capture.users_code import refuse
+from d2s.convert.if_else import truth_of
 from d2s.convert.loads import attribute, iterate
-from d2s.convert.logical import if_exp
+from d2s.convert.logical import equal, if_exp
+from d2s.convert.operators import binary
 
 Call = Callable[[Any], Callable[..., Any]]
 
@@ -35,7 +40,7 @@ def greatest(call: Call, function: Any, *args: Any, key: Any = None, default: An
 
 
 def _better(function: Any, found: tuple[Any, Any], pair: tuple[Any, Any]) -> tuple[Any, Any]:
-    test = pair[1] > found[1] if function is max else pair[1] < found[1]
+    test = binary(pair[1], ">" if function is max else "<", found[1])
     chosen: tuple[Any, Any] = if_exp(test, lambda: pair, lambda: found)
     return chosen
 
@@ -49,6 +54,42 @@ def reduced(call: Call, function: Any, iterable: Any, *initial: Any) -> Any:
     for value in values[1:]:
         found = call(function)(found, value)
     return found
+
+
+def summed(iterable: Any, start: Any = 0) -> Any:
+    """`sum`."""
+    return functools.reduce(lambda found, value: binary(found, "+", value), iterate(iterable), start)
+
+
+class _Ordered:
+    """A value in the order that its class says."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __lt__(self, other: "_Ordered") -> bool:
+        return bool(binary(self.value, "<", other.value))
+
+
+def in_order(call: Call, iterable: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
+    """`sorted`."""
+    values = list(iterate(iterable))
+    keys = [value if key is None else call(key)(value) for value in values]
+    alone = is_plain(keys)
+    places = sorted(range(len(values)), key=lambda k: keys[k] if alone else _Ordered(keys[k]), reverse=reverse)
+    return [values[k] for k in places]
+
+
+def places_of(values: Sequence[Any], wanted: Any) -> list[int]:
+    """Where a list or tuple holds something equal: what `index`, `count` and `remove` look for."""
+    return [k for k, value in enumerate(values) if value is wanted or _surely(equal(value, wanted))]
+
+
+def _surely(test: Any) -> bool:
+    test = truth_of(test)
+    if isinstance(test, SymbolicTensor | OneOf):
+        refuse("D2S1001", "which items of a list are equal to a value only a run will tell", "loop over the list with an `if`")
+    return bool(test)
 
 
 def replaced(call: Call, record: Any, **changes: Any) -> Any:
@@ -66,6 +107,8 @@ def replaced(call: Call, record: Any, **changes: Any) -> Any:
 def of_named_tuple(function: Any) -> Callable[..., Any] | None:
     """What `_replace` and `_asdict` of a named tuple do; None for all else."""
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if name == "_make" and isinstance(owner, type) and issubclass(owner, tuple):
+        return lambda items: owner(*iterate(items))
     if not isinstance(owner, tuple) or not hasattr(owner, "_fields") or name not in ("_replace", "_asdict"):
         return None
     held = dict(zip(owner._fields, owner, strict=True))

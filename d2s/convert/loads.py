@@ -6,19 +6,18 @@ True
 """
 
 import dataclasses
-import enum
 import operator
 import types
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from d2s.capture import undefined
+from d2s.capture import growing, undefined
 from d2s.capture.alternatives import each, table
 from d2s.capture.branch import branch, possible, switch
 from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import attributes, by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
-from d2s.capture.growing import asked, is_grown
+from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.kinds import ITERATED
@@ -26,18 +25,14 @@ from d2s.capture.reads import changing
 from d2s.capture.steps import ask, later
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, liftable
 from d2s.capture.undefined import Undefined
-from d2s.capture.users_code import in_library, refuse, user_line
+from d2s.capture.users_code import is_generated, refuse
 from d2s.convert.generators import Suspended
 from d2s.convert.indices import item_of_tensor, places_of
+from d2s.convert.methods import Walking, answers, asked, walked
 from d2s.convert.recipes import Recipe
 from d2s.eager.tensor import Tensor
-from d2s.errors import CaptureError
 from d2s.ops import OPS, Op
 from d2s.types import bool_
-
-_NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
-_IN_PLACE = tuple(f"__i{name}__" for name in _NAMES)
-OPERATORS = ("__eq__", "__contains__", *(f"__{sign}{name}__" for name in _NAMES for sign in ("", "r")))
 
 
 def load(value: Any, name: str) -> Any:
@@ -68,13 +63,28 @@ def attribute(owner: Any, name: str) -> Any:
         owner = tracer.lift(owner)
     if isinstance(owner, SymbolicTensor) and owner.value.type.python:
         refuse_attribute(owner, name)
-    place = tracer and tracer.root.heap.places.get(("attribute", id(owner), name))
+    place = tracer and _place_of(tracer, owner, name)
     if place:
         return load(_known(place), name)
     if tracer and tracer.root.heap.is_record(owner):
         return _of_record(tracer, owner, name)
     value = getattr(owner, name)
     return read_attribute(tracer, owner, name, value) if tracer else value
+
+
+def _place_of(tracer: Tracer, owner: Any, name: str) -> Place | None:
+    """Where an attribute is that was changed: the object's own, or one of its class's that it has none of its own beside."""
+    places = tracer.root.heap.places
+    if isinstance(owner, SymbolicTensor | Tensor):
+        return None
+    place = places.get(("attribute", id(owner), name))
+    if place or not any(key[0] == "attribute" and isinstance(of.target[1], type) for key, of in places.items() if of.target):
+        return place
+    if name in getattr(owner, "__dict__", ()) and not isinstance(owner, type):
+        return None
+    kinds = owner.__mro__ if isinstance(owner, type) else type(owner).__mro__
+    own = next((kind for kind in kinds if ("attribute", id(kind), name) in places or name in vars(kind)), None)
+    return places.get(("attribute", id(own), name))
 
 
 def _only_outside(tensor: Tensor, name: str) -> bool:
@@ -123,14 +133,14 @@ def guard_attribute(tracer: Tracer | None, owner: Any, name: str) -> None:
     builtin = value.__self__ if isinstance(value, types.MethodWrapperType) else None  # `super().__init__` of an exception
     made = tracer and any(map(tracer.root.heap.has, (owner, value, builtin)))
     if tracer and not made and not isinstance(owner, SymbolicTensor | str) and not _ours(owner):
-        described = f"{getattr(owner, '__name__', type(owner).__name__)}.{name}"
+        named = owner if isinstance(owner, type | types.ModuleType | types.FunctionType) else type(owner)
+        described = f"{named.__name__}.{name}"
         source = "attribute", owner, name
         tracer.guard((id(owner), "attribute", name), described, lambda: getattr(owner, name, MISSING), source=source)
-        refuse_operators(getattr(owner, name, None))
 
 
 def operand(owner: Any, value: Any) -> Any:
-    """The right side of `owner += value`, where that makes a new object or changes a container."""
+    """The right side of `owner += value`, where that changes a container."""
     tracer = capturing()
     if tracer and plain_kind(owner) in (list, dict, set):
         guard_content(tracer, value)
@@ -138,8 +148,7 @@ def operand(owner: Any, value: Any) -> Any:
         if isinstance(value, SymbolicTensor | Tensor | OneOf):
             refuse("D2S1003", f"a {type(owner).__name__} takes in a tensor", "use append")
         changing(tracer, owner)
-    elif tracer and not isinstance(owner, SymbolicTensor | Tensor) and any(hasattr(type(owner), name) for name in _IN_PLACE):
-        refuse("D2S1003", f"a {type(owner).__name__} is changed in place: that would happen at capture only", "make a new one")
+        return walked(value)
     return value
 
 
@@ -174,9 +183,12 @@ def item(owner: Any, key: Any) -> Any:
     if isinstance(key, OneOf):
         return each(key, lambda one: item(owner, one))
     if is_grown(owner):
-        return asked(owner, "__getitem__", key)
+        return growing.asked(owner, "__getitem__", key)
     if isinstance(owner, Later) or isinstance(key, Later):
         return later("item", operator.getitem, owner, key)
+    if answers(owner, "__getitem__"):
+        return asked(owner, "__getitem__", key)
+    key = asked(key, "__index__") if answers(key, "__index__") else key
     if tracer and isinstance(owner, Tensor | SymbolicTensor):
         _guard_places(tracer, key)
         return item_of_tensor(tracer, owner, key)
@@ -242,12 +254,12 @@ def iterate(iterable: Any) -> Iterable[Any]:
         refuse(
             "D2S1001", "a `for` over an object that only a run will have", "loop over a tensor, or over a list of known length"
         )
-    iterable = list(iterable) if isinstance(iterable, enum.EnumMeta) else items_of(tracer, iterable)
+    iterable = items_of(tracer, walked(iterable))
     if isinstance(iterable, Recipe) and isinstance(iterable.length, int):
         return map(iterable.item, range(iterable.length))
     if tracer and isinstance(iterable, Tensor | SymbolicTensor):
         return iter(tracer.lift(iterable) if isinstance(iterable, Tensor) else iterable)
-    if tracer and not isinstance(iterable, (*ITERATED, Suspended)):
+    if tracer and not isinstance(iterable, (*ITERATED, Suspended, Walking)):
         refuse(
             "D2S1003",
             f"a `for` over a {type(iterable).__name__}: what iterating it does is not known",
@@ -260,40 +272,17 @@ def iterate(iterable: Any) -> Iterable[Any]:
     return result
 
 
-def guard_fields(tracer: Tracer | None, value: Any, seen: frozenset[int] = frozenset()) -> None:
-    """What the objects in a value are equal by, whose class leaves it to `dataclass` to compare them."""
-    if tracer is None or id(value) in seen or by_path(value):
-        return
-    within = seen | {id(value)}
-    if isinstance(value, list | tuple | set | frozenset | dict):
-        for part in (*value, *value.values()) if isinstance(value, dict) else value:
-            guard_fields(tracer, part, within)
-    elif hasattr(type(value), "__dataclass_fields__"):
-        for field in dataclasses.fields(value):
-            if ("attribute", id(value), field.name) in tracer.root.heap.places:
-                refuse("D2S1003", f"a {type(value).__name__} is compared that was changed", "compare its attributes")
-            if field.compare:
-                guard_attribute(tracer, value, field.name)
-                guard_fields(tracer, getattr(value, field.name, None), within)
-
-
-def refuse_operators(value: Any, where: str = "") -> None:
-    """Operators of the user's own classes are not rewritten: what they read and do would be seen at capture only."""
-    if defines(value, OPERATORS):
-        message = f"a {type(value).__name__} defines operators, which a graph does not follow"
-        raise CaptureError("D2S1003", message, where=where or user_line(), hint="call a method instead")
-
-
-def defines(value: Any, names: Iterable[str]) -> bool:
-    """Whether the class of a value is the user's and defines one of these methods in Python."""
-    methods = (vars(kind).get(name) for kind in type(value).__mro__ for name in names)
-    files = (m.__code__.co_filename for m in methods if isinstance(m, types.FunctionType))
-    return any(not in_library(file) and not file.startswith("<") for file in files)  # <string>: made by a decorator
+def field_values(value: Any, name: str) -> tuple[Any, ...] | None:
+    """What an object is compared by, where its class leaves `name` to `dataclass`; None of all else."""
+    written = getattr(type(value), name, None)
+    if not isinstance(written, types.FunctionType) or not is_generated(written) or not dataclasses.is_dataclass(value):
+        return None
+    return tuple(attribute(value, field.name) for field in dataclasses.fields(value) if field.compare)
 
 
 def refuse_consumption(tracer: Tracer, value: Any) -> None:
     """An iterator from outside is used up by a call; a graph would use it up at capture only."""
-    if hasattr(value, "__next__") and any(guard.kept is value for guard in tracer.root.guards.values()):
+    if hasattr(type(value), "__next__") and any(guard.kept is value for guard in tracer.root.guards.values()):
         refuse("D2S1003", f"a {type(value).__name__} from outside is used up here", "make a list of it first")
     if tracer.root.iterators.get(id(value), (value, tracer))[1] is not tracer:
         message = f"a {type(value).__name__} goes on in an `if` or a loop on a tensor: how far it came would depend on the run"

@@ -8,16 +8,19 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from d2s.capture import growing
 from d2s.capture.alternatives import each
 from d2s.capture.branch import branch
-from d2s.capture.by_path import opened, truth_asked
-from d2s.capture.containers import plain_kind
+from d2s.capture.by_path import opened
+from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
-from d2s.capture.growing import asked, is_grown
+from d2s.capture.growing import is_grown
+from d2s.capture.kinds import CONSTANT
 from d2s.capture.steps import ask
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
-from d2s.convert.if_else import refuse_truth, truth, truth_of
-from d2s.convert.loads import guard_content, guard_fields, is_, iterate
+from d2s.convert.if_else import guard_truth, truth, truth_of
+from d2s.convert.loads import field_values, guard_content, is_, iterate
+from d2s.convert.methods import PLAIN, answers, asked, resolved, truth_asked, walked
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
 
@@ -30,7 +33,7 @@ def if_exp(test: Any, then: Lazy, otherwise: Lazy) -> Any:
         test = truth_of(test)
     if tracer and isinstance(test, SymbolicTensor | Tensor):
         return branch(tracer, truth(tracer, test), (lambda: [then()], lambda: [otherwise()]))[0]
-    refuse_truth(tracer, test)
+    guard_truth(tracer, test)
     return then() if test else otherwise()
 
 
@@ -69,14 +72,50 @@ def not_(value: Any) -> Any:
 
 
 def equal(x: Any, y: Any) -> Any:
-    """`x == y`, of objects that are equal by their fields too."""
-    guard_fields(capturing(), (x, y))
-    return x == y
+    """`x == y`, of objects by what their classes say, of containers part by part."""
+    if (type(x) in PLAIN and type(y) in PLAIN) or not capturing():
+        return x == y
+    if isinstance(x, OneOf) or isinstance(y, OneOf):
+        return each(x, lambda one: equal(one, y)) if isinstance(x, OneOf) else each(y, lambda one: equal(x, one))
+    if answers(x, "__eq__") or answers(y, "__eq__"):
+        return resolved(x, "==", y)
+    pairs = _compared(x, y)
+    if pairs is None:
+        return x == y
+    return len(pairs[0]) == len(pairs[1]) and _all_equal(*pairs)
+
+
+def _compared(x: Any, y: Any) -> tuple[Any, Any] | None:
+    """The parts by which two values are equal, where Python cannot compare them alone."""
+    if type(x) is type(y) and (fields := field_values(x, "__eq__")) is not None:
+        return fields, field_values(y, "__eq__")
+    kinds = {plain_kind(value) for value in (x, y)}
+    if by_path(x) or by_path(y) or kinds not in ({list}, {tuple}, {dict}):
+        return None
+    if kinds != {dict}:
+        return None if all(type(part) in CONSTANT for part in (*x, *y)) else (x, y)
+    if x.keys() != y.keys() or all(type(part) in CONSTANT for part in (*x.values(), *y.values())):
+        return None
+    return tuple(x.values()), tuple(y[key] for key in x)
+
+
+def _all_equal(x: Any, y: Any) -> Any:
+    guard_content(capturing(), x)
+    guard_content(capturing(), y)
+    tests = [lambda a=a, b=b: True if a is b else equal(a, b) for a, b in zip(x, y, strict=True)]
+    return both(*tests) if tests else True
 
 
 def not_equal(x: Any, y: Any) -> Any:
-    guard_fields(capturing(), (x, y))
-    return x != y
+    if (type(x) in PLAIN and type(y) in PLAIN) or not capturing():
+        return x != y
+    if isinstance(x, OneOf) or isinstance(y, OneOf):
+        return each(x, lambda one: not_equal(one, y)) if isinstance(x, OneOf) else each(y, lambda one: not_equal(x, one))
+    if answers(x, "__ne__") or answers(y, "__ne__"):
+        return resolved(x, "!=", y)
+    if answers(x, "__eq__") or answers(y, "__eq__"):
+        return not_(resolved(x, "==", y))
+    return x != y if _compared(x, y) is None else not_(equal(x, y))
 
 
 def is_not(x: Any, y: Any) -> Any:
@@ -86,7 +125,7 @@ def is_not(x: Any, y: Any) -> Any:
 def in_(value: Any, container: Any) -> Any:
     tracer, container = capturing(), opened(container)
     if is_grown(container):
-        return asked(container, "__contains__", value)
+        return growing.asked(container, "__contains__", value)
     if isinstance(container, OneOf):
         return each(container, lambda one: in_(value, one))
     if isinstance(value, OneOf):
@@ -95,12 +134,17 @@ def in_(value: Any, container: Any) -> Any:
         assert tracer is not None
         return ask(tracer, "in", operator.contains, (container, value), {}, True, number=True)
     guard_content(tracer, container)
-    guard_fields(tracer, (value, container))
-    symbols = (value, *container) if plain_kind(container) in (list, tuple) else ()
-    if not (tracer and any(isinstance(v, SymbolicTensor | Tensor | OneOf) for v in symbols)):
+    if answers(container, "__contains__"):
+        return truth_of(asked(container, "__contains__", value))
+    items = walked(container)
+    if items is container and (plain_kind(container) not in (list, tuple) or all(map(_is_constant, (value, *container)))):
         return value in container
-    questions = [lambda one=one: either(lambda: is_(one, value), lambda: value == one) for one in container]
-    return either(*questions) if questions else False
+    questions = [lambda one=one: either(lambda: is_(one, value), lambda: equal(one, value)) for one in iterate(items)]
+    return either(*questions) if tracer and questions else value in items
+
+
+def _is_constant(value: Any) -> bool:
+    return type(value) in CONSTANT
 
 
 def not_in(value: Any, container: Any) -> Any:

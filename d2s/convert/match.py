@@ -15,8 +15,9 @@ from d2s.capture.alternatives import each
 from d2s.capture.by_path import opened
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import SymbolicTensor, capturing
-from d2s.convert.calls import kind_of
-from d2s.convert.loads import attribute, guard_content
+from d2s.convert.attributes import get_attribute
+from d2s.convert.classes import kind_of
+from d2s.convert.loads import guard_content
 from d2s.eager.tensor import Tensor
 
 _THEMSELVES = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)  # int(x) takes x itself
@@ -80,9 +81,10 @@ def _of_class(subject: Any, cls: Any, inner: tuple[Spec, ...], names: tuple[str,
         raise TypeError(f"{cls.__name__}() accepts {counted}")
     found = []
     for name, spec in zip((*accepted[: len(inner)], *names), (*inner, *named), strict=True):
-        if not isinstance(subject, SymbolicTensor) and not hasattr(subject, name):
+        try:
+            found.append((get_attribute(subject, name), spec))
+        except AttributeError:
             return None
-        found.append((attribute(subject, name), spec))
     return _all(found)
 
 

@@ -20,7 +20,6 @@ from d2s.ast_transforms.load import is_rewritten
 from d2s.capture.guards import Source
 from d2s.capture.symbolic import Tracer, capturing
 from d2s.capture.variables import Holder, Variable, found_in, guard_key, place_key, put_in
-from d2s.convert.loads import refuse_operators
 
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 _OUTER = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
@@ -51,7 +50,6 @@ def _guard(tracer: Tracer, key: Any, holder: Holder, name: str, where: str, sour
         with variable.as_before():
             tracer.guard(key, name, functools.partial(found_in, holder, name), where, source)
         variable.ask()
-    refuse_operators(found_in(holder, name), where)
 
 
 def assign(value: Any, variable: Callable[[], Any]) -> None:

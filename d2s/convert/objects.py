@@ -14,6 +14,8 @@ In: a class. Out: whether its objects are no more than their attributes; and the
 
 import abc
 import dataclasses
+import enum
+import functools
 import inspect
 import sys
 import types
@@ -22,41 +24,19 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from d2s.capture.containers import attributes
-from d2s.capture.users_code import in_library
-from d2s.convert.loads import OPERATORS
+from d2s.capture.users_code import in_library, is_generated
+from d2s.convert.methods import answers
 
-_HARMLESS = (object, abc.ABC, typing.Generic)
-_ASKED = {
-    *OPERATORS,
-    "__new__",
-    "__getattr__",
-    "__getattribute__",
-    "__setattr__",
-    "__delattr__",
-    "__del__",
-    "__len__",
-    "__bool__",
-}
-_ASKED |= {
-    "__iter__",
-    "__next__",
-    "__getitem__",
-    "__setitem__",
-    "__delitem__",
-    "__hash__",
-    "__init_subclass__",
-    "__class_getitem__",
-}
-_ASKED |= {"__lt__", "__le__", "__gt__", "__ge__", "__ne__", "__neg__", "__abs__", "__index__", "__float__", "__int__"}
-
-
-_PLAIN = (types.FunctionType, property, classmethod, staticmethod, types.MemberDescriptorType, types.GetSetDescriptorType)
+_HARMLESS = (object, abc.ABC, typing.Generic, typing.Protocol)
+_ASKED = {"__getattribute__", "__del__"}
+_PLAIN: tuple[Any, ...] = (types.FunctionType, property, classmethod, staticmethod, types.MemberDescriptorType)
+_PLAIN += (types.GetSetDescriptorType, functools.cached_property, functools.partialmethod)
 _INIT = dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
 
 
-def is_users(cls: Any) -> bool:
+def is_made(cls: Any) -> bool:
     """Whether a graph can make objects of a class: Python asks nothing of them that the class answers in code of its own."""
-    if not isinstance(cls, type) or type(cls) not in (type, abc.ABCMeta) or getattr(cls, "__abstractmethods__", None):
+    if not isinstance(cls, type) or isinstance(cls, enum.EnumMeta):
         return False
     return all(kind in _HARMLESS or _is_plain(kind) for kind in cls.__mro__)
 
@@ -66,7 +46,9 @@ def _is_plain(kind: type) -> bool:
     if kind.__module__ == "builtins" or (file and in_library(file)):
         return False
     written = {name for name, of in vars(kind).items() if isinstance(of, types.FunctionType) and not _is_generated(of)}
-    plain = all(isinstance(of, _PLAIN) or not hasattr(type(of), "__get__") for of in vars(kind).values())
+    plain = all(
+        isinstance(of, _PLAIN) or not hasattr(type(of), "__get__") or answers(of, "__get__") for of in vars(kind).values()
+    )
     return plain and not written & _ASKED and not any(f._field_type is _INIT for f in _fields(kind))
 
 
@@ -76,7 +58,7 @@ def _fields(kind: type) -> Iterable[Any]:
 
 def _is_generated(function: types.FunctionType) -> bool:
     """Whether a decorator such as `dataclass` wrote it."""
-    return function.__code__.co_filename.startswith("<string>") or in_library(function.__code__.co_filename)
+    return is_generated(function) or in_library(function.__code__.co_filename)
 
 
 def initial(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callable[[Any], Any]) -> dict[str, Any] | None:

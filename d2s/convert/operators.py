@@ -1,5 +1,9 @@
-"""What stands for functions of Python's `operator`: the same questions and reads that rewritten code makes of its operators.
+"""Operators as rewritten code asks for them, and what stands for functions of Python's `operator`: the same questions.
 
+In: operands. Out: Python's result, or that of the user's method, rewritten.
+
+>>> binary(2, "+", 3), unary("-", 2), changed([1], [2], "+")
+(5, -2, [1, 2])
 >>> getter(operator.itemgetter(1))([1, 2]), getter(operator.attrgetter("real", "imag"))(3)
 (2, (3, 0))
 """
@@ -9,11 +13,90 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from d2s.convert.loads import attribute, is_, item
-from d2s.convert.logical import equal, in_, is_not, not_, not_equal
+from d2s.capture.alternatives import each
+from d2s.capture.containers import plain_kind
+from d2s.capture.forms import OneOf
+from d2s.capture.symbolic import SymbolicTensor, capturing
+from d2s.convert.attributes import get_attribute
+from d2s.convert.loads import field_values, is_, item, operand
+from d2s.convert.logical import equal, if_exp, in_, is_not, not_, not_equal
+from d2s.convert.methods import ARITHMETIC, METHODS, ORDER, PLAIN, answers, asked, resolved
+from d2s.convert.steps import power
+from d2s.eager.tensor import Tensor
 
-_ARITHMETIC = "add sub mul truediv floordiv mod pow matmul neg pos abs lt le gt ge and_ or_ xor invert lshift rshift concat"
-ARITHMETIC: set[Any] = {getattr(operator, name) for name in _ARITHMETIC.split()}
+_PYTHONS: dict[str, Callable[[Any, Any], Any]] = {"&": operator.and_, "|": operator.or_, "divmod": divmod}
+_PYTHONS |= {sign: getattr(operator, name) for sign, name in ARITHMETIC.items() if sign not in _PYTHONS}
+_PYTHONS |= {sign: getattr(operator, name) for sign, (name, _) in ORDER.items()}
+_PYTHONS["**"] = power
+_IN_PLACE = {sign: getattr(operator, f"i{name}") for sign, name in ARITHMETIC.items() if hasattr(operator, f"i{name}")}
+_UNARY: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "-": ("__neg__", operator.neg),
+    "+": ("__pos__", operator.pos),
+    "~": ("__invert__", operator.invert),
+}
+_UNARY["abs"] = "__abs__", abs
+
+
+def binary(x: Any, sign: str, y: Any) -> Any:
+    """`x + y`, and all others between two operands but `==` and `!=`."""
+    if type(x) in PLAIN and type(y) in PLAIN:
+        return _PYTHONS[sign](x, y)
+    if isinstance(x, OneOf):
+        return each(x, lambda one: binary(one, sign, y))
+    if isinstance(y, OneOf):
+        return each(y, lambda one: binary(x, sign, one))
+    name, reflected = METHODS[sign]
+    if answers(x, name) or answers(y, reflected):
+        return resolved(x, sign, y)
+    pairs = _in_order(x, y, name) if sign in ORDER else None
+    return _PYTHONS[sign](x, y) if pairs is None else _first_unlike(*pairs, sign, 0)
+
+
+def _in_order(x: Any, y: Any, name: str) -> tuple[Any, Any] | None:
+    """The sequences by which two values are in order, if Python cannot compare them alone."""
+    if capturing() and type(x) is type(y) and (fields := field_values(x, name)) is not None:
+        return fields, field_values(y, name)
+    kinds = {plain_kind(value) for value in (x, y)}
+    asks = kinds in ({list}, {tuple}) and any(type(part) not in PLAIN or isinstance(part, _SYMBOLS) for part in (*x, *y))
+    return (x, y) if asks else None
+
+
+_SYMBOLS = SymbolicTensor | Tensor
+
+
+def _first_unlike(x: Any, y: Any, sign: str, place: int) -> Any:
+    if place == min(len(x), len(y)):
+        return _PYTHONS[sign](len(x), len(y))
+    left, right = x[place], y[place]
+    same = left is right or equal(left, right)
+    return if_exp(same, lambda: _first_unlike(x, y, sign, place + 1), lambda: binary(left, sign, right))
+
+
+def unary(sign: str, x: Any) -> Any:
+    """`-x`, `+x` and `~x`."""
+    if isinstance(x, OneOf):
+        return each(x, lambda one: unary(sign, one))
+    name, plain = _UNARY[sign]
+    return asked(x, name) if answers(x, name) else plain(x)
+
+
+def changed(x: Any, y: Any, sign: str) -> Any:
+    """What `x += y` stores."""
+    if isinstance(x, OneOf) and capturing():
+        return each(x, lambda one: changed(one, y, sign))
+    (name, reflected), in_place = METHODS[sign], f"__i{METHODS[sign][0][2:]}"
+    if answers(x, in_place):
+        found = asked(x, in_place, y)
+        return binary(x, sign, y) if found is NotImplemented else found
+    if plain_kind(x) not in (list, dict, set) and (answers(x, name) or answers(y, reflected)):
+        return resolved(x, sign, y)
+    if sign == "**" and type(x) in PLAIN and type(y) in PLAIN:
+        return power(x, y)
+    return _IN_PLACE[sign](x, operand(x, y))
+
+
+_SIGNS = {name: sign for sign, name in ARITHMETIC.items() if sign not in ("&", "|", "divmod")} | {"and_": "&", "or_": "|"}
+_SIGNS |= {name: sign for sign, (name, _) in ORDER.items() if sign not in ("==", "!=")}
 ASKING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (operator.eq, equal),
     (operator.ne, not_equal),
@@ -23,6 +106,12 @@ ASKING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (operator.truth, lambda x: not_(not_(x))),
     (operator.contains, lambda container, value: in_(value, container)),
     (operator.getitem, item),
+    (operator.neg, functools.partial(unary, "-")),
+    (operator.pos, functools.partial(unary, "+")),
+    (operator.invert, functools.partial(unary, "~")),
+    (operator.abs, functools.partial(unary, "abs")),
+    (abs, functools.partial(unary, "abs")),
+    *((getattr(operator, name), lambda x, y, sign=sign: binary(x, sign, y)) for name, sign in _SIGNS.items()),
 )
 
 
@@ -33,5 +122,17 @@ def getter(found: Any) -> Callable[[Any], Any]:
     return lambda owner: read(owner, keys[0]) if len(keys) == 1 else tuple(read(owner, key) for key in keys)
 
 
+def method_called(found: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    """The method that an `operator.methodcaller` calls, and with what.
+
+    >>> method_called(operator.methodcaller("split", ",", maxsplit=1))
+    ('split', (',',), {'maxsplit': 1})
+    """
+    made, given = found.__reduce__()
+    named = made.keywords if isinstance(made, functools.partial) else {}
+    name, *args = (*made.args, *given) if isinstance(made, functools.partial) else given
+    return name, tuple(args), named
+
+
 def _attributes(owner: Any, path: str) -> Any:
-    return functools.reduce(attribute, path.split("."), owner)
+    return functools.reduce(get_attribute, path.split("."), owner)

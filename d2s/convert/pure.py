@@ -6,17 +6,24 @@
 
 import itertools
 import math
+import operator
 import types
 from typing import Any
 
 from d2s.capture.kinds import COMPUTING
-from d2s.convert.operators import ARITHMETIC
 
-_PURE = {len, abs, sum, round, divmod, pow, iter, hash, slice}
+_PURE = {len, sum, round, pow, divmod, iter, hash, slice, ord, chr, hex, bin, oct, ascii, bytes, operator.concat, dict.fromkeys}
+_PURE |= {str.maketrans, bytes.fromhex, int.from_bytes, float.fromhex, itertools.chain.from_iterable}
 _PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass}
-_PURE |= {itertools.chain, itertools.islice, itertools.accumulate, itertools.zip_longest, itertools.product, itertools.repeat}
+_PURE |= {
+    itertools.chain,
+    itertools.chain.from_iterable,
+    itertools.islice,
+    itertools.zip_longest,
+    itertools.product,
+    itertools.repeat,
+}
 _PURE |= {itertools.permutations, itertools.combinations, itertools.cycle, itertools.pairwise, itertools.compress}
-_PURE |= ARITHMETIC
 _PURE |= {value for value in vars(math).values() if callable(value)}
 LOOKING = {
     len,
@@ -33,8 +40,20 @@ LOOKING = {
     itertools.accumulate,
 }  # into arguments
 OF_GROWN = {len: "__len__", bool: "__bool__", sum: "sum", list: "copy"}
-HIGHER = (map, filter, sorted)
+HIGHER: tuple[Any, ...] = (map, filter, itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile)
+HIGHER += (itertools.filterfalse, itertools.groupby)
+WALKING = {
+    sum,
+    tuple,
+    list,
+    dict,
+    set,
+    frozenset,
+    iter,
+    *(f for f in vars(itertools).values() if callable(f)),
+}  # over what they are given
 READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
+READING |= {"issuperset", "isdisjoint", "symmetric_difference"}
 
 
 def is_pure(function: Any) -> bool:

@@ -161,6 +161,23 @@ def _number(tracer: Tracer, function: Any, value: Any) -> Any:
     return number if number.dtype.kind == "i" else OPS["cast"](number, "int64", python=True)
 
 
+def power(x: Any, y: Any) -> Any:
+    """`x ** y`: of Python numbers of run time, as Python computes it; of ints it is an int where `y` is not below 0."""
+    tracer = capturing()
+    symbols = [v for v in (x, y) if isinstance(v, SymbolicTensor)]
+    if not tracer or not symbols or not (_is_number(x) and _is_number(y)) or isinstance(x, Later) or isinstance(y, Later):
+        return operator.pow(x, y)
+
+    def found(example: Any) -> Any:
+        return ask(capturing() or tracer, "pow", operator.pow, (x, y), {}, example, number=True)
+
+    if any((v.dtype.kind if isinstance(v, SymbolicTensor) else "f" if isinstance(v, float) else "i") == "f" for v in (x, y)):
+        return found(1.0)
+    if not isinstance(y, SymbolicTensor):
+        return found(1 if y >= 0 else 1.0)
+    return branch(tracer, y < 0, (lambda: [found(1.0)], lambda: [found(1)]))[0]
+
+
 def _refuse_unbounded(tracer: Tracer, number: Any) -> None:
     """Python's complaints about a float that is no int; one beyond 64 bits does not go into a graph."""
     branch(tracer, number != number, (lambda: [int(math.nan)][:0], list))

@@ -10,24 +10,23 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from d2s.capture import growing
 from d2s.capture.alternatives import each
 from d2s.capture.branch import switch
 from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import by_path, stand_in
 from d2s.capture.forms import Later, OneOf
-from d2s.capture.growing import asked, is_grown
+from d2s.capture.growing import is_grown
 from d2s.capture.reads import changing
 from d2s.capture.steps import tell
 from d2s.capture.symbolic import SymbolicTensor, capturing
 from d2s.capture.users_code import refuse
 from d2s.convert.for_loop import for_loop
-from d2s.convert.loads import guard_content, iterate, operand, set_part
+from d2s.convert.loads import guard_content, iterate, set_part
+from d2s.convert.methods import answers, asked
 from d2s.eager.tensor import Tensor
 
 _OUTSIDE = "return the new value and store it outside the captured function"
-_APPLY: dict[str, Callable[[Any, Any], Any]] = {"+": operator.iadd, "-": operator.isub, "*": operator.imul}
-_APPLY |= {"@": operator.imatmul, "/": operator.itruediv, "//": operator.ifloordiv, "%": operator.imod, "**": operator.ipow}
-_APPLY |= {"<<": operator.ilshift, ">>": operator.irshift, "&": operator.iand, "|": operator.ior, "^": operator.ixor}
 CHANGING = {
     "append",
     "extend",
@@ -41,13 +40,17 @@ CHANGING = {
     "popitem",
     "add",
     "discard",
+    "sort",
+    "intersection_update",
+    "difference_update",
+    "symmetric_difference_update",
 }
 
 
 def made(container: Any) -> Any:
     """A list, dict, set or generator that the function's text makes."""
     tracer = capturing()
-    if tracer and hasattr(container, "__next__"):
+    if tracer and hasattr(type(container), "__next__"):
         return tracer.begun(container)
     return tracer.root.heap.made(stand_in(container)) if tracer else container
 
@@ -87,11 +90,6 @@ def _of_each_item(owner: Any, over: Callable[[Any], Any]) -> Any:
     return found
 
 
-def changed(value: Any, by: Any, sign: str) -> Any:
-    """What an augmented assignment stores."""
-    return _APPLY[sign](value, operand(value, by))
-
-
 def delete_item(owner: Any, key: Any) -> None:
     tracer = capturing()
     if tracer and isinstance(owner, OneOf):
@@ -102,6 +100,9 @@ def delete_item(owner: Any, key: Any) -> None:
         tell(tracer, "delitem", operator.delitem, (owner, key), {})
         return
     if is_grown(owner):
+        growing.asked(owner, "__delitem__", key)
+        return
+    if answers(owner, "__delitem__"):
         asked(owner, "__delitem__", key)
         return
     if tracer:
@@ -124,11 +125,14 @@ def set_item(value: Any, owner: Any, key: Any) -> None:
         if isinstance(owner, Tensor | SymbolicTensor):
             set_part(tracer, owner, key, value)
             return
+        if answers(owner, "__setitem__"):
+            asked(owner, "__setitem__", key, value)
+            return
         if not isinstance(owner, list | dict | set):
             refuse("D2S1003", f"a store to an item of a {type(owner).__name__}", _OUTSIDE)
         if is_grown(owner) and not isinstance(key, OneOf):
             changing(tracer, owner)
-            asked(owner, "__setitem__", key, value)
+            growing.asked(owner, "__setitem__", key, value)
             return
         if isinstance(key, SymbolicTensor | OneOf):
             refuse("D2S1001", f"a {type(owner).__name__} stored into at an index that only a run will tell")

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s.capture.branch import encoded, encoded_at_end, note_aliases, part, put_back, recorded, shared
-from d2s.capture.by_path import truth_asked
 from d2s.capture.containers import STAND_INS, List, is_container
 from d2s.capture.encode import decode
 from d2s.capture.forms import Form, Grown, Later, OneOf, Union, alike, form_of, same, slots
@@ -22,7 +21,8 @@ from d2s.capture.heap import Changes, Place, contents, restore
 from d2s.capture.lengthening import carried_as, moved_form, widened
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
-from d2s.convert.if_else import Get, Set, refuse_truth, truth, truth_of
+from d2s.convert.if_else import Get, Set, guard_truth, truth, truth_of
+from d2s.convert.methods import truth_asked
 from d2s.eager.tensor import Tensor
 from d2s.ops.dispatch import handling
 
@@ -54,7 +54,7 @@ def _captured(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
             return
         set(before)
         answer = test()
-        refuse_truth(tracer, answer)
+        guard_truth(tracer, answer)
         if not answer:
             return
         body()

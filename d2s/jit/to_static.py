@@ -21,7 +21,6 @@ from d2s.arguments import expect
 from d2s.capture.symbolic import capturing
 from d2s.capture.tree import changeable, flatten
 from d2s.config import knob
-from d2s.convert.loads import refuse_operators
 from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError
 from d2s.ir.program import Program
 from d2s.jit import signature
@@ -255,8 +254,6 @@ class StaticFunction:
 
     def _python(self, arguments: dict[str, Any]) -> Any:
         """The function as a capture runs it."""
-        for leaf in flatten(arguments)[0]:
-            refuse_operators(leaf, self._line())
         bound = inspect.BoundArguments(self.signature(), arguments)  # type: ignore[arg-type]
         return convert.call(self.function)(*bound.args, **bound.kwargs)
 

@@ -94,8 +94,14 @@ def if_exp(test, then, otherwise):
     return then() if test else otherwise()
 
 
-def operand(owner, value):
-    return value
+def binary(x, sign, y):
+    assert sign in "+-*/%@<>&|^" or sign in ("//", "**", "<<", ">>", "<=", ">=")
+    return eval(f"x {sign} y", {"x": x, "y": y})
+
+
+def unary(sign, x):
+    assert sign in "+-~"
+    return eval(f"{sign} x", {"x": x})
 
 
 def is_(x, y):

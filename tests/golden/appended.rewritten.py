@@ -4,7 +4,7 @@ def appended(x, n):
     def body_61(item):
         nonlocal x
         i = item
-        x = x * 0.5 + i
+        x = _d2s.binary(_d2s.binary(x, '*', 0.5), '+', i)
         _d2s.call(_d2s.attribute(out, 'append'))(x)
 
     def get_61():

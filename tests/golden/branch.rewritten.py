@@ -3,11 +3,12 @@ def branch(x, w):
 
     def then_17():
         nonlocal y
-        y = x @ w
+        y = _d2s.binary(x, '@', w)
 
     def otherwise_17():
         nonlocal y
-        y = _d2s.call(_d2s.attribute(d2s, 'relu'))(x @ w) - 1
+        y = _d2s.binary(_d2s.call(_d2s.attribute(d2s, 'relu'))(_d2s.binary(
+            x, '@', w)), '-', 1)
 
     def get_17():
         return y,
@@ -15,6 +16,6 @@ def branch(x, w):
     def set_17(values):
         nonlocal y
         y, = values
-    _d2s.if_else(_d2s.call(_d2s.attribute(x, 'sum'))() > 0, then_17,
-        otherwise_17, get_17, set_17, ('y',))
+    _d2s.if_else(_d2s.binary(_d2s.call(_d2s.attribute(x, 'sum'))(), '>', 0),
+        then_17, otherwise_17, get_17, set_17, ('y',))
     return _d2s.call(_d2s.attribute(y, 'sum'))()

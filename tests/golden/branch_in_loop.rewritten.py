@@ -3,15 +3,15 @@ def branch_in_loop(x, w, n):
     h = x
 
     def test_41():
-        return i < n
+        return _d2s.binary(i, '<', n)
 
     def body_41():
         nonlocal h, i
-        h = _d2s.call(_d2s.attribute(d2s, 'tanh'))(h @ w)
+        h = _d2s.call(_d2s.attribute(d2s, 'tanh'))(_d2s.binary(h, '@', w))
 
         def then_43():
             nonlocal h
-            h = h * h
+            h = _d2s.binary(h, '*', h)
 
         def otherwise_43():
             pass
@@ -22,9 +22,9 @@ def branch_in_loop(x, w, n):
         def set_43(values):
             nonlocal h
             h, = values
-        _d2s.if_else(_d2s.call(_d2s.attribute(h, 'sum'))() > 0, then_43,
-            otherwise_43, get_43, set_43, ('h',))
-        i = i + 1
+        _d2s.if_else(_d2s.binary(_d2s.call(_d2s.attribute(h, 'sum'))(), '>',
+            0), then_43, otherwise_43, get_43, set_43, ('h',))
+        i = _d2s.binary(i, '+', 1)
 
     def get_41():
         return h, i
@@ -33,4 +33,4 @@ def branch_in_loop(x, w, n):
         nonlocal h, i
         h, i = values
     _d2s.while_loop(test_41, body_41, get_41, set_41, ('h', 'i'), False)
-    return _d2s.call(_d2s.attribute(h * x, 'sum'))()
+    return _d2s.call(_d2s.attribute(_d2s.binary(h, '*', x), 'sum'))()

@@ -3,7 +3,7 @@ def early_return(x):
 
     def then_25():
         nonlocal ret
-        ret = _d2s.call(_d2s.attribute(x * x, 'sum'))()
+        ret = _d2s.call(_d2s.attribute(_d2s.binary(x, '*', x), 'sum'))()
 
     def otherwise_25():
         nonlocal ret
@@ -15,6 +15,6 @@ def early_return(x):
     def set_25(values):
         nonlocal ret
         ret, = values
-    _d2s.if_else(_d2s.call(_d2s.attribute(x, 'sum'))() > 3, then_25,
-        otherwise_25, get_25, set_25, ('ret',))
+    _d2s.if_else(_d2s.binary(_d2s.call(_d2s.attribute(x, 'sum'))(), '>', 3),
+        then_25, otherwise_25, get_25, set_25, ('ret',))
     return ret

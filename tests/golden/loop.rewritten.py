@@ -2,12 +2,12 @@ def loop(x, n):
     i = 0
 
     def test_32():
-        return i < n
+        return _d2s.binary(i, '<', n)
 
     def body_32():
         nonlocal x, i
-        x = x * 0.5 + 1
-        i += 1
+        x = _d2s.binary(_d2s.binary(x, '*', 0.5), '+', 1)
+        i = _d2s.changed(i, 1, '+')
 
     def get_32():
         return x, i

@@ -306,8 +306,10 @@ def test_object_with_len_and_bool():
 
     flag = Flag()
     f = lambda x: x * 2 if flag else x * 3  # noqa: E731
-    with pytest.raises(d2s.errors.CaptureError, match=r"D2S1003.*Flag"):
-        d2s.to_static(f)(x1)
+    s = d2s.to_static(f)
+    same(s, f, x1)
+    Flag.on = False
+    same(s, f, x1)
 
 
 def test_default_argument():

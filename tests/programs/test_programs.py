@@ -19,10 +19,11 @@ import pytest
 import raised_by_runs
 import recursion
 import sizes
+import user_operators
 from programs_compare import PROGRAMS, check
 
 MODULES = branches, by_path, calls, containers, exceptions, exits, found_extents, growing, iterators, kinds, layers
-MODULES += loops, numbers_, objects, ordinary, raised_by_runs, recursion, sizes
+MODULES += loops, numbers_, objects, ordinary, raised_by_runs, recursion, sizes, user_operators
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
     for module in MODULES
