@@ -58,7 +58,9 @@ def read_variable(tracer: Tracer, key: Any, holder: Holder, name: str) -> None:
 
 
 def _item_or_missing(container: Any, key: Any) -> Any:
-    return container[key] if not isinstance(container, list) or key < len(container) else MISSING
+    if isinstance(container, dict):
+        return dict.get(container, key, MISSING)  # which makes no item, as a defaultdict's own reading would
+    return container[key] if key < len(container) else MISSING
 
 
 def _kinds(container: Any) -> Any:
