@@ -54,7 +54,11 @@ CASES = {
     "svd's U": (lambda x: L.svd(x)[0] ** 2, lambda x: np.linalg.svd(x, full_matrices=False)[0] ** 2, [TALL]),
     "svd's V": (lambda x: L.svd(x)[2] ** 2, lambda x: np.linalg.svd(x, full_matrices=False)[2] ** 2, [WIDE]),
     "pinv": (L.pinv, np.linalg.pinv, [TALL]),
+    "pinv of wide ones": (L.pinv, np.linalg.pinv, [WIDE]),
+    "pinv, singular values alike": (L.pinv, np.linalg.pinv, [np.eye(4)[:, :3] * 2.0]),
+    "det of a singular matrix": (L.det, np.linalg.det, [np.diag([1.0, 2.0, 0.0])]),
     "matrix_power": (lambda x: L.matrix_power(x, 5), lambda x: np.linalg.matrix_power(x, 5), [SQUARE * 0.3]),
+    "matrix_power of 0": (lambda x: L.matrix_power(x, 0), lambda x: np.broadcast_to(np.eye(3), (2, 3, 3)), [SQUARE]),
     "matrix_power below 0": (lambda x: L.matrix_power(x, -2), lambda x: np.linalg.matrix_power(x, -2), [SQUARE]),
 }
 
@@ -84,7 +88,10 @@ def test_gradients(name):
         assert (tensor.grad.numpy() * along).sum() == pytest.approx(slope, rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["inv", "det", "slogdet", "solve", "cholesky", "eigh's vectors", "qr", "svd's U", "pinv"])
+@pytest.mark.parametrize(
+    "name",
+    ["inv", "det", "slogdet", "solve", "cholesky", "eigh's vectors", "qr", "svd's U", *(n for n in CASES if "pinv" in n)],
+)
 def test_second_order(name):
     function, _, (array, *others) = CASES[name]
     others = list(map(d2s.to_tensor, others))
@@ -139,3 +146,7 @@ def test_graphs_refuse_it_by_name():
 
     with pytest.raises(CaptureError, match=r"inv\(\) takes matrices apart by LAPACK"):
         inverted(d2s.eye(2))
+
+
+def test_it_shows_what_it_publishes():
+    assert set(dir(L)) == set(L.__all__)

@@ -7,6 +7,7 @@
 ([1.0, 2.0], False, True)
 """
 
+import copy
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -89,7 +90,9 @@ class Exchange(Shown):
         kept = self._kept()
         if kept["name"]:
             kept["name"] = f"{kept['name']}_deepcopy_{next(_copies)}"
-        memo[id(self)] = found = restored(type(self), self.array.copy(), kept)
+        memo[id(self)] = found = restored(type(self), self.array.copy(), {})
+        for name, value in copy.deepcopy(kept, memo).items():
+            setattr(found, name, value)
         return found
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -98,7 +101,9 @@ class Exchange(Shown):
     def _kept(self) -> dict[str, Any]:
         """What a copy takes along besides the values: a name, and what a kind of tensor adds to plain ones."""
         plain = _plain_class(type(self)).__mro__
-        added = [name for of in type(self).__mro__ if of not in plain for name in vars(of).get("__slots__", ())]
+        added = [
+            name for of in type(self).__mro__ if of not in plain for name in vars(of).get("__slots__", ()) if name != "__dict__"
+        ]
         names = ["stop_gradient", "name", *added, *getattr(self, "__dict__", ())]
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 

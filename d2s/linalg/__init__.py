@@ -29,4 +29,9 @@ __all__ = [
     "triangular_solve",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 label(sys.modules[__name__])

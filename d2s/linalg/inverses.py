@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from d2s.arguments import number
+from d2s.autodiff.mode import recording
 from d2s.eager.py_layer import PyLayer
 from d2s.errors import ShapeError
 from d2s.linalg.factors import svd
 from d2s.linalg.inverse import inv
 from d2s.linalg.matrices import by_lapack, matrices, results, saved, tensor, turned
 from d2s.ops.compare import cast, greater_than, where
-from d2s.ops.create import eye
+from d2s.ops.create import eye, zeros
 from d2s.ops.expand import broadcast_to
 from d2s.ops.join import stack
 from d2s.ops.linalg import matmul
@@ -59,7 +60,19 @@ class _Volume(PyLayer):
     def backward(ctx: Any, *gs: Any) -> Any:
         (g,) = gs
         (found,), x = results(_Volume, ctx), ctx.saved_tensor()[0]
-        return unsqueeze(g * found, [-1, -2]) * turned(inv(x))
+        if recording() or found.numpy().all():
+            return unsqueeze(g * found, [-1, -2]) * turned(inv(x))
+        return unsqueeze(g, [-1, -2]) * tensor(_cofactors(x.array))
+
+
+def _cofactors(array: np.ndarray) -> np.ndarray:
+    """The slopes of a determinant, which a singular matrix has, too."""
+    u, s, v = by_lapack("det", np.linalg.svd, array)
+    size = s.shape[-1]
+    others = (
+        np.where(np.eye(size, dtype=bool), 1.0, s[..., None, :]).prod(-1) * (np.linalg.det(u) * np.linalg.det(v))[..., None]
+    )
+    return np.matmul(u * others[..., None, :], v).astype(array.dtype)
 
 
 def det(x: Any) -> Any:
@@ -129,6 +142,27 @@ def cholesky_solve(x: Any, y: Any, upper: bool = False) -> Any:
     return triangular_solve(y, half, upper, transpose=not upper)
 
 
+class _Pseudo(PyLayer):
+    @staticmethod
+    def forward(ctx: Any, x: Any, rcond: float) -> Any:
+        u, s, v = by_lapack("pinv", lambda a: np.linalg.svd(a, full_matrices=False), x.array)
+        kept = s > s.max(-1, keepdims=True, initial=0.0) * rcond
+        inverse = np.divide(1.0, s, out=np.zeros_like(s), where=kept)
+        ctx.rcond = rcond
+        found = np.matmul(np.swapaxes(v, -1, -2) * inverse[..., None, :], np.swapaxes(u, -1, -2))
+        return saved(ctx, (x,), (tensor(found),))
+
+    @staticmethod
+    def backward(ctx: Any, *gs: Any) -> Any:
+        """By Golub and Pereyra: right where singular values are equal, which the gradient of `svd` is not."""
+        (g,), x = gs, ctx.saved_tensor()[0]
+        found = _Pseudo.apply(x, ctx.rcond) if recording() else ctx.saved_tensor()[1]
+        p, back = turned(found), turned(g)
+        outside = matmul(back - matmul(x, matmul(found, back)), matmul(found, p))
+        inside = matmul(matmul(p, found), back - matmul(back, matmul(found, x)))
+        return outside + inside - matmul(matmul(p, g), p)
+
+
 def pinv(x: Any, rcond: float = 1e-15, hermitian: bool = False) -> Any:
     """The inverse of Moore and Penrose: singular values up to `rcond` times the largest count as 0.
 
@@ -136,10 +170,7 @@ def pinv(x: Any, rcond: float = 1e-15, hermitian: bool = False) -> Any:
     [[0.5], [0.0]]
     """
     matrices(x, "pinv", square=bool(hermitian))
-    u, s, v = svd(x)
-    kept = greater_than(s, max(s, -1, True) * number("pinv", "rcond", rcond))
-    inverse = where(kept, 1.0 / where(kept, s, 1.0), 0.0)
-    return matmul(turned(v) * unsqueeze(inverse, -2), u, False, True)
+    return _Pseudo.apply(x, number("pinv", "rcond", rcond))
 
 
 def matrix_power(x: Any, n: int) -> Any:
@@ -157,7 +188,8 @@ def matrix_power(x: Any, n: int) -> Any:
             found = square if found is None else matmul(found, square)
         left >>= 1
         square = matmul(square, square) if left else square
-    return broadcast_to(eye(x.shape[-1], dtype=x.dtype), x.shape) * 1.0 if found is None else found
+    nowhere = zeros(x.shape, "bool")
+    return where(nowhere, x, eye(x.shape[-1], dtype=x.dtype)) if found is None else found
 
 
 def matrix_rank(x: Any, tol: float | None = None, hermitian: bool = False) -> Any:

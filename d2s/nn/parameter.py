@@ -18,9 +18,9 @@ from d2s.regularizer import WeightDecayRegularizer
 
 
 class Parameter(Tensor):
-    """A tensor a model learns: a leaf with a name, and with what an optimizer is to know about it."""
+    """A tensor a model learns: a leaf with a name, with what an optimizer is to know about it, and what users note on it."""
 
-    __slots__ = ("is_distributed", "need_clip", "optimize_attr", "persistable", "regularizer")
+    __slots__ = ("__dict__", "is_distributed", "need_clip", "optimize_attr", "persistable", "regularizer")
 
     def __init__(self, array: np.ndarray, stop_gradient: bool = True, name: str | None = None) -> None:
         super().__init__(array, stop_gradient)

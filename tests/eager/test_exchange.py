@@ -384,6 +384,17 @@ def test_one_tensor_met_twice_is_copied_once():
         assert a is b and a is not c
 
 
+def test_a_parameter_carries_what_users_note_on_it():
+    weight = d2s.nn.Linear(2, 2).weight
+    weight.notes, weight.itself = ["kept"], weight
+    twin = copy.deepcopy(weight)
+    assert twin.notes == ["kept"] and twin.notes is not weight.notes and twin.itself is twin
+    twin.optimize_attr["learning_rate"] = 0.5
+    assert weight.optimize_attr == {"learning_rate": 1.0}
+    del weight.itself
+    assert pickle.loads(pickle.dumps(weight)).notes == ["kept"]
+
+
 class Tagged(d2s.Tensor):
     __slots__ = ("tag", "unset")
 
