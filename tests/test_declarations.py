@@ -82,7 +82,8 @@ NO_PADDLE = {
     "again",
     "host",
     "update",
-} | LISTS  # refused by name
+    "list_unstack",  # stands in gradients only
+}  # refused by name
 IN_GRADIENTS = ["renamed", "spread", "stack", "push", "pop", "unsliced", "collect", "looked_up", "collect_along", "unpad_own"]
 IN_GRADIENTS += [
     "per_element",
@@ -96,22 +97,18 @@ IN_GRADIENTS += [
 IN_GRADIENTS += [f"{norm}_norm_{kind}" for norm in ("layer", "group") for kind in ("grad", "affine")] + ["batch_norm_grad"]
 IN_GRADIENTS += ["max_pool_grad", "max_pool_pick", "avg_pool_grad", "attention_grad", "cumprod_grad", "logcumsumexp_grad"]
 IN_GRADIENTS += ["linear_scan"]
-NO_ONNX = (
-    dict.fromkeys(IN_GRADIENTS, "stands in gradients only, and a file holds none")
-    | {
-        "fused": "stands in plans only, and a file holds none",
-        "randint": "ONNX draws no integers",
-        "randperm": "ONNX draws no orders",
-        "poisson": "ONNX draws none of these",
-        "fail": "ONNX raises nothing",
-        "call": "ONNX has no function that calls itself",
-        "again": "ONNX has no function that calls itself",
-        "host": "is a call of Python",
-        "update": "is a step of training",
-        "in_row": "stands in gradients only, and a file holds none",
-    }
-    | dict.fromkeys(LISTS, "ONNX's sequences are not written yet")
-)
+NO_ONNX = dict.fromkeys(IN_GRADIENTS, "stands in gradients only, and a file holds none") | {
+    "fused": "stands in plans only, and a file holds none",
+    "randint": "ONNX draws no integers",
+    "randperm": "ONNX draws no orders",
+    "poisson": "ONNX draws none of these",
+    "call": "ONNX has no function that calls itself",
+    "again": "ONNX has no function that calls itself",
+    "host": "is a call of Python",
+    "update": "is a step of training",
+    "in_row": "stands in gradients only, and a file holds none",
+    "list_unstack": "stands in gradients only, and a file holds none",
+}
 INTERNAL |= {"gelu", "silu", "softplus", "leaky_relu", "elu", "selu", "relu6", "hardswish", "hardsigmoid", "hardtanh"}
 INTERNAL |= {"mish", "softsign", "log_sigmoid"}  # of nn.functional alone
 NORMS = {"batch_norm", "batch_norm_fixed", "group_norm", "layer_norm"}

@@ -12,11 +12,13 @@ True
 import builtins
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from d2s import errors
 from d2s.errors import D2SError, FormatError, Raised
 from d2s.export import paddle_writer, protobuf
 from d2s.export.model import Model, Parameter, Role
@@ -138,9 +140,17 @@ _RULES: dict[str, Callable[[Any, int], bool]] = {
 }  # fmt: skip
 
 
+_CODED = r"\[(D2S\d{4})\] (.*?)(?:\n  at .*?)?(?:\n  way out: (.*))?"
+
+
 def _raised(text: str) -> Raised:
-    """The exception a text names, if it is one of Python's own."""
+    """The exception a text names, if it is one of Python's own, or one of d2s."""
     kind, _, message = text.partition(": ")
+    coded, ours = re.fullmatch(_CODED, message, re.DOTALL), getattr(errors, kind, None)
+    if coded and coded[1] in errors.PAGES and isinstance(ours, type) and issubclass(ours, D2SError):
+        error = ours(coded[1], coded[2], hint=coded[3] or "")
+        error.args = (message,)  # the text is the whole text
+        return Raised(error)
     found = getattr(builtins, kind, None)
     if isinstance(found, type) and issubclass(found, Exception) and not issubclass(found, UnicodeError):
         return Raised(found(message))

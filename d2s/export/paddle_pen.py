@@ -8,12 +8,13 @@ True
 """
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
 from d2s import types
 from d2s.export.tensors import NUMBERS
-from d2s.ir.program import Node, Value
+from d2s.ir.program import Node, Program, Value
 from d2s.types import Dim, DType, Shape, Type
 
 Names = str | Sequence[str]
@@ -33,6 +34,14 @@ class Floats(list[float]):
     """An attribute that Paddle declares as a list of `float`, also where it is empty."""
 
 
+ROWS = "rows"  # how long the first axis of a tensor is that holds a list
+
+
+def held(of: Type) -> Type:
+    """The type of the tensor that holds a value: a list is the rows of one behind the first (`spell_lists`)."""
+    return Type(of.dtype, (ROWS, *of.shape)) if of.listed else of
+
+
 class Refused(Exception):
     """Why Paddle cannot say a node."""
 
@@ -47,6 +56,8 @@ class Writer(Protocol):
     names: dict[Value, str]
     constants: dict[Value, Any]
     readers: dict[Value, list[Node | None]]  # None stands for the end of a program
+    program: Program  # the one a node stands in
+    lines: set[Value]  # single numbers whose variables have an axis
 
     def variable(self, block: Any, of: Type, wanted: str = "", **flags: bool) -> str: ...
     def define(self, block: Any, value: Value) -> str: ...
@@ -60,8 +71,8 @@ class Pen:
     def __init__(self, writer: Writer, block: Any, node: Node) -> None:
         self.writer, self.block, self.node, self.attrs = writer, block, node, node.attrs
         self.names = [writer.names[value] for value in node.inputs]
-        self.types = [value.type for value in node.inputs]
-        self.outputs = [value.type for value in node.outputs]
+        self.types = [held(value.type) for value in node.inputs]
+        self.outputs = [held(value.type) for value in node.outputs]
 
     def widen(self, at: int = 0) -> None:
         """Takes inputs of one of the inputs' dtype, and then the results, through int32."""
@@ -97,6 +108,11 @@ class Pen:
             return self._define(value)
         self.writer.names[value] = self.writer.variable(self.block, self.outputs[k])
         return self.writer.names[value]
+
+    def kept(self) -> None:
+        """The first result is the first input as it is."""
+        (source, *_), (value, *_) = self.node.inputs, self.node.outputs
+        self.writer.names[value], self.outputs[0] = self.writer.names[source], held(value.type)
 
     def write(
         self,
@@ -198,6 +214,14 @@ class Pen:
         shape = self.write("shape", {"Input": x}, {}, Type(types.int32, (len(have.shape),)))
         attrs = {"axes": [0], "starts": [axis], "ends": [axis + 1], "infer_flags": [1], "decrease_axis": []}
         return self.write("slice", {"Input": shape}, attrs, Type(types.int32, (1,)))
+
+    def one_with(self, name: Dim) -> tuple[str, Type]:
+        """A variable that has an extent, and its type: an input of the Program, or what a node before this one made."""
+        program = self.writer.program
+        before = itertools.takewhile(lambda node: node is not self.node, program.nodes)
+        values = itertools.chain(program.inputs, *(node.outputs for node in before))
+        found = next(value for value in values if name in value.type.shape)
+        return self.writer.names[found], held(found.type)
 
     def broadcast(self, x: str, have: Type, like: str, want: Type, of: Type | bool | None = True) -> str:
         """x in the shape of another variable."""

@@ -20,11 +20,21 @@ import numpy as np
 
 from d2s import types
 from d2s.errors import FormatError
-from d2s.export import spell_extents, spell_layers, spell_losses, spell_orders, spell_sequences, spell_shapes, spell_values
+from d2s.export import (
+    paddle_numbers,
+    spell_extents,
+    spell_layers,
+    spell_lists,
+    spell_losses,
+    spell_orders,
+    spell_sequences,
+    spell_shapes,
+    spell_values,
+)
 from d2s.export.model import PARAMETER, Model, Parameter
-from d2s.export.paddle_pen import SPELLED, Floats, Long, Longs, Pen, Refused, cast_attrs
+from d2s.export.paddle_pen import SPELLED, Floats, Long, Longs, Pen, Refused, cast_attrs, held
 from d2s.export.protobuf import Message
-from d2s.export.spellings import SPELLINGS, refusal, through_int32
+from d2s.export.spellings import SPELLINGS, refusal, through_int32, unsaid
 from d2s.export.tensors import NUMBERS
 from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import show
@@ -45,6 +55,7 @@ _BOOL = Type(types.bool_)
 _SAID_BY = (
     spell_extents,
     spell_layers,
+    spell_lists,
     spell_losses,
     spell_orders,
     spell_sequences,
@@ -62,8 +73,7 @@ def describe(model: Model, limit: int = 1 << 40) -> tuple[Message, dict[str, Par
     writer = _Writer(model, limit)
     whole = writer.whole()
     if writer.refused:
-        listed = ", ".join(dict.fromkeys(f"{what} ({where})" if where else what for what, where in writer.refused))
-        raise FormatError("D2S3002", f"Paddle's files have no spelling for {listed}", where=writer.refused[0][1])
+        raise unsaid("Paddle's files have", writer.refused)
     inputs = model.program.inputs[len(model.feeds) :]
     return whole, {writer.names[value]: model.parameters[value.name] for value in inputs} or {writer.filler: _FILLER}
 
@@ -98,9 +108,10 @@ def _readers(program: Program, found: dict[Value, list[Node | None]] | None = No
 
 class _Writer:
     def __init__(self, model: Model, limit: int) -> None:
-        self.model, self.where, self.limit, self.filler = model, "", limit, ""
+        self.model, self.program, self.where, self.limit, self.filler = model, model.program, "", limit, ""
         self.refused: list[tuple[str, str]] = []
         self.constants: dict[Value, Any] = {}
+        self.lines: set[Value] = set()  # single numbers whose variables have an axis
         self.readers = _readers(model.program)
         self.blocks: list[Message] = []
         self.names: dict[Value, str] = {}
@@ -117,15 +128,25 @@ class _Writer:
         if not self.model.parameters:
             self.filler = self.variable(top, Type(types.float32, (1,)), persistable=True, stop_gradient=True)
         for value, name in zip(program.outputs, self.model.fetches, strict=True):
-            if value not in self.names and value not in self.wanted and name not in self.used:
+            if value not in self.names and value not in self.wanted and name not in self.used and not value.type.listed:
                 self.wanted[value] = self.fresh(name)
         for column in reversed(range(len(self.model.feeds))):
             self.op(top, "feed", {"X": ["feed"]}, [self.names[program.inputs[column]]], {"col": column})
         self.nodes(top, program)
+        for value, name in zip(program.outputs, self.model.fetches, strict=True):
+            if value.type.listed:
+                self.items(top, value, name)
         taken = [self.names[v] for v in program.inputs]
         for column, name in enumerate(self.distinct(top, program.outputs, taken, self.model.fetches)):
             self.op(top, "fetch", {"X": [name]}, ["fetch"], {"col": column})
         return {"blocks": self.blocks, "version": {"version": VERSION}, "notes": notes_of(self.model, {})}
+
+    def items(self, block: Message, value: Value, wanted: str) -> None:
+        """A list that is fetched is a tensor of its items."""
+        rows, of = self.names[value], held(value.type)
+        self.names[value] = self.variable(block, of, wanted)
+        attrs = {"axes": [0], "starts": [1], "ends": [(1 << 31) - 1], "infer_flags": [1], "decrease_axis": []}
+        self.op(block, "slice", {"Input": [rows]}, [self.names[value]], attrs)
 
     # blocks, variables, ops
 
@@ -148,7 +169,7 @@ class _Writer:
 
     def variable(self, block: Message, of: Type, wanted: str = "", **flags: bool) -> str:
         name = self.fresh(wanted)
-        tensor = {"data_type": NUMBERS.get(of.dtype, 0), "dims": [d if isinstance(d, int) else -1 for d in of.shape]}
+        tensor = {"data_type": NUMBERS.get(of.dtype, 0), "dims": [d if isinstance(d, int) else -1 for d in held(of).shape]}
         described = {"type": LOD_TENSOR, "lod_tensor": {"tensor": tensor, "lod_level": 0}}
         block["vars"].append({"name": name, "type": described, "persistable": False} | flags)
         return name
@@ -206,7 +227,7 @@ class _Writer:
 
     def nodes(self, block: Message, program: Program) -> None:
         for node in program.nodes:
-            self.where = node.where
+            self.program, self.where = program, node.where
             reason = refusal(node)
             try:
                 if not reason:
@@ -269,43 +290,16 @@ class _Writer:
 
     def plain(self, block: Message, node: Node, names: Sequence[str] = (), result: Callable[[], str] | None = None) -> None:
         spelling = SPELLINGS[node.op]
-        names = names or [self.names[value] for value in node.inputs]
+        names = names or paddle_numbers.operands(self, block, node)
         attrs = spelling.fixed | spelling.write(node)
         slots = {slot: [name] for slot, name in zip(spelling.slots, names, strict=True)}
         self.op(block, OPS[node.op].paddle or "", slots, [result() if result else self.define(block, node.outputs[0])], attrs)
 
     def constant(self, block: Message, node: Node) -> None:
-        value, of = node.attrs["value"], node.outputs[0].type
-        self.constants[node.outputs[0]] = value
-        self.number(block, self.define(block, node.outputs[0]), of, value)
+        paddle_numbers.constant(self, block, node)
 
     def number(self, block: Message, name: str, of: Type, value: Any) -> None:
-        (self.wide if of.dtype.kind == "i" else self.fill)(block, name, of, value)
-
-    def fill(self, block: Message, name: str, of: Type, value: Any) -> None:
-        text = repr(value) if isinstance(value, float) else str(int(value))
-        with np.errstate(over="ignore"):
-            rough = float(np.float32(value))  # Paddle goes by the text
-        attrs = {
-            "shape": Longs(map(int, of.shape)),
-            "dtype": NUMBERS[of.dtype],
-            "value": rough,
-            "str_value": text,
-            "force_cpu": False,
-        }
-        self.op(block, "fill_constant", {}, [name], attrs)
-
-    def wide(self, block: Message, name: str, of: Type, value: int) -> None:
-        """Paddle reads integers through a float: one of more than 24 bits is `high * 2**24 + low`."""
-        if int(np.float32(value)) == value:
-            self.fill(block, name, of, value)
-            return
-        high, base, product, low = (self.variable(block, of) for _ in range(4))
-        self.wide(block, high, of, value >> 24)
-        self.fill(block, base, of, 1 << 24)
-        self.fill(block, low, of, value & (1 << 24) - 1)
-        self.op(block, "elementwise_mul", {"X": [high], "Y": [base]}, [product], {"axis": -1})
-        self.op(block, "elementwise_add", {"X": [product], "Y": [low]}, [name], {"axis": -1})
+        paddle_numbers.number(self, block, name, of, value)
 
     def select(self, block: Message, node: Node) -> None:
         """`where`, which broadcasts here and not in Paddle."""
@@ -351,7 +345,13 @@ class _Writer:
         for source, to in zip(self.inline(inner, region, names), made, strict=True):
             self.assign(inner, source, to)
         attrs = {"sub_block": inner["idx"], "is_scalar_condition": True}
-        self.op(block, "conditional_block", {"Cond": [condition], "Input": names}, {"Out": made, "Scope": [scope]}, attrs)
+        self.op(
+            block,
+            "conditional_block",
+            {"Cond": [condition], "Input": names or [condition]},
+            {"Out": made, "Scope": [scope]},
+            attrs,
+        )
         return made
 
     def enter(self, block: Message, region: Program) -> Message:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s import types
+from d2s.errors import FormatError
 from d2s.export.paddle_pen import ALL, NARROW, SPELLED
 from d2s.export.tensors import NUMBERS
 from d2s.ir.program import Node
@@ -171,6 +172,17 @@ SPELLINGS = {
     "while_loop": Spelling(("Condition", "X")),
 }
 OF_PADDLE = {OPS[name].paddle or "": name for name in SPELLINGS}
+
+
+_RECURSION = dict.fromkeys(("call", "again"), "a function that calls itself as long as a tensor says so")
+
+
+def unsaid(who: str, refused: Sequence[tuple[str, str]]) -> FormatError:
+    """The complaint about all that a kind of file has no words for: what, and where it stands."""
+    told = [(_RECURSION.get(what, what), where) for what, where in refused]
+    listed = ", ".join(dict.fromkeys(f"{what} ({where})" if where else what for what, where in told))
+    hint = "write it as a `while`, with a list of what is still to be done" if told[0][0] != refused[0][0] else ""
+    return FormatError("D2S3002", f"{who} no spelling for {listed}", where=refused[0][1], hint=hint)
 
 
 def refusal(node: Node) -> str:

@@ -20,13 +20,18 @@ Infer = Callable[[Node], tuple[Type, ...]]
 
 def verify(program: Program, infer: Infer | None = None) -> None:
     """Checks a Program and its regions; with `infer`, the types of every node too."""
-    _verify(program, infer, set(), {})
+    _verify(program, infer, set(), {}, region=False)
 
 
-def _verify(program: Program, infer: Infer | None, owned: set[Value], called: Mapping[str, Program]) -> None:
-    """`owned` are the values the rest of the whole has defined, `called` the bodies of the functions around."""
+def _verify(
+    program: Program, infer: Infer | None, owned: set[Value], called: Mapping[str, Program], region: bool = True
+) -> None:
+    """`owned` are the values the rest of the whole has defined, `called` the bodies of the functions around.
+
+    A list tells a region what its items' extents are called; what a call is given as a list has no items that tell.
+    """
     defined: set[Value] = set()
-    extents = {d for v in program.inputs if not v.type.listed for d in v.type.shape if isinstance(d, str)}
+    extents = {d for v in program.inputs if region or not v.type.listed for d in v.type.shape if isinstance(d, str)}
     growing: set[Value] = set()  # those that are used up
     names = [v.name for v in program.inputs]
     _rule(len(set(names)) == len(names) and all(n.isidentifier() for n in names), program, f"input names {names}")
@@ -54,8 +59,8 @@ def _verify(program: Program, infer: Infer | None, owned: set[Value], called: Ma
         if node.op == "again":
             _again(program, node, called.get(node.attrs["name"]))
         within = {**called, node.attrs["name"]: node.attrs["body"]} if node.op == "call" else called
-        for region in node.regions().values():
-            _verify(region, infer, owned, within)
+        for inner in node.regions().values():
+            _verify(inner, infer, owned, within)
         if infer:
             have, want = tuple(v.type for v in node.outputs), infer(node)
             _rule(have == want, program, f"{node.op} at {node.where or '?'} is typed {have}, its rule says {want}")

@@ -39,9 +39,11 @@ def _described(recipe: Recipe, outputs: list[Leaf]) -> Any:
         kind = "list" if recipe.kind is list else "dict" if recipe.kind is dict else "tuple"
         return [kind, list(recipe.keys), [_described(part, outputs) for part in recipe.parts]]
     if isinstance(recipe, Rows):
-        message = "a list is returned whose length only a run will tell"
-        raise FormatError("D2S3002", f"Paddle's files have no spelling for what is returned: {message}")
+        return ["rows", [], [_described(part, outputs) for part in (recipe.length, recipe.item)]]
     kind, at = recipe
+    if kind == "row":
+        outputs.append(("output", at))
+        return ["row", [], [None]]
     if kind == "outside" and at is MISSING:  # a path that has no value to return never comes here
         return ["constant", [None], []]
     if kind == "outside" and type(at) in CONSTANTS:
@@ -59,6 +61,7 @@ def count(plain: Any, depth: int = 0) -> int:
         if keys is None:  # a container of what its one part is
             return count(parts[0], depth + 1) if kind in ("list", "dict") and len(parts) == 1 else count((), depth)
         fits = {"list": True, "tuple": True, "dict": len(set(keys)) == len(parts), "choice": len(parts) > 1}
+        fits |= {"rows": len(parts) == 2, "row": parts == [None]}
         if depth > MAX_DEPTH or not (fits | {"constant": len(keys) == 1 and not parts})[kind]:
             raise FormatError("D2S3001", _DAMAGED)
         return sum(count(part, depth + 1) for part in parts)
@@ -77,12 +80,37 @@ def result(plain: Any, outputs: Iterator[Any], choose: Callable[[Any, Sequence[A
     kind, keys, children = plain
     if kind == "constant":
         return keys[0]
+    if kind == "rows":
+        return _rows(children[0], children[1], outputs, choose)
     parts = [result(child, outputs, choose) for child in children]
+    if kind == "row":
+        return parts[0]
     if keys is None:
         return _filled(kind, parts[0])
     if kind == "choice":
         return choose(parts[0], parts[1:])
     return dict(zip(keys, parts, strict=True)) if kind == "dict" else parts if kind == "list" else tuple(parts)
+
+
+def _rows(length: Any, item: Any, outputs: Iterator[Any], choose: Callable[[Any, Sequence[Any]], Any]) -> tuple[Any, ...]:
+    """The items of a list whose length a run tells, of which each "row" has a part."""
+    if capturing():
+        refuse("D2S1003", "a loaded layer returns a list whose length only a run will tell", "call it outside")
+    total = int(result(length, outputs, choose))
+    held = [(plain, next(outputs)) for plain in _leaves(item)]
+    rows = [each for plain, each in held if plain]
+    if not all(len(each) == total if isinstance(each, list) else each.shape[:1] == [total] for each in rows):
+        raise FormatError("D2S3001", _DAMAGED)
+    return tuple(result(item, iter([each[k] if plain else each for plain, each in held]), choose) for k in range(total))
+
+
+def _leaves(plain: Any) -> Iterator[bool]:
+    """Of each output a structure takes, whether it is a list with a part for each item."""
+    if plain is None or plain[0] == "row":
+        yield plain is not None
+    else:
+        for part in plain[2]:
+            yield from _leaves(part)
 
 
 def _filled(kind: str, content: Any) -> Any:

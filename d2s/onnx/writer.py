@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from d2s import types
-from d2s.errors import FormatError
 from d2s.export.model import Model
 from d2s.export.protobuf import Message
+from d2s.export.spellings import unsaid
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.types import DType, Type
@@ -70,8 +70,7 @@ def model_proto(model: Model, opset: int) -> Message:
         graph.names[value] = shared.fresh(value.name)
     outputs = graph.inside(program, model.fetches)
     if shared.refused:
-        listed = ", ".join(dict.fromkeys(f"{what} ({where})" if where else what for what, where in shared.refused))
-        raise FormatError("D2S3002", f"ONNX has no spelling for {listed}", where=shared.refused[0][1])
+        raise unsaid("ONNX has", shared.refused)
     stored = [tensor(model.parameters[v.name].array, graph.names[v]) for v in held]
     whole = {"node": graph.nodes, "name": program.name, "initializer": stored, "output": outputs}
     whole["input"] = [info(graph.names[v], v.type) for v in fed]
@@ -87,7 +86,8 @@ def tensor(array: np.ndarray, name: str = "") -> Message:
 
 def info(name: str, of: Type) -> Message:
     """The name and type of an input or output."""
-    dims = [{"dim_value": d} if isinstance(d, int) else {"dim_param": d} for d in of.shape]
+    rows: list[Message] = [{}] if of.listed else []  # a list is a tensor of any number of items
+    dims = rows + [{"dim_value": d} if isinstance(d, int) else {"dim_param": d} for d in of.shape]
     return {"name": name, "type": {"tensor_type": {"elem_type": NUMBERS[of.dtype], "shape": {"dim": dims}}}}
 
 
@@ -109,10 +109,13 @@ class _Shared:
 
 
 class _Graph:
-    """One graph on its way; it may read the names of the graphs around it."""
+    """One graph on its way; it may read the names of the graphs around it.
 
-    def __init__(self, shared: _Shared, names: dict[Value, str] | None = None) -> None:
-        self.shared, self.names = shared, dict(names or {})
+    `runs` is a bool that only one answer of lets this graph run, and that answer.
+    """
+
+    def __init__(self, shared: _Shared, names: dict[Value, str] | None = None, runs: tuple[str, bool] | None = None) -> None:
+        self.shared, self.names, self.runs = shared, dict(names or {}), runs
         self.nodes: list[Message] = []
         self.constants: dict[Value, Any] = {}
 
@@ -128,6 +131,7 @@ class _Graph:
 
     def write(self, program: Program) -> None:
         special = {"cond": self.cond, "while_loop": self.loop, "constant": self.constant}
+        self.program = program
         for node in program.nodes:
             try:
                 special.get(node.op, self.plain)(node)
@@ -135,14 +139,15 @@ class _Graph:
                 self.shared.refused.append((str(refused), node.where))
                 self.names.update((value, "refused") for value in node.outputs)
 
-    def node(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], attrs: dict[str, Any]) -> None:
+    def node(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], attrs: dict[str, Any], name: str = "") -> None:
         if self.shared.opset < _SECOND and kind in _SINCE_THEN:
             refuse(f"{kind} before opset {_SECOND}")
         if self.shared.opset < _SECOND and kind in _AXES_APART and len(inputs) > 1:
             axes = np.asarray(self.shared.numbers[inputs[1]]).reshape(-1).tolist()
             inputs, attrs = inputs[:1], attrs | {"axes": axes}
         listed = [_attribute(name, value) for name, value in attrs.items() if value is not None]
-        self.nodes.append({"input": list(inputs), "output": list(outputs), "op_type": kind, "attribute": listed})
+        made = {"input": list(inputs), "output": list(outputs), "op_type": kind, "attribute": listed}
+        self.nodes.append(made | ({"name": name} if name else {}))
 
     def plain(self, node: Node) -> None:
         pen = Pen(self, node)
@@ -161,22 +166,26 @@ class _Graph:
         made = self.names[node.outputs[0]] = self.shared.fresh()
         self.node("Constant", [], [made], {"value": types.array_of(value, of.dtype)})
 
-    def region(self, region: Program, names: Sequence[str]) -> "_Graph":
-        inner = _Graph(self.shared, self.names)
+    def region(self, region: Program, names: Sequence[str], runs: tuple[str, bool] | None = None) -> "_Graph":
+        inner = _Graph(self.shared, self.names, runs or self.runs)
         inner.names.update(zip(region.inputs, names, strict=True))
         return inner
 
     def cond(self, node: Node) -> None:
         condition, names = self.names[node.inputs[0]], [self.names[v] for v in node.inputs[1:]]
-        if not node.outputs:
-            refuse("an `if` that only raises")
         arms = {}
         for key, name in (("then", "then_branch"), ("otherwise", "else_branch")):
             region = node.attrs[key]
-            inner = self.region(region, names)
-            outputs = inner.inside(region)
+            inner = self.region(region, names, (condition, key == "then"))
+            outputs = inner.inside(region) or [inner.nothing()]
             arms[name] = {"node": inner.nodes, "name": key, "output": outputs}
-        self.node("If", [condition], self.define(node), arms)
+        self.node("If", [condition], self.define(node) or [self.shared.fresh()], arms)
+
+    def nothing(self) -> Message:
+        """What an arm gives that only raises: an `If` has results."""
+        name = self.shared.fresh()
+        self.node("Constant", [], [name], {"value": np.zeros((), bool)})
+        return info(name, Type(types.bool_))
 
     def define(self, node: Node) -> list[str]:
         self.names.update((value, self.shared.fresh()) for value in node.outputs)
@@ -191,6 +200,7 @@ class _Graph:
         inner = _Graph(self.shared, self.names)
         inputs = [info(self.shared.fresh(), Type(types.int64)), info(self.shared.fresh(), Type(types.bool_))]
         inputs += [info(self.shared.fresh(), v.type) for v in body.inputs[:count]]
+        inner.runs = (inputs[1]["name"], True)
         carried = [one["name"] for one in inputs[2:]]
         inner.names.update(zip(body.inputs, carried + names[count:], strict=True))
         outputs = inner.inside(body)
@@ -222,6 +232,18 @@ class Pen:
         self.names = [graph.names[value] for value in node.inputs]
         self.types = [value.type for value in node.inputs]
         self.outputs = [value.type for value in node.outputs]
+
+    def kept(self) -> None:
+        """The first result is the first input as it is."""
+        self.graph.names[self.node.outputs[0]] = self.names[0]
+
+    def extent(self, name: str) -> str:
+        """An extent that only a run knows, read off an input of the Program or what a node before this one made."""
+        before = itertools.takewhile(lambda node: node is not self.node, self.graph.program.nodes)
+        values = itertools.chain(self.graph.program.inputs, *(node.outputs for node in before))
+        found = next(value for value in values if name in value.type.shape)
+        at = found.type.shape.index(name) + found.type.listed
+        return self.write("Gather", self.write("Shape", self.graph.names[found]), self.const([at]))
 
     def inside(self) -> "Pen":
         """The pen in a graph of its own, which reads the names around it."""

@@ -110,6 +110,8 @@ def _op(kind: str, attrs: dict[str, Any], x: dict[str, np.ndarray]) -> Any:
             return np.clip(x["X"], np.float32(attrs["min"]), np.float32(attrs["max"]))
         case "assign":
             return x["X"].copy()
+        case "reshape2":
+            return x["X"].reshape(attrs["shape"])
         case "scale":
             return (x["X"] * x["X"].dtype.type(attrs["scale"])).astype(x["X"].dtype)
         case "cast":

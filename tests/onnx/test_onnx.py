@@ -86,14 +86,35 @@ def test_a_layer_becomes_a_file(tmp_path):
 
 
 def test_what_onnx_cannot_say_is_named_at_once():
-    def f(x):
-        if x.sum() > 0:
-            raise ValueError("too large")
-        return d2s.nn.functional.avg_pool1d(x, 2, 2, 0, exclusive=False, ceil_mode=True)
+    def down(x):
+        return x if x.sum() < 1.0 else down(x - 1.0)
 
-    with pytest.raises(FormatError, match=r"only raises.*ceil_mode") as caught:
+    def f(x):
+        return d2s.nn.functional.avg_pool1d(down(x), 2, 2, 0, exclusive=False, ceil_mode=True)
+
+    with pytest.raises(FormatError, match=r"calls itself.*ceil_mode") as caught:
         d2s.onnx.export(f, "/nowhere/f", [InputSpec([1, 2, 3])])
     assert caught.value.code == "D2S3002"
+
+
+def positive(x):
+    if x.sum() < 0:
+        raise ValueError("too small")
+    return x * 2
+
+
+def test_a_raise_ends_a_run_and_says_what_was_raised(tmp_path):
+    d2s.onnx.export(positive, str(tmp_path / "net"), [InputSpec([None])])
+    assert b"ValueError: too small (" in (tmp_path / "net.onnx").read_bytes()
+    python = os.environ.get("D2S_ONNX_PYTHON")
+    if not python:
+        pytest.skip("D2S_ONNX_PYTHON does not name an interpreter with onnxruntime")
+    for run, x in enumerate(([1.0, 2.0], [-1.0])):
+        np.savez(tmp_path / f"net.{run}.in.npz", f0=np.array(x, "float32"))
+    subprocess.run([python, SCRIPT, tmp_path], check=True, timeout=100, capture_output=True)
+    assert "Name:'ValueError: too small (" in json.loads((tmp_path / "report.json").read_text())["net"]
+    with np.load(tmp_path / "net.0.out.npz") as found:
+        np.testing.assert_array_equal(found["o0"], [2.0, 4.0])
 
 
 def test_cells_and_running_products_go_step_by_step(tmp_path):
