@@ -94,8 +94,9 @@ class Check:
     def _leaf(self, name: str, leaf: Leaf) -> None:
         if leaf.dtype is None:
             self._fixed(name, leaf.fixed)
-        elif leaf.fixed == "float":
-            self.test(f"type({name}) is float")
+        elif leaf.is_number:
+            self.test(f"type({name}) is {leaf.fixed.__name__}")
+            self.test("True" if leaf.fixed is float else f"{-(1 << 63)} <= {name} < {1 << 63}")
         else:
             self.test(f"isinstance({name}, Tensor)")
             self._tensor(f"{name}.array", leaf.type)

@@ -15,6 +15,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from d2s.capture.result import Made, Recipe
 from d2s.config import unusual
 from d2s.jit.binding import defaults_of, listed
@@ -24,7 +26,7 @@ from d2s.ops.dispatch import handlers
 from d2s.types import Type
 
 MISSED = object()
-_NOT_AS_BEFORE = "(AttributeError, LookupError, ValueError, TypeError, MemoryError)"
+_NOT_AS_BEFORE = "(AttributeError, LookupError, ValueError, TypeError, OverflowError, MemoryError)"
 _FILE = __file__ + ": written"  # the text is one of d2s: nodes of the tape look for the user's line
 Quick = Callable[..., Any]
 
@@ -40,7 +42,9 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     check.arguments(variant.key)
     check.guards(captured.guards)
     check.rest(variant)
-    named = [check.leaves[n] for n in captured.arguments] + [check.named(t) for t in captured.lifted]
+    named = [check.leaves[n] + "_" * (variant.key.leaves[n].fixed is int) for n in captured.arguments]
+    named += [check.named(t) for t in captured.lifted]
+    inputs = [np.asarray(x, np.int64) if type(x) is int else x for x in inputs]
     result = _Result(check, [v.type.python for v in variant.graph.program.outputs]).text(captured.result)
     entry = variant.graph.entry(inputs) if result else None
     return check.quick(function, signature, named, result, entry) if entry else None
@@ -52,6 +56,9 @@ class _Quick(Check):
     def _leaf(self, name: str, leaf: Leaf) -> None:
         if leaf.dtype is None:
             super()._leaf(name, leaf)
+        elif leaf.fixed is int:
+            self.test(f"type({name}) is int")
+            self.lines.append(f"{name}_ = asarray({name}, int64)")
 
     def _lifted(self, held: str, was: Type) -> None:
         """Nothing."""
@@ -71,6 +78,7 @@ class _Quick(Check):
         if any(defaults):
             self.defaults(function)
         native = {"call": entry.call, "declined": entry.declined, "unusual": unusual, "handlers": handlers, "MISSED": MISSED}
+        native |= {"asarray": np.asarray, "int64": np.int64}
         self.objects |= native | defaults
         if {p.name for p in parameters} & self.objects.keys():
             return None

@@ -1,6 +1,7 @@
 """What a call looks like to a captured function: which of its argument leaves are values of run time, and their types.
 
-In: bound arguments. Out: a key; and from an older key and a new one, a key in which extents that differ have names.
+In: bound arguments. Out: a key; and from an older key and a new one, a key in which extents that differ have names, and ints
+that differ are values of run time. Floats are from the start, where a graph can have them so.
 
 >>> x, y = d2s.to_tensor([1.0, 2.0]), d2s.to_tensor([1.0, 2.0, 3.0])
 >>> general = generalize(key_of([x], None), key_of([y], None))
@@ -11,7 +12,7 @@ In: bound arguments. Out: a key; and from an older key and a new one, a key in w
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,12 @@ from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.static.input_spec import InputSpec
 from d2s.types import DType, Shape, Type
 
+NUMBERS: dict[Any, DType] = {float: types.float64, int: types.int64}  # classes whose values may be told at each call
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Leaf:
-    """One argument leaf: a tensor, a Python float (both values of run time) or anything else (`fixed`, by its fingerprint)."""
+    """One argument leaf: a tensor, a Python number of run time (`fixed` is its class) or anything else (its fingerprint)."""
 
     dtype: DType | None
     shape: Shape = ()
@@ -38,7 +41,19 @@ class Leaf:
     @property
     def type(self) -> Type:
         assert self.dtype
-        return Type(self.dtype, self.shape, self.fixed == "float")
+        return Type(self.dtype, self.shape, self.is_number)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a Python number of run time."""
+        return self.fixed in (float, int)
+
+    def told_at_calls(self) -> "Leaf":
+        """A number that a call told, as one that each call tells; any other leaf as it is."""
+        kind = self.fixed[0] if isinstance(self.fixed, tuple) else None
+        of = NUMBERS.get(kind)
+        fits = of is not None and (kind is float or -(1 << 63) <= self.fixed[1] < 1 << 63)
+        return Leaf(of, fixed=kind) if fits else self
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -57,6 +72,8 @@ class Key:
 
 
 def _fits(mine: Leaf, theirs: Leaf, named: dict[str, Any]) -> bool:
+    if mine.is_number:
+        return mine == theirs.told_at_calls()
     if dataclasses.replace(mine, shape=()) != dataclasses.replace(theirs, shape=()) or len(mine.shape) != len(theirs.shape):
         return False
     pairs = zip(mine.shape, theirs.shape, strict=True)
@@ -64,7 +81,7 @@ def _fits(mine: Leaf, theirs: Leaf, named: dict[str, Any]) -> bool:
 
 
 def key_of(leaves: Sequence[Any], skeleton: Skeleton, names: Sequence[str] = ()) -> Key:
-    """The key of a call; extents are as they are."""
+    """The key of a call; extents and numbers are as they are."""
     seen: dict[int, int] = {}
     return Key(tuple(_leaf(n, leaf, seen, names) for n, leaf in enumerate(leaves)), skeleton)
 
@@ -73,8 +90,6 @@ def _leaf(n: int, leaf: Any, seen: dict[int, int], names: Sequence[str]) -> Leaf
     if isinstance(leaf, Tensor):
         first = seen.setdefault(id(leaf), n)
         return Leaf(leaf.dtype, leaf.array.shape, same_as=-1 if first == n else first)
-    if type(leaf) is float:
-        return Leaf(types.float64, fixed="float")
     if isinstance(leaf, np.ndarray | np.generic):
         name = names[n] if names else "argument"
         raise DTypeError(
@@ -102,16 +117,50 @@ def _shown(leaf: Leaf) -> str:
     if leaf.dtype:
         return str(leaf.type)
     kind, *rest = leaf.fixed
+    if kind is float:
+        return brief(float.fromhex(rest[0]))
     return brief(rest[0]) if kind in COMPARED else f"a {kind.__name__}"
 
 
+def candidates(
+    call: Key, known: Iterable[Key], specs: Sequence[InputSpec | None], names: Sequence[str], stays_open: bool
+) -> list[Key]:
+    """What may be captured for a call, the most general first; the last is the call as it is, where extents need not stay open.
+
+    Where a function needs to know ints, floats may still be values of run time.
+    """
+    loose = with_floats_of_run_time(call)
+    keys = specialize(loose, specs, names)
+    if keys == [loose]:
+        keys[:0] = [next(filter(None, (generalize(old, loose) for old in known)), loose)]
+    keys += [] if stays_open else [loose]
+    for kinds in ((int,), (int, float)):
+        keys += [with_numbers_of(key, call, kinds) for key in keys]
+    return list(dict.fromkeys(keys))
+
+
+def with_floats_of_run_time(call: Key) -> Key:
+    """The key of all calls that differ in floats only."""
+    leaves = (leaf.told_at_calls() if type(leaf.fixed) is tuple and leaf.fixed[0] is float else leaf for leaf in call.leaves)
+    return Key(tuple(leaves), call.skeleton)
+
+
+def with_numbers_of(key: Key, call: Key, kinds: tuple[type, ...]) -> Key:
+    """A key with a call's numbers of these classes in the place of numbers of run time."""
+    pairs = zip(key.leaves, call.leaves, strict=True)
+    return Key(tuple(theirs if mine.fixed in kinds else mine for mine, theirs in pairs), key.skeleton)
+
+
 def generalize(old: Key, new: Key) -> Key | None:
-    """A key both calls fit, with names for extents that differ; None where they differ in more than extents."""
+    """A key both calls fit, with names for extents that differ, and numbers of run time; None where they differ in more."""
     if old.skeleton != new.skeleton or len(old.leaves) != len(new.leaves):
         return None
     names: dict[tuple[Any, Any], str] = {}
     leaves = []
     for a, b in zip(old.leaves, new.leaves, strict=True):
+        if a != b and b.told_at_calls() == a.told_at_calls() != b:
+            leaves.append(b.told_at_calls())
+            continue
         if dataclasses.replace(a, shape=()) != dataclasses.replace(b, shape=()) or len(a.shape) != len(b.shape):
             return None
         if any(x != y == 1 for x, y in zip(a.shape, b.shape, strict=True)):

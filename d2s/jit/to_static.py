@@ -21,7 +21,7 @@ from d2s.arguments import expect
 from d2s.capture.symbolic import capturing
 from d2s.capture.tree import changeable, flatten
 from d2s.config import knob
-from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError
+from d2s.errors import ArgumentError, CaptureError, D2SError, DTypeError
 from d2s.ir.program import Program
 from d2s.jit import signature
 from d2s.jit.binding import binder
@@ -234,18 +234,14 @@ class StaticFunction:
             seen.add(id(container))
 
     def _capture(self, call: Key, leaves: list[Any], names: list[str], specs: Sequence[InputSpec | None]) -> Variant:
-        keys = signature.specialize(call, specs, names)
-        if keys == [call]:
-            general = (signature.generalize(old, call) for old, _ in self.variants)
-            keys[:0] = [next((key for key in general if key), call)]
-        keys += [] if self.stays_open else [call]
-        for key in dict.fromkeys(keys):
+        keys = signature.candidates(call, [old for old, _ in self.variants], specs, names, self.stays_open)
+        for key in keys:
             try:
                 variant = Variant(self._python, self.__name__, key, leaves, names)
-            except (CaptureError, ShapeError) as error:
+            except D2SError as error:
                 if key == keys[-1]:
                     raise (error.at(self._line()) if isinstance(error, CaptureError) else error) from error.__cause__
-                continue  # code that asks for an extent's number is captured once for each number
+                continue  # code that asks for an extent's number, or for an argument's, is captured once for each
             self.variants[LIMIT - 1 :] = []
             self.variants.insert(0, (key, variant))
             self._choose_quick()
