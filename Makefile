@@ -50,7 +50,7 @@ seeds: $(VENV)/tests-are-installed
 SOAK ?= 100000
 SEED ?= 1000000
 soak: $(VENV)/tests-are-installed
-	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_random_programs.py $(SEED) $(SOAK)
+	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_random_programs.py soak $(SEED) $(SOAK)
 
 lint: $(VENV)/tests-are-installed
 	$(VENV)/bin/ruff check .

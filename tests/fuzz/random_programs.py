@@ -1,6 +1,6 @@
 """Seeded random Python programs with tensor control flow, as source text in a file.
 
-In: a seed. Out: the text of a module with `helpers` and `f(x, y, u, v, s, r, n, k, a)`, and argument sets for it.
+In: a seed. Out: the text of a module with `f(x, y, u, v, s, r, n, k, a)`, which calls `random_helpers`, and argument sets.
 
 Every variable keeps one type (its first letter says which), so that arms and trips can be joined; every value is the fresh
 result of an op, so that the order in which gradients are added up is defined.
@@ -15,62 +15,7 @@ from typing import Any
 
 import numpy as np
 
-HELPERS = """
-import d2s
-
-
-def halve(x):
-    if x.sum() > 1.5:
-        return x * 0.5
-    return x + 0.25
-
-
-def mix(p, q):
-    z = p * 0.5 if p.sum() > q.sum() else q + 0.0625
-    return z - q
-
-
-def climb(s, k):
-    s = d2s.tanh(s)
-    while s < 2.0:
-        s = s + 0.75
-        k = k + 1
-    return s * 1.0, k
-
-
-def fold(x, n):
-    if n <= 0:
-        return x * 0.5
-    y = fold(d2s.tanh(x) * 0.75, n - 1)
-    return y + x if y.sum() > 0.0 else fold(y * x, n - 2) - x * 0.25
-
-
-def kept(x):
-    return x[x > 0.25].sum()
-
-
-def parts(x, n):
-    y = x * 0.5 if x.sum() > 1.0 else x[:n] + 0.25
-    return y[n:].sum() - y[-n:].sum() * 0.5
-
-
-def grown(x, n):
-    y = x[:1] * 0.5
-    for _ in range(n):
-        y = d2s.concat([y, d2s.tanh(y[-2:] + 0.5), x[1:]])
-    return y.sum()
-
-
-def count(n):
-    k = 0
-    while k < n:
-        k += 2
-    return k
-
-
-def sign(s):
-    return 1 if s > 0.0 else -1
-"""
+HEAD = "import d2s\nfrom random_helpers import climb, count, fold, grown, halve, kept, mix, parts, sign\n"
 ARGUMENTS = "x, y, u, v, s, r, n, k, a"
 KINDS = {"x": "x", "y": "x", "u": "u", "v": "v", "s": "s", "r": "r", "n": "n", "k": "i", "a": "a"}
 NUMBERS = ("0.5", "2.0", "-1.5", "0.1", "1", "3", "-0.0")
@@ -426,7 +371,7 @@ class Generator:
         while self.budget > 0:
             body += self.block(0, 3)
         body.append(self.give_back())
-        return HELPERS + f"\n\ndef f({ARGUMENTS}):\n" + textwrap.indent("\n".join(["y = y + 0.0", *body]), "    ") + "\n"
+        return HEAD + f"\n\ndef f({ARGUMENTS}):\n" + textwrap.indent("\n".join(["y = y + 0.0", *body]), "    ") + "\n"
 
 
 class Small(Generator):

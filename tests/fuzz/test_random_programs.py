@@ -4,11 +4,15 @@ Large programs run through all passes. Small ones, many more, run without those 
 costs some 30 ms: their kernels are those everything else has. Every sixteenth runs in plain Python, too.
 """
 
+import concurrent.futures
 import contextlib
 import importlib.util
+import json
 import os
 import pathlib
+import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -28,6 +32,7 @@ SECONDS = 200
 FIRST = int(os.environ.get("D2S_FUZZ_FIRST", "0"))
 PROGRAMS = int(os.environ.get("D2S_FUZZ_PROGRAMS", "0"))
 LARGE, SMALL = 60, 1940  # the same on every machine; `make soak` goes on
+LARGE_AMONG, CHUNK = 32, 500  # of a soak: one in so many is large; so many in a process
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
     pytest.mark.filterwarnings("ignore::d2s.runtime.plain.CompiledWarning"),
@@ -134,22 +139,54 @@ def test_random_programs(kind, programs, tmp_path):
     assert len(refused) < 0.4 * count, f"{len(refused)} of {count} refused: {refused[:5]}"
 
 
-def _soak(first: int, how_many: int) -> None:
-    """One large program in eight."""
+def _chunk(first: int, how_many: int) -> str:
+    """Some programs of a soak, one large one among as many small ones as in the test: what came of them, as JSON."""
     totals: list[Any] = [0, [], []]
     with tempfile.TemporaryDirectory() as name:
         for seed in range(first, first + how_many):
-            kind = Small if seed % 8 else Generator
+            kind = Small if seed % LARGE_AMONG else Generator
+            print(f"seed {seed}", file=sys.stderr, flush=True)  # the last one is to blame where a signal ends the process
             totals = [a + b for a, b in zip(totals, run([seed], kind, pathlib.Path(name), 1e18), strict=True)]
-            if totals[0] % 1000 == 0:
-                print(f"{totals[0]} programs, {len(totals[1])} refused, failures: {totals[2]}", flush=True)
-    for seed, found in totals[2]:
-        print(f"FAIL {seed}: {found[:600]}")
-    for seed, found in totals[1]:
-        print(f"refused {seed}: {' | '.join(found.splitlines()[::2])[:300]}")
-    print(f"{totals[0]} programs, {len(totals[1])} refused, {len(totals[2])} failures")
+    return json.dumps(totals)
 
 
-if __name__ == "__main__":  # python test_random_programs.py FIRST COUNT
+def _apart(first: int, how_many: int) -> tuple[int, Found, Found]:
+    """A chunk in a process of its own: a signal that ends it is a failure like any other, behind which it goes on."""
+    done = subprocess.run(
+        [sys.executable, __file__, "chunk", str(first), str(how_many)], capture_output=True, text=True, check=False
+    )
+    if done.returncode == 0:
+        count, refused, failures = json.loads(done.stdout.splitlines()[-1])
+        return count, refused, failures
+    at = int(re.findall(r"^seed (\d+)$", done.stderr, re.MULTILINE)[-1])
+    before = _apart(first, at - first) if at > first else (0, [], [])
+    behind = _apart(at + 1, first + how_many - at - 1) if at + 1 < first + how_many else (0, [], [])
+    ended: Found = [(at, f"the process ended with {done.returncode}: {done.stderr[-300:]}")]
+    return before[0] + 1 + behind[0], [*before[1], *behind[1]], [*before[2], *ended, *behind[2]]
+
+
+def _soak(first: int, how_many: int, cores: int) -> None:
+    """Chunks on all cores, each in a process of its own."""
+    began, end = time.monotonic(), first + how_many
+    totals: list[Any] = [0, [], []]
+    with concurrent.futures.ThreadPoolExecutor(cores) as pool:
+        chunks = [pool.submit(_apart, at, min(CHUNK, end - at)) for at in range(first, end, CHUNK)]
+        for chunk in concurrent.futures.as_completed(chunks):
+            count, refused, failures = chunk.result()
+            totals = [totals[0] + count, totals[1] + refused, totals[2] + failures]
+            for seed, found in refused:
+                print(f"refused {seed}: {' | '.join(found.splitlines()[::2])[:300]}")
+            for seed, found in failures:
+                print(f"FAIL {seed}: {found[:600]}")
+            rate = totals[0] / (time.monotonic() - began)
+            print(f"{totals[0]} programs, {len(totals[1])} refused, {len(totals[2])} failures; {rate:.1f} a second", flush=True)
+    sys.exit(bool(totals[2]))
+
+
+if __name__ == "__main__":  # python test_random_programs.py soak FIRST COUNT
     warnings.simplefilter("ignore")
-    _soak(int(sys.argv[1]), int(sys.argv[2]))
+    what, start, number = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    if what == "chunk":
+        print(_chunk(start, number))
+    else:
+        _soak(start, number, int(os.environ.get("D2S_SOAK_CORES", os.cpu_count() or 1)))
