@@ -185,10 +185,11 @@ class Writer(Calls):
             self.variables[name] = self.awaited[name] = bound
         if not isinstance(bound, Cell):
             self.variables[name] = value
-        elif bound.place.type.pointee == value.type:
-            self.b.store(value, bound.place)
-        else:
+            return
+        of, held = _kept(name, value)
+        if bound.of is not of or bound.place.type.pointee != held.type:
             raise Unspoken(f"{name} changes its type")
+        self.b.store(held, bound.place)
 
     def put(self, pointer: Pointer, index: Any, value: Any) -> None:
         at = self.b.gep(pointer.address, [index])
@@ -213,9 +214,11 @@ class Writer(Calls):
         """Makes memory of the variables a loop or a branch changes."""
         for name in sorted(_stored(body) & set(self.variables)):
             value = self.variables[name]
-            if not isinstance(value, Cell | Pointer | tuple):
-                self.variables[name] = Cell(ir.IRBuilder(self.entry).alloca(value.type, name=name))
-                self.b.store(value, self.variables[name].place)
+            if isinstance(value, Cell):
+                continue
+            of, held = _kept(name, value)
+            self.variables[name] = Cell(ir.IRBuilder(self.entry).alloca(held.type, name=name), of)
+            self.b.store(held, self.variables[name].place)
 
     def do_If(self, node: ast.If) -> None:
         self.cells([*node.body, *node.orelse])
@@ -286,6 +289,15 @@ class Writer(Calls):
         self.b.branch(over)
         self.b.position_at_end(over)
         self.variables = before | self.arrived(joined)
+
+
+def _kept(name: str, value: Any) -> tuple[DType | None, Any]:
+    """What memory keeps of a variable: a value, or an address and what lies there."""
+    if isinstance(value, Pointer):
+        return value.of, value.address
+    if isinstance(value, tuple):
+        raise Unspoken(f"{name}, several values, changes")
+    return None, value
 
 
 def _stored(body: Sequence[ast.stmt]) -> set[str]:

@@ -58,6 +58,7 @@ class Cell(NamedTuple):
     """A variable that a loop or a branch changes: memory, which LLVM makes a register."""
 
     place: Any
+    of: DType | None = None  # of an address: what lies there
 
 
 class Values:
@@ -121,7 +122,10 @@ class Values:
     def of_Name(self, node: ast.Name) -> Any:
         if node.id in self.variables:
             found = self.variables[node.id]
-            return self.b.load(found.place) if isinstance(found, Cell) else found
+            if not isinstance(found, Cell):
+                return found
+            held = self.b.load(found.place)
+            return Pointer(held, found.of, "") if found.of else held
         known = self.names.get(node.id)
         return self.constant(known) if isinstance(known, int | float) else self.unspoken(node)
 

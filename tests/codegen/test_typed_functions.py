@@ -112,6 +112,7 @@ TILED = [  # tiles, native functions, memory, steps of ranges, functions in a ke
     ("linear", [("f32", (9, 33)), ("f32", (33, 70)), ("f32", (70,))], {}),
     ("matmul", [("f64", (5, 33)), ("f64", (7, 33))], {"transpose_y": True}),
     ("max_pool", [("f32", (2, 3, 9, 9))], {"kernel": (2, 2)}),
+    *(("sorted", [(of, (3, 13))], {"descending": down}) for of, down in (("f32", True), ("f64", False))),
 ]
 
 
@@ -154,6 +155,19 @@ def test_a_range_may_count_down():
     registers = (ctypes.c_int64 * 2)(0, 0)
     linked(typed_functions.object_of(f"def kernel(r, o):\n{body}", "f32"))(registers, OPERANDS)
     assert list(registers) == [0, 531]
+
+
+def test_addresses_change_in_loops_and_branches():
+    body = "    n, x, y = 0, i64_out(r[o[0]]), i64_out(r[o[1]])\n    while n < r[o[2]]:\n        x[0] = x[0] * 10 + n\n"
+    body += "        x, y = y, x\n        n += 1\n    if n > 4:\n        y = x\n    r[o[3]] = y[0]\n"
+    data = typed_functions.object_of(f"def kernel(r, o):\n{body}", "f32")
+    for times, wanted in ((4, 13), (5, 13), (6, 24)):
+        held = [np.zeros(1, "int64") for _ in range(2)]
+        registers = (ctypes.c_int64 * 4)(*(a.ctypes.data for a in held), times, 0)
+        linked(data)(registers, OPERANDS)
+        assert registers[3] == wanted
+    with pytest.raises(typed_values.Unspoken, match="changes its type"):
+        typed_functions.object_of(f"def kernel(r, o):\n{body.replace('x, y = y, x', 'x = f64_out(r[o[1]])')}", "f32")
 
 
 def test_functions_stand_where_they_were_called():
