@@ -7,7 +7,8 @@ True
 """
 
 TEXT = """
-; Where the cotangent of an argument goes: nowhere (None), to the leaf itself, or to the node that made it.
+; Where the cotangent of an argument goes: nowhere (None; so do those of numbers and arrays), to the leaf itself, or to the node
+; that made it.
 define internal ptr @edge(ptr %head, ptr %x) alwaysinline {
 entry:
   %none = ptr at %head[none]
@@ -16,8 +17,11 @@ entry:
   %int = ptr at %head[int_type]
   %is_float = icmp eq ptr %type, %float
   %is_int = icmp eq ptr %type, %int
+  %array = ptr at %head[array_type]
+  %is_array = icmp eq ptr %type, %array
   %is_number = or i1 %is_float, %is_int
-  br i1 %is_number, label %end, label %tensor
+  %is_other = or i1 %is_number, %is_array
+  br i1 %is_other, label %end, label %tensor
 tensor:
   %stop_at = i64 at %head[stop_at]
   %node_at = i64 at %head[node_at]

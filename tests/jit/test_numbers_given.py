@@ -55,6 +55,18 @@ def test_ints(function):
     assert function in ONE_FOR_EACH or len(static.recompiles()) == 1
 
 
+@pytest.mark.parametrize("function", [summed, by_branch, lambda x, k: x * k + 1])
+def test_gradients_beside_ints(function):
+    def gradient(of, k):
+        x = d2s.to_tensor(X.numpy(), stop_gradient=False)
+        of(x, k).sum().backward()
+        return x.grad.numpy().tobytes()
+
+    static = d2s.to_static(function)
+    for k in (1, 2, 3, 3, 2, 1, 1, 3):
+        assert gradient(static, k) == gradient(function, k)
+
+
 def test_an_int_too_large_for_a_graph_is_known_to_it():
     static = d2s.to_static(lambda x, k: x * 0 + k)
     for k in (3, 4, 1 << 40, 1 << 70, 5, -(1 << 80)):
