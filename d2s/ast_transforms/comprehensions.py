@@ -1,6 +1,7 @@
 """Comprehensions become functions of their items, so that the runtime can make one for each list that the items may be in.
 
-In: a function whose loads and calls are rewritten. Out: the same with `_d2s.of_items` for comprehensions.
+In: a function whose loads and calls are rewritten. Out: the same with `_d2s.of_items` for comprehensions; for those with
+conditions `_d2s.kept`, and `_d2s.generated` for such generators, which ask of each item whether it is kept.
 
 >>> from d2s.ast_transforms.function import shown
 >>> shown('''
@@ -8,12 +9,22 @@ In: a function whose loads and calls are rewritten. Out: the same with `_d2s.of_
 ...     return _d2s.made([-n for n in _d2s.iterate(parts)])''', transform)
 def f(parts):
     return _d2s.of_items(parts, lambda items_3: [(-n) for n in items_3])
+>>> shown('''
+... def f(x):
+...     return _d2s.made([i for i in _d2s.iterate(x) if i])''', transform)
+def f(x):
+    return _d2s.kept('list', x, lambda item_3: [(i, lambda : i, False) for
+        i in (item_3,)][0])
 """
+
+from typing import Any
 
 import gast
 
 from d2s.ast_transforms.function import Function, Rewriter
 from d2s.ast_transforms.quote import quote_expression
+
+_KINDS = {gast.ListComp: "list", gast.SetComp: "set", gast.DictComp: "dict", gast.GeneratorExp: ""}
 
 
 def transform(function: Function) -> None:
@@ -28,13 +39,46 @@ class _Comprehensions(Rewriter):
 
     def visit_Call(self, node: gast.Call) -> gast.expr:
         self.generic_visit(node)
-        made = node.args[0] if node.args else None
-        if not isinstance(node.func, gast.Attribute) or not isinstance(made, gast.ListComp | gast.SetComp | gast.DictComp):
+        made: Any = node.args[0] if node.args else None
+        if not isinstance(node.func, gast.Attribute) or node.func.attr != "made" or type(made) not in _KINDS:
             return node
-        iterate = made.generators[0].iter
-        asked = isinstance(iterate, gast.Call) and gast.unparse(iterate.func) == "_d2s.iterate"
-        if node.func.attr != "made" or not asked or any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(made)):
+        bound = {inner.target.id for inner in gast.walk(made) if isinstance(inner, gast.NamedExpr)}
+        if not all(_asks(generator.iter) for generator in made.generators) or self.seen_outside(bound, made):
+            return node
+        if any(generator.ifs for generator in made.generators):
+            return self.of_kept(node, made)
+        if isinstance(made, gast.GeneratorExp) or bound:
             return node
         items = self.function.fresh(f"items_{node.lineno}")
-        made.generators[0].iter = quote_expression(items, node)
-        return quote_expression("_d2s.of_items(x, lambda one: y)", node, x=iterate.args[0], one=items, y=made)
+        iterable, made.generators[0].iter = made.generators[0].iter.args[0], quote_expression(items, node)
+        return quote_expression("_d2s.of_items(x, lambda one: y)", node, x=iterable, one=items, y=made)
+
+    def seen_outside(self, names: set[str], made: gast.expr) -> bool:
+        """Whether a name that a comprehension binds in the function around it is read elsewhere."""
+        inside = set(gast.walk(made))
+        reads = (n for n in gast.walk(self.function.tree) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
+        return any(read.id in names and read not in inside for read in reads)
+
+    def of_kept(self, node: gast.expr, made: gast.expr) -> gast.expr:
+        kind = _KINDS[type(made)]
+        text = f"_d2s.kept({kind!r}, x, over)" if kind else "_d2s.generated(x, over)"
+        element = made.elt if kind != "dict" else quote_expression("(key, value)", made, key=made.key, value=made.value)
+        return quote_expression(text, node, x=made.generators[0].iter.args[0], over=self.over(made.generators, element, node))
+
+    def over(self, generators: list[gast.comprehension], element: gast.expr, node: gast.expr) -> gast.expr:
+        """A function of an item: whether it is kept, what stands for it, and whether that is iterated in turn."""
+        first, *others = generators
+        if others:
+            inner = self.over(others, element, node)
+            element = quote_expression("(x, over)", node, x=others[0].iter.args[0], over=inner)
+        test = first.ifs[0] if first.ifs else gast.copy_location(gast.Constant(True, None), node)
+        if first.ifs[1:]:
+            test = quote_expression("_d2s.both()", node)
+            test.args = [quote_expression("lambda: test", part, test=part) for part in first.ifs]
+        text = f"lambda item: [(test, lambda: element, {bool(others)}) for target in (item,)][0]"
+        item = self.function.fresh(f"item_{node.lineno}" + "_" * len(others))
+        return quote_expression(text, node, item=item, test=test, element=element, target=first.target)
+
+
+def _asks(iterable: gast.expr) -> bool:
+    return isinstance(iterable, gast.Call) and gast.unparse(iterable.func) == "_d2s.iterate"

@@ -19,7 +19,8 @@ from d2s.convert.names import assign, own
 from d2s.convert.operators import binary, changed, unary
 from d2s.convert.protect import catches, protected, raised, within
 from d2s.convert.steps import formatted, percent, text
-from d2s.convert.stores import delete_item, made, of_items, put_together, set_item
+from d2s.convert.stores import delete_item, made, put_together, set_item
+from d2s.convert.taking import generated, kept, of_items
 from d2s.convert.while_loop import while_loop
 
 __all__ = [
@@ -50,10 +51,12 @@ __all__ += [
     "delete_item",
     "for_loop",
     "formatted",
+    "generated",
     "imported",
     "in_",
     "is_",
     "is_not",
+    "kept",
     "made",
     "module",
     "not_equal",

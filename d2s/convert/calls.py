@@ -40,17 +40,17 @@ from d2s.convert.generators import Entering, manager_of
 from d2s.convert.growing import joined_by
 from d2s.convert.library import greatest, in_order, is_plain, of_named_tuple, places_of, reduced, replaced, summed
 from d2s.convert.loads import guard_content, items_of, refuse_consumption
-from d2s.convert.logical import all_, any_
 from d2s.convert.making import layer, make, member, of_object_itself
 from d2s.convert.methods import answers, follow, is_followed, method_of, walked
 from d2s.convert.names import guard_names
 from d2s.convert.objects import is_made
 from d2s.convert.of_objects import OF_OBJECTS, of_object
 from d2s.convert.operators import ASKING, binary, getter, method_called
-from d2s.convert.pure import HIGHER, LOOKING, OF_GROWN, READING, WALKING, is_pure
+from d2s.convert.pure import HIGHER, LOOKING, OF_GROWN, READING, TAKING, WALKING, is_pure
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
 from d2s.convert.stores import CHANGING
+from d2s.convert.taking import every, generated, settled, some
 from d2s.eager.gradients import backward, grad
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import D2SError
@@ -193,6 +193,7 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
         return asked_of
     if function is pow and len(args) == 2 and not kwargs:
         return binary(args[0], "**", args[1])
+    args = tuple(map(settled, args)) if function in TAKING or getattr(function, "__name__", "") == "join" else args
     args = tuple(map(walked, args)) if function in WALKING or getattr(function, "__name__", "") == "join" else args
     if args and is_grown(args[0]) and function in OF_GROWN:
         return asked(args[0], OF_GROWN[function], *args[1:], **kwargs)
@@ -239,14 +240,20 @@ def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> An
     return _begun(function, *(call(value) if _acts(value) else value for value in args), **kwargs)
 
 
+def _filter(tracer: Tracer, function: Any, iterable: Any) -> Any:
+    test = call(function) if function is not None else lambda item: item
+    return generated(iterable, lambda item: (test(item), lambda: item, False))
+
+
 def _sorted(tracer: Tracer, iterable: Any, **kwargs: Any) -> Any:
-    several = opened(iterable)
+    several = opened(settled(iterable))
     if isinstance(several, OneOf):
         return gathered(each(several, lambda one: _sorted(tracer, one, **kwargs)))
-    return tracer.root.heap.made(stand_in(in_order(call, iterable, **kwargs)))
+    return tracer.root.heap.made(stand_in(in_order(call, several, **kwargs)))
 
 
 def _sum(tracer: Tracer, iterable: Any, start: Any = 0) -> Any:
+    iterable = settled(iterable)
     if is_grown(iterable):
         return asked(iterable, "sum", start)
     return _of_each(summed, opened(iterable), start)
@@ -254,7 +261,7 @@ def _sum(tracer: Tracer, iterable: Any, start: Any = 0) -> Any:
 
 def _greatest(function: Any, *args: Any, **kwargs: Any) -> Any:
     """`min` and `max`."""
-    args = tuple(map(opened, args)) if len(args) == 1 else args
+    args = (opened(settled(args[0])),) if len(args) == 1 else args
     if len(args) == 1 and isinstance(args[0], OneOf):
         return each(args[0], lambda one: _greatest(function, one, **kwargs))
     return greatest(call, function, *args, **kwargs)
@@ -360,8 +367,8 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (next, _next),
     (sorted, _sorted),
     (sum, _sum),
-    (any, any_),
-    (all, all_),
+    (any, some),
+    (all, every),
     (functools.partial, _partial),
     *((known, functools.partial(_asking, asks)) for known, asks in ASKING),
     (operator.itemgetter, lambda tracer, *keys: operator.itemgetter(*keys)),
@@ -373,7 +380,7 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (itertools.count, count_),
     (min, lambda tracer, *args, **kwargs: _greatest(min, *args, **kwargs)),
     (max, lambda tracer, *args, **kwargs: _greatest(max, *args, **kwargs)),
-    (functools.reduce, lambda tracer, *args: reduced(call, *args)),
+    (functools.reduce, lambda tracer, function, iterable, *first: reduced(call, function, settled(iterable), *first)),
     (copy.copy, lambda tracer, value: once(call, value)),
     (copy.deepcopy, lambda tracer, value, memo=None: deeply(call, value, memo)),
     (dataclasses.asdict, lambda tracer, record, **how: as_dict(call, record, **how)),
@@ -381,6 +388,7 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (dataclasses.fields, lambda tracer, record: dataclasses.fields(record)),
     (dataclasses.is_dataclass, lambda tracer, record: dataclasses.is_dataclass(record)),
     (dataclasses.replace, lambda tracer, record, **changes: replaced(call, record, **changes)),
+    (filter, _filter),
     (range, range_),
     (enumerate, enumerate_),
     (zip, zip_),

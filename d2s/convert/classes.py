@@ -17,6 +17,7 @@ from d2s.capture.undefined import Undefined, load
 from d2s.capture.users_code import refuse
 from d2s.convert.attributes import get_attribute
 from d2s.convert.generators import Suspended
+from d2s.convert.kept import Kept
 from d2s.convert.loads import guard_attribute
 from d2s.eager.tensor import Tensor
 
@@ -49,7 +50,7 @@ def kind_of(value: Any) -> Any:
         if value.example is MISSING:
             refuse("D2S1004", "the class of an object that only a run will have", "convert it: float(...), int(...), str(...)")
         return type(value.example)
-    if isinstance(value, Suspended):
+    if isinstance(value, Suspended | Kept):
         return types.GeneratorType
     if not isinstance(value, SymbolicTensor):
         return plain_kind(value)

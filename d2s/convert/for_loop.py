@@ -18,7 +18,8 @@ from d2s.capture.forms import Later, OneOf
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
 from d2s.convert.generators import Suspended, looped
-from d2s.convert.if_else import Get, Set, guard_truth, truth_of
+from d2s.convert.if_else import Get, Set, guard_truth, if_else, truth_of
+from d2s.convert.kept import Kept
 from d2s.convert.loads import iterate, refuse_consumption
 from d2s.convert.logical import both, not_
 from d2s.convert.methods import walked
@@ -53,6 +54,10 @@ def for_loop(iterable: Any, body: Body, stop: Stop, get: Get, set: Set, names: S
 
         set(tuple(switch(tracer, iterable, over)))
         return
+    if isinstance(iterable, Kept):
+        refuse_consumption(tracer, iterable)
+        of_kept(iterable, body, stop, get, set, names)
+        return
     if isinstance(iterable, Suspended):
         refuse_consumption(tracer, iterable)
         if looped(tracer, iterable, body, stop, get, set):
@@ -64,6 +69,24 @@ def for_loop(iterable: Any, body: Body, stop: Stop, get: Get, set: Set, names: S
         _graph(tracer, recipe, body, stop, get, set, names)
     else:
         _python(tracer, iterable, body, stop, get, set, names)
+
+
+def of_kept(items: Kept, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> None:
+    """A loop over the items that are kept: one over all, with a condition around the body."""
+    iterable, over = items.taken()
+
+    def trip(item: Any) -> None:
+        test, rest, deeper = over(item)
+
+        def inside() -> None:
+            if deeper:
+                of_kept(Kept(*rest()), body, stop, get, set, names)
+            else:
+                body(rest())
+
+        if_else(test, inside, lambda: None, get, set, names)
+
+    for_loop(iterable, trip, stop, get, set, names)
 
 
 def _few(tracer: Tracer, recipe: Recipe, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> None:

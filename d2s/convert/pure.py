@@ -40,7 +40,8 @@ LOOKING = {
     itertools.accumulate,
 }  # into arguments
 OF_GROWN = {len: "__len__", bool: "__bool__", sum: "sum", list: "copy"}
-HIGHER: tuple[Any, ...] = (map, filter, itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile)
+TAKING = {tuple, list, dict, set, frozenset}  # all items of what they are given
+HIGHER: tuple[Any, ...] = (map, itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile)
 HIGHER += (itertools.filterfalse, itertools.groupby)
 WALKING = {
     sum,

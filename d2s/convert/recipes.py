@@ -130,7 +130,9 @@ def zip_(tracer: Tracer, *iterables: Any, strict: bool = False) -> Any:
         return zip(*iterables, strict=strict)
     known = [r or _listed(tracer, value) for r, value in zip(recipes, iterables, strict=True)]
     if strict and len({r.length for r in known if isinstance(r.length, int)}) + any(_open(r) for r in known) > 1:
-        refuse("D2S1003", "zip(strict=True) of unlike many, or of what only a run can count", "leave strict out")
+        if any(map(_open, known)):
+            refuse("D2S1003", "zip(strict=True) of what only a run can count", "leave strict out")
+        return zip(*(map(r.item, range(r.length)) for r in known), strict=True)  # which complains at its end
     living = any(callable(r.length) for r in known)
     return Recipe("zip", (lambda: _shortest(known)) if living else _shortest(known), lambda k: tuple(r.item(k) for r in known))
 
@@ -151,9 +153,12 @@ def _smaller(a: Any, b: Any) -> Any:
     return OPS["where"](OPS["less_than"](b, a), b, a) if a is not b else a
 
 
+_LISTED: tuple[Any, ...] = (list, tuple, range, str, dict, set, frozenset, type({}.keys()), type({}.values()), type({}.items()))
+
+
 def _listed(tracer: Tracer, value: Any) -> Recipe:
     """Python's own items beside those of a tensor: which one is chosen by the trip."""
-    if not isinstance(value, list | tuple | range):
+    if not isinstance(value, _LISTED):
         refuse("D2S1003", f"zip() of a {type(value).__name__} and what only a run can count", "make a list of it")
     items = list(value)
     return Recipe("list", len(items), lambda k: OneOf(k, items) if isinstance(k, SymbolicTensor) else items[k])

@@ -7,13 +7,10 @@
 """
 
 import operator
-from collections.abc import Callable
 from typing import Any
 
 from d2s.capture import growing
-from d2s.capture.alternatives import each
 from d2s.capture.branch import switch
-from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import by_path, stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
@@ -21,7 +18,6 @@ from d2s.capture.reads import changing
 from d2s.capture.steps import tell
 from d2s.capture.symbolic import SymbolicTensor, capturing
 from d2s.capture.users_code import refuse
-from d2s.convert.for_loop import for_loop
 from d2s.convert.loads import guard_content, iterate, set_part
 from d2s.convert.methods import answers, asked
 from d2s.eager.tensor import Tensor
@@ -63,30 +59,6 @@ def put_together(*parts: tuple[bool, Any]) -> Any:
             found.extend(value if by_path(value) else list(iterate(value)))
         else:
             found.append(value)
-    return found
-
-
-def of_items(iterable: Any, over: Callable[[Any], Any]) -> Any:
-    """A list, set or dict made of all items."""
-    if is_grown(iterable):
-        return _of_each_item(iterable, over)
-    several = opened(iterable)
-    if capturing() and isinstance(several, OneOf):
-        return gathered(each(several, lambda one: made(over(iterate(one)))))
-    return made(over(iterate(iterable)))
-
-
-def _of_each_item(owner: Any, over: Callable[[Any], Any]) -> Any:
-    """The same of a list whose length only a run will tell: a loop of the graph."""
-    tracer, found = capturing(), made(over([]))
-    if tracer is None or not isinstance(found, list):
-        refuse("D2S1003", f"a {type(found).__name__} of the items of a list that a loop makes longer", "make a list of them")
-
-    def take_in(item: Any) -> None:
-        changing(tracer, found)
-        found.extend(over([item]))
-
-    for_loop(owner, take_in, None, tuple, lambda values: None, ())
     return found
 
 

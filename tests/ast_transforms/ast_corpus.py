@@ -312,6 +312,16 @@ def comprehensions(n):
     return a, b, c, d, [[j for j in range(i)] for i in range(n)]
 
 
+@on(*SMALL)
+def comprehensions_with_conditions(n):
+    item = 7
+    kept = [k * n for k in range(4) if k > n if say(k) != 2]
+    pairs = {(i, j): m for i in range(3) if i for j in range(i) for m in [i + j] if m > n and (j or i)}
+    last = next((k for k, *_ in [(1, 2), (3,)] if k > n), item)
+    named = [y for v in range(3) if (y := v - n) > 0]
+    return kept, pairs, last, named, {k for k in range(3) if not k == n}, any(say(k) > 1 for k in range(4) if k), item
+
+
 @on((3,), (0,))
 def comprehension_hides(n):
     if n:

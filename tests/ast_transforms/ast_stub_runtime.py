@@ -128,6 +128,20 @@ def of_items(iterable, over):
     return over(iterable)
 
 
+def generated(iterable, over):
+    for item in iterable:
+        test, rest, deeper = over(item)
+        assert type(deeper) is bool
+        if test and deeper:
+            yield from generated(*rest())
+        elif test:
+            yield rest()
+
+
+def kept(kind, iterable, over):
+    return {"list": list, "set": set, "dict": dict}[kind](generated(iterable, over))
+
+
 def put_together(*parts):
     return [one for starred, value in parts for one in (value if starred else [value])]
 

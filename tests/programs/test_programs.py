@@ -9,6 +9,7 @@ import exits
 import found_extents
 import growing
 import iterators
+import kept_items
 import kinds
 import layers
 import loops
@@ -22,7 +23,7 @@ import sizes
 import user_operators
 from programs_compare import PROGRAMS, check
 
-MODULES = branches, by_path, calls, containers, exceptions, exits, found_extents, growing, iterators, kinds, layers
+MODULES = branches, by_path, calls, containers, exceptions, exits, found_extents, growing, iterators, kept_items, kinds, layers
 MODULES += loops, numbers_, objects, ordinary, raised_by_runs, recursion, sizes, user_operators
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
@@ -35,5 +36,5 @@ CORPUS = [
 @pytest.mark.parametrize(("function", "argument_sets"), CORPUS)
 def test_program(function, argument_sets):
     check(
-        function, argument_sets, identity=function.__module__ not in ("loops", "exits", "iterators", "growing")
+        function, argument_sets, identity=function.__module__ not in ("loops", "exits", "iterators", "growing", "kept_items")
     )  # loops of no trip hand back their argument

@@ -1,0 +1,134 @@
+"""What takes items that are `Kept`: comprehensions and loops, functions that want all of them, and `any` and `all`.
+
+In: items, and what is made of them. Out: the same as Python makes; where a tensor decides whether an item is kept, by the path.
+
+>>> kept("list", [1, 2, 3], lambda n: (n > 1, lambda: -n, False))
+[-2, -3]
+>>> settled(Kept([1, 2, 3], lambda n: (n > 1, lambda: -n, False)))
+[-2, -3]
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from d2s.capture.alternatives import each
+from d2s.capture.by_path import gathered, opened
+from d2s.capture.forms import Later, OneOf
+from d2s.capture.growing import is_grown
+from d2s.capture.reads import changing
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.users_code import refuse
+from d2s.convert.for_loop import for_loop, of_kept
+from d2s.convert.generators import Suspended
+from d2s.convert.if_else import truth_of
+from d2s.convert.kept import Kept, Over
+from d2s.convert.loads import iterate, refuse_consumption
+from d2s.convert.logical import all_, any_, not_
+from d2s.convert.recipes import Recipe, recipe_of
+from d2s.convert.stores import made, set_item
+from d2s.eager.tensor import Tensor
+from d2s.ops.dispatch import handling
+
+_KINDS: dict[str, Callable[[], Any]] = {"list": list, "set": set, "dict": dict}
+
+
+def generated(iterable: Any, over: Over) -> Any:
+    """A generator expression with conditions."""
+    tracer = capturing()
+    found = Kept(iterable, over)
+    return tracer.begun(found) if tracer else found
+
+
+def kept(kind: str, iterable: Any, over: Over) -> Any:
+    """A comprehension with conditions."""
+    tracer, found = capturing(), made(_KINDS[kind]())
+
+    def take(value: Any) -> None:
+        if tracer:
+            changing(tracer, found)
+        if kind == "dict":
+            set_item(value[1], found, value[0])
+        else:
+            (found.append if kind == "list" else found.add)(value)
+
+    _over_all(iterable, over, take)
+    return found
+
+
+def of_items(iterable: Any, over: Callable[[Any], Any]) -> Any:
+    """A list, set or dict made of all items."""
+    iterable = settled(iterable)
+    if is_grown(iterable):
+        return _of_each_item(iterable, over)
+    several = opened(iterable)
+    if capturing() and isinstance(several, OneOf):
+        return gathered(each(several, lambda one: made(over(iterate(one)))))
+    return made(over(iterate(iterable)))
+
+
+def _of_each_item(owner: Any, over: Callable[[Any], Any]) -> Any:
+    """The same of a list whose length only a run will tell: a loop of the graph."""
+    tracer, found = capturing(), made(over([]))
+    if tracer is None or not isinstance(found, list):
+        refuse("D2S1003", f"a {type(found).__name__} of the items of a list that a loop makes longer", "make a list of them")
+
+    def take_in(item: Any) -> None:
+        changing(tracer, found)
+        found.extend(over([item]))
+
+    for_loop(owner, take_in, None, tuple, lambda values: None, ())
+    return found
+
+
+def settled(value: Any) -> Any:
+    """What takes the place of items for a function that wants all of them: those that are kept, in a list."""
+    tracer = capturing()
+    if tracer and isinstance(value, Suspended) and value.inverted(False):
+        return kept("list", value, lambda item: (True, lambda: item, False))
+    if not isinstance(value, Kept):
+        return value
+    if tracer:
+        refuse_consumption(tracer, value)
+    return kept("list", *value.taken())
+
+
+def _over_all(iterable: Any, over: Over, take: Callable[[Any], None]) -> None:
+    """Calls `take` for what is kept. Where Python's conditions decide, Python goes over what it can: its items are known."""
+    tracer = capturing()
+    recipe = recipe_of(tracer, iterable) if tracer else None
+    if tracer and recipe and isinstance(recipe.length, int) and recipe.length and not _by_run(tracer, recipe, over):
+        iterable = list(map(recipe.item, range(recipe.length)))
+    of_kept(Kept(iterable, over), take, None, tuple, lambda values: None, ())
+
+
+def _by_run(tracer: Tracer, recipe: Recipe, over: Over) -> bool:
+    """Whether only a run will tell if the first item is kept; what is recorded to say so is thrown away."""
+    region: Any = tracer.region("test")
+    with handling(region), tracer.root.heap.path(region):
+        return isinstance(truth_of(over(recipe.item(0))[0]), SymbolicTensor | Tensor | OneOf | Later)
+
+
+def some(tracer: Tracer, values: Any) -> Any:
+    """`any`: behind the first that holds no more are asked."""
+    return _until(tracer, values, True) if isinstance(values, Kept) else any_(tracer, values)
+
+
+def every(tracer: Tracer, values: Any) -> Any:
+    """`all`."""
+    return not_(_until(tracer, values, False)) if isinstance(values, Kept) else all_(tracer, values)
+
+
+def _until(tracer: Tracer, values: Kept, wanted: bool) -> Any:
+    """Whether the truth of one is the wanted one."""
+    found: Any = False
+
+    def set(state: tuple[Any, ...]) -> None:
+        nonlocal found
+        (found,) = state
+
+    def ask(value: Any) -> None:
+        nonlocal found
+        found = truth_of(value) if wanted else not_(value)
+
+    for_loop(values, ask, lambda: found, lambda: (found,), set, ("found",))
+    return found

@@ -1,0 +1,97 @@
+"""Comprehensions, generators and `filter` that keep items by what a tensor says, or Python."""
+
+from programs_compare import program, t
+
+import d2s
+
+X, Y = t([1.0, -2.0, 3.0]), t([-9.0, 2.0, 3.0])
+SETS = (X,), (Y,)
+ROWS = (t([[1.0, -1.0], [2.0, 3.0]]),), (t([[1.0, 1.0], [-2.0, -3.0]]),), (t([[-1.0, 0.0], [-2.0, -3.0]]),)
+
+
+def doubled(parts):
+    for part in parts:
+        if part > 0:
+            yield part * 2
+
+
+@program(*SETS)
+def positive_ones(x):
+    found = [v * 2 for v in x if v > 0]
+    return found, len(found), sum(found), found[0] + 1 if found else None
+
+
+@program(*SETS)
+def positive_ones_in_one_tensor(x):
+    found = [v for v in x if v > 0 if v < 2.5]
+    return d2s.stack(found) if found else x
+
+
+@program(*ROWS)
+def rows_that_are_kept(x):
+    kept = [row * 2 for row in x if row.sum() > 0]
+    return kept, max([row.sum() for row in x]), len(kept) or None
+
+
+@program(*SETS)
+def generators_with_conditions(x):
+    total = sum(v for v in x if v > 0)
+    for v in (v * 2 for v in x if v < 0):
+        total = total + v
+        if total > 2:
+            break
+    return total, any(v > 2 for v in x if v > 0), all(v > 2 for v in x if v > 0), sum(doubled(x)), list(doubled(x))
+
+
+@program(*SETS)
+def what_is_not_asked_is_not_done(x):
+    def told(v):
+        print("asked for", v)
+        return v > 0
+
+    found = any(told(k) for k in (0, 1, 2) if k < 2)
+    return [v for v in [x[0], x[1]] if told(v)], found
+
+
+@program(*SETS)
+def pairs_of_two_loops(x):
+    return [a * b for a in x if a > 0 for b in x if b < 0], [(i, j) for i in range(3) if i for j in range(i) if j]
+
+
+@program(*SETS)
+def by_place_and_by_key(x):
+    places = [k for k, v in enumerate(x) if v > 0]
+    return places, {k: v for k, v in zip("abc", x, strict=True) if v > 0}, {k for k in range(4) if k > 1}
+
+
+@program(*SETS)
+def named_in_the_condition(x):
+    return [y + 1 for v in x if (y := v * 2) > 0], list(filter(lambda v: v > 1, x)), list(filter(None, [0, 1, x[0]]))
+
+
+@program(*SETS)
+def kept_in_a_loop(x):
+    out = []
+    for k in range(2):
+        out.extend([v * k for v in x if v > k])
+    return out, next(v for v in [x, x * 2] if v is not x)
+
+
+@program((X, t(3)), (Y, t(5)))
+def kept_in_a_loop_on_a_tensor(x, n):
+    i, total = 0, 0.0
+    while i < n:
+        total = total + sum([v for v in x if v > i])
+        i = i + 1
+    return total
+
+
+@program((t([float(k) for k in range(-10, 15)]),), (t([float(k) for k in range(-20, 5)]),))
+def many_items(x):
+    found = [v for v in x if v > 0]
+    return len(found), sum(found)
+
+
+@program(*SETS)
+def side_by_side_with_texts(x):
+    return {k: v for k, v in zip("abc", x, strict=False) if k != "b"}, [a * b for a, b in zip(x, [1, 2], strict=True)]
