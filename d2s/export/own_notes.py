@@ -136,7 +136,7 @@ _RULES: dict[str, Callable[[Any, int], bool]] = {
     "dims": lambda value, rank: type(value) is int and 1 <= value <= rank,
     "steps": lambda value, rank: all(type(n) is int and 0 < abs(n) < _MOST for n in value),
     "starts": lambda value, rank: all(type(n) is int and abs(n) < _MOST for n in value),
-    "front": lambda value, rank: type(value) is bool,
+    "front": lambda value, rank: type(value) is bool, "step": lambda value, rank: type(value) is int and value != 0,
 }  # fmt: skip
 
 

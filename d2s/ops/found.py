@@ -45,8 +45,9 @@ def _(mask, count, finds):
 
 @places_where.rule("kernel")
 def _(mask, count, out, finds):
-    lines = ["k = 0", "i = 0", "while k < count[0]:"]  # without a branch on what nobody foresees
-    return [], body([*lines, "    out[k] = i", "    k += 1 if mask[i] != 0 else 0", "    i += 1"])
+    lines = ["k = 0", "i = 0", "while k < n0 and i < n1:"]  # without a branch on what nobody foresees
+    lines += ["    out[k] = i", "    k += 1 if mask[i] != 0 else 0", "    i += 1", "for j in range(k, n0):", "    out[j] = 0"]
+    return [out.shape, mask.shape], body(lines)
 
 
 @op(paddle=None)
@@ -87,6 +88,9 @@ def _(x, start, count, out, axis, step, finds):
     r = Registers()
     rows, row, source = r(out.shape[: axis + 1]), r(x.shape[axis + 1 :]), r((x.shape[axis],))
     lines = [f"along = {r((out.shape[axis],))}"]
+    most = f"({source} - 1 - start[0]) // {step}" if step > 0 else f"start[0] // {-step}"
+    lines += [f"if start[0] < 0 or start[0] >= {source} or along - 1 > {most}:"]  # in no capture, but in what a file says
+    lines += indented([f"for i in range(lo * {row}, hi * {row}):", "    out[i] = T(0)", "return 0"])
     if step == 1:
         copy = [f"base = (outer * {source} + start[0] + j - k) * {row}", f"for i in range(k * {row}, (k + m) * {row}):"]
         lines += _runs([*copy, "    out[i] = x[base + i]"])

@@ -97,7 +97,8 @@ def _(*given, axis, finds):
 @behind.rule("kernel")
 def _(*given_and_out, axis, finds):
     *given, out = given_and_out
-    products, text, share = behind_each_other([x.shape[axis:] for x in given[: len(given) // 2]], out.shape)
+    xs = given[: len(given) // 2]
+    products, text, share = behind_each_other([x.shape[axis:] for x in xs], out.shape, xs[0].shape[:axis])
     return products, text.replace("xs", behind.arrays[0]), share
 
 
@@ -165,14 +166,15 @@ def _(*xs, axis):
 @concat_.rule("kernel")
 def _(*xs_and_out, axis):
     *xs, out = xs_and_out
-    return behind_each_other([x.shape[axis:] for x in xs], out.shape)
+    return behind_each_other([x.shape[axis:] for x in xs], out.shape, xs[0].shape[:axis])
 
 
-def behind_each_other(runs: Sequence[Product], whole: Product) -> Kernel:
+def behind_each_other(runs: Sequence[Product], whole: Product, rows: Product) -> Kernel:
     """Each row of the output is a run of each input in turn; threads take stretches of the output, whatever the rows are."""
     r = Registers()
     total, counts = r(whole), [r(run) for run in runs]
-    lines = [f"n = {' + '.join(counts)}", "for row in range(lo // n if n > 0 else 0, (hi + n - 1) // n if n > 0 else 0):"]
+    lines = [f"n = {' + '.join(counts)}", "last = (hi + n - 1) // n if n > 0 else 0"]
+    lines += [f"for row in range(lo // n if n > 0 else 0, last if last < {r(rows)} else {r(rows)}):"]
     inside = ["at = row * n"]
     for k, count in enumerate(counts):
         inside += [f"begin, end = (at if at > lo else lo), (at + {count} if at + {count} < hi else hi)"]
@@ -246,7 +248,7 @@ def _(*xs, axis):
 @stacked.rule("kernel")
 def _(*xs_and_out, axis):
     *xs, out = xs_and_out
-    return behind_each_other([x.shape[axis:] for x in xs], out.shape)
+    return behind_each_other([x.shape[axis:] for x in xs], out.shape, xs[0].shape[:axis])
 
 
 @stacked.rule("vjp")

@@ -21,11 +21,11 @@ import numpy as np
 
 from d2s import memory
 from d2s.config import knob
-from d2s.errors import D2SError, MismatchError, ShapeError
+from d2s.errors import D2SError, FormatError, MismatchError, ShapeError
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.ops.shapes import is_found
-from d2s.runtime import binding, executor, host, interpreter, launch, native_call, plain, plan
+from d2s.runtime import binding, executor, host, interpreter, launch, lists, native_call, plain, plan
 from d2s.runtime.plan import finds_extents
 from d2s.runtime.plan_growing import COUNT
 from d2s.stages import stage
@@ -384,6 +384,8 @@ def _failed(node: Node, dims: dict[str, int], value: int) -> Exception:
     if node.op == "fused":
         node = next(itertools.islice(node.attrs["body"].every_node(), value - 1, None))
     op, inputs = OPS[node.op], [v.type for v in node.inputs]
+    if node.op in lists.OPS or ("finds" in node.attrs and not op.requires(inputs, node.attrs)):
+        return FormatError("D2S3001", f"{op.name} of what is not there: this graph was not captured", where=node.where)
     found = [Type(t.dtype, _shape(t.shape, dims), t.python) for t in inputs]
     try:
         op.infer(found, node.attrs)

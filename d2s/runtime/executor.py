@@ -39,12 +39,14 @@ CODES = (  # name, number of operands
     ("PAUSE", 0),
     ("JUMP_TO", 1),
     ("ADDRESS", 2),
+    ("OUTSIDE", 3),
     ("STOP", 0),
 )
 (RUN, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MOVE, COPY, ALLOC, MARK, RELEASE, PUSH, POP, MULTIPLY, DIFFER, CHECK) = range(14)
-LOAD, STORE, ADD, PAUSE, JUMP_TO, ADDRESS, STOP = range(14, 21)
+LOAD, STORE, ADD, PAUSE, JUMP_TO, ADDRESS, OUTSIDE, STOP = range(14, 22)
 TOP, END, FIRST = 0, 1, 2  # registers: the arena's free space, then the plan's own
 FULL, STACK_FULL, YIELD = 1 << 40, 1 << 41, 1 << 42
+ENDLESS = 1 << 62  # bytes: more than there are
 FUEL = 1 << 16  # between two looks at pending signals; a backward jump costs 1, and 1 more for each 4 kB it allocated
 
 registers: Any = None  # the compiler's: an address as a pointer to int64 (b1: to bytes)
@@ -99,8 +101,12 @@ def _execute(steps, operands, frame, pc):
         elif code == POP:
             r[x + 1] -= r[z]
             copy_bytes(r[y], r[x] + r[x + 1], r[z])
-        elif code == MULTIPLY:
-            r[x] = r[y] * r[z]
+        elif code == MULTIPLY:  # sizes: what no memory has stays so, and below 0 there are none
+            one, other = r[y], r[z]
+            product = one * other
+            if (one | other) >> 31 != 0 and (one < 0 or other < 0 or product < 0 or (one != 0 and product // one != other)):
+                product = ENDLESS
+            r[x] = product
         elif code == DIFFER:
             r[x] = 1 if r[y] != r[z] else 0
         elif code == CHECK:
@@ -113,6 +119,8 @@ def _execute(steps, operands, frame, pc):
             number[0] = r[y]
         elif code == ADD:
             r[x] = r[y] + r[z]
+        elif code == OUTSIDE:
+            r[x] = 1 if r[y] < 0 or r[y] > r[z] else 0
         elif code == PAUSE:  # behind what took its time: Python looks for Ctrl-C
             return pc | YIELD
         elif code == JUMP_TO:  # behind a call
@@ -126,7 +134,7 @@ def _execute(steps, operands, frame, pc):
 @functools.cache
 def address() -> int:
     """Where the compiled executor is; its text is this file's, so a change of it is another object."""
-    names = [*(name for name, _ in CODES), "TOP", "END", "FULL", "STACK_FULL", "YIELD", "FUEL"]
+    names = [*(name for name, _ in CODES), "TOP", "END", "FULL", "STACK_FULL", "YIELD", "ENDLESS", "FUEL"]
     constants = "".join(f"{name} = {globals()[name]}\n" for name in names)
     text = constants + inspect.getsource(_execute).replace("def _execute", "def execute")
     return cache.address(text, "i64", "execute")

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from d2s.ir.program import Node, Value
-from d2s.runtime.executor import LOAD, MOVE, MULTIPLY
+from d2s.runtime.executor import DIFFER, LOAD, MOVE, MULTIPLY
 from d2s.types import Dim, Type
 
 Product = tuple[Dim, ...]
@@ -41,6 +41,9 @@ class PlansExtents:
         raise NotImplementedError
 
     def step(self, code: int, *operands: int) -> int:
+        raise NotImplementedError
+
+    def check(self, node: Node, code: int, *operands: int) -> None:
         raise NotImplementedError
 
     def product(self, dims: Product) -> int:
@@ -72,10 +75,16 @@ class PlansExtents:
         return register
 
     def find_extents(self, node: Node) -> None:
-        """Sets the extents that a node's last inputs say."""
+        """Sets the extents that a node's last inputs say. A name that is set already is for the same number, or a file lies."""
         names = node.attrs["finds"]
         for name, value in zip(names, node.inputs[len(node.inputs) - len(names) :], strict=True):
-            if isinstance(name, str) and (name,) not in self.extents.known:
+            if not isinstance(name, str) or (name,) in self.extents.known:
+                continue
+            if (name,) in self.extents.found and node.op not in ("pop", "renamed"):  # which no file holds
+                again = self.register()
+                self.step(LOAD, again, self.homes[value])
+                self.check(node, DIFFER, again, self.extents.found[(name,)])
+            else:
                 self.step(LOAD, self.name(name), self.homes[value])
 
     def hand_on(self, have: Sequence[Type], want: Sequence[Type], names: Collection[str]) -> None:

@@ -3,6 +3,7 @@
 In: nodes on lists and stacks. Out: steps of the planner. Either is a buffer, in three registers: its address, used bytes, and
 capacity; of a list, a fourth has the number of its items, since items may have no bytes. What a node leaves is in the registers
 it was in; only where a path leaves another list than the other one, or a trip another than it found, two lists change places.
+A capture asks a list for no item it has not; the Program of a file may, so the steps of lists are checked.
 """
 
 from collections.abc import Sequence
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from d2s.ir.program import Node, Value
 from d2s.runtime import lists
-from d2s.runtime.executor import ADD, COPY, JUMP, JUMP_IF_FALSE, LOAD, MOVE, MULTIPLY, POP, PUSH, STORE
+from d2s.runtime.executor import ADD, COPY, DIFFER, JUMP, JUMP_IF_FALSE, LOAD, MOVE, MULTIPLY, OUTSIDE, POP, PUSH, STORE
 from d2s.types import Type
 
 STACK_REGISTERS, LIST_REGISTERS, COUNT = 3, 4, 3
+MOST = 1 << 48  # items
 
 
 class PlansGrowing:
@@ -30,6 +32,7 @@ class PlansGrowing:
         def product(self, dims: Any) -> int: ...
         def allocate(self, of: Type) -> int: ...
         def land(self, jump: int) -> None: ...
+        def check(self, node: Node, code: int, *operands: int) -> None: ...
 
     def growing(self, of: Type) -> int:
         """The first of a list's registers, or of a stack's; a call has a new buffer for each."""
@@ -86,6 +89,7 @@ class PlansGrowing:
         count, x = node.inputs
         home, left = self.homes[node.outputs[0]], self.register()
         self.step(LOAD, left, self.homes[count])
+        self.check(node, OUTSIDE, left, self.register(MOST))
         head = self.step(JUMP_IF_FALSE, left)
         self.step(PUSH, home, self.homes[x], self.bytes(x.type))
         self.step(ADD, home + COUNT, home + COUNT, self.register(1))
@@ -98,8 +102,10 @@ class PlansGrowing:
         self.step(ADD, home + COUNT, home + COUNT, self.register(1))
 
     def plan_list_pop(self, node: Node) -> None:
+        home = self.homes[node.inputs[0]]
+        self.check(node, OUTSIDE, self.bytes(node.outputs[1].type), home + 1)
+        self.check(node, OUTSIDE, self.register(1), home + COUNT)
         self.plan_pop(node)
-        home = self.homes[node.outputs[0]]
         self.step(ADD, home + COUNT, home + COUNT, self.register(-1))
 
     def plan_list_length(self, node: Node) -> None:
@@ -119,6 +125,7 @@ class PlansGrowing:
 
     def plan_list_stack(self, node: Node) -> None:
         x, home = node.outputs[1], self.homes[node.inputs[0]]
+        self.check(node, DIFFER, self.bytes(x.type), home + 1)
         self.homes |= {node.outputs[0]: home, x: self.allocate(x.type)}
         self.step(COPY, self.homes[x], home, self.bytes(x.type))
 
@@ -130,9 +137,12 @@ class PlansGrowing:
     def item(self, node: Node, of: Type) -> int:
         """A register for the address of the item that the node's index says."""
         home = self.homes[node.outputs[0]] = self.homes[node.inputs[0]]
-        at = self.register()
+        at, end = self.register(), self.register()
         self.step(LOAD, at, self.homes[node.inputs[1]])
+        self.check(node, OUTSIDE, at, home + COUNT)
         self.step(MULTIPLY, at, at, self.bytes(of))
+        self.step(ADD, end, at, self.bytes(of))
+        self.check(node, OUTSIDE, end, home + 1)
         self.step(ADD, at, at, home)
         return at
 
