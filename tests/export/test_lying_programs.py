@@ -35,6 +35,8 @@ LIES = {
     "a part backwards": from_x(1, 4, -1),
     "a part in long steps": from_x(1, 4, 1 << 61),
     "a part of less than nothing": from_x(0, BELOW),
+    "a row far away": ("f32[]", [number("i", FAR), "%r: f32[] = row(x, %i)"], "%r"),
+    "a row below": ("f32[]", [number("i", BELOW), "%r: f32[] = row(x, %i)"], "%r"),
     "more places than a mask has": (
         "i64[m0]",
         ["%b: b1[n0] = greater_than(x, x)", number("n", 500_000), "%c: i64[m0] = places_where(%b, %n, finds=('m0',))"],
