@@ -3,8 +3,9 @@
 >>> from d2s.autodiff.program import linearize
 >>> from d2s.ir.text import parse
 >>> program = parse("program f(x: f32[2]) -> (f32[2]) { %0: f32[2] = tanh(x) return %0 }")
->>> [node.op for node in linearize(program, [True], [True], [False]).whole().nodes]
-['tanh', 'multiply', 'constant', 'subtract', 'multiply']
+>>> halves = linearize(program, [True], [True], [False])
+>>> [[node.op for node in half.nodes] for half in (halves.forward, halves.backward)]
+[['tanh'], ['multiply', 'constant', 'subtract', 'multiply']]
 """
 
 import dataclasses
@@ -37,16 +38,6 @@ class Linear:
         known = dict(zip(self.backward.inputs, [*saved, *given], strict=True))
         nodes = [Node(n.op, tuple(known.get(v, v) for v in n.inputs), n.outputs, n.attrs, n.where) for n in self.backward.nodes]
         return nodes, [known.get(v, v) for v in self.backward.outputs]
-
-    def whole(self) -> Program:
-        """Both halves as one Program, of the inputs of the forward half and the cotangents."""
-        given = self.backward.inputs[len(self.saved) :]
-        nodes, results = self.behind(given)
-        inputs = [Value(v.type, v.name) for v in given]
-        within = dict(zip(given, inputs, strict=True))
-        nodes = [Node(n.op, tuple(within.get(v, v) for v in n.inputs), n.outputs, n.attrs, n.where) for n in nodes]
-        named = tuple(uniquely_named([*self.forward.inputs, *inputs]))
-        return Program(self.backward.name, named, (*self.forward.nodes, *nodes), tuple(within.get(v, v) for v in results))
 
 
 def returned(total: Total, results: list[Value]) -> tuple[int, int]:

@@ -57,14 +57,14 @@ class Uses:
     def _see(self, node: Node, inputs: list[Any], results: list[Any]) -> None:
         if node.op in _HANDING or (node.op.startswith("list_") and node.op != "list_stack"):
             return
-        given = [(v, a) for v, held in zip(node.inputs, inputs, strict=True) for a in _each(held)]
+        given = [(v, a) for v, held in zip(node.inputs, inputs, strict=True) for a in each(held)]
         made = [(v, a) for v, a in zip(node.outputs, results, strict=True) if not isinstance(a, tuple)]
         self._uses.append(Use(given, made))
 
     def passed(self, roots: Iterable[tuple[int, int]], wanted: Numbers) -> set[int]:
         """Which of these a sweep from results - or from an item of one that is a list - passes."""
         active = depending(self._program, wanted)
-        reached = {id(_each(self._results[n])[k]) for n, k in roots}
+        reached = {id(each(self._results[n])[k]) for n, k in roots}
         found = set()
         for number, use in reversed(list(enumerate(self._uses))):
             if any(value in active and id(array) in reached for value, array in use.made):
@@ -73,6 +73,6 @@ class Uses:
         return found
 
 
-def _each(held: Any) -> tuple[Any, ...]:
+def each(held: Any) -> tuple[Any, ...]:
     """The items of a list, or the one array."""
     return held if isinstance(held, tuple) else (held,)

@@ -12,11 +12,11 @@ becomes of the tensors later, a change in place or another `stop_gradient`, is n
 """
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
+from d2s.autodiff import writes
 from d2s.autodiff.mode import mode
-from d2s.autodiff.writes import now
 from d2s.errors import GradientError, NumericError
 from d2s.ops import OPS
 from d2s.runtime import user_lines
@@ -30,10 +30,12 @@ class TapeNode:
     """One op's use on the tape. Subclasses say how a cotangent passes: see `pull`."""
 
     __slots__ = ("at", "code", "edges", "hooks", "order", "released")
+    order: float
     position = 0
+    opened: Callable[[int], Edge] | None = None  # of a node that others have taken the place of: where each result is now
 
     def __init__(self, edges: Iterable[Edge]) -> None:
-        self.edges, self.order, self.released = tuple(edges), now(), False
+        self.edges, self.order, self.released = tuple(edges), writes.now(), False
         self.code, self.at = user_lines.here()
         self.hooks: dict[int, list[Hook]] | None = None  # by result
 
@@ -53,6 +55,13 @@ class TapeNode:
     def pull(self, cotangents: dict[int, Any], totals: "Totals") -> None:
         """Passes the cotangents of the results (by position) on to the edges."""
         raise NotImplementedError
+
+    def open(self) -> None:
+        """Puts the nodes it stands for in its place, if it stands for any."""
+
+    def looked_into(self, positions: Collection[int], connected: bool = False) -> bool:
+        """Whether who looks at the totals of these results sees more where the node is opened, or a connected sweep does."""
+        return False
 
     def release(self) -> None:
         """Frees what the node has saved, and what lies behind it."""
@@ -80,21 +89,47 @@ def edge(tensor: Any) -> Edge:
     return tensor if tensor.node is None else tensor.node
 
 
-def _resolved(edge: Edge) -> tuple[TapeNode | None, int]:
+def place(edge: Edge) -> tuple[TapeNode | None, int]:
     """Node and position; no node for a leaf."""
     if isinstance(edge, TapeNode):
         return edge, 0
     return (edge.node, edge.position) if isinstance(edge, Result) else (None, 0)
 
 
-def hooks(edge: Edge) -> list[Hook]:
-    """The hooks of what an edge leads to: they see its total, in the order they were added in, and may replace it."""
-    node, position = _resolved(edge)
+def now(edge: Edge) -> Edge:
+    """Where an edge leads by now: where a node was opened, to one that has taken its place."""
+    node, position = place(edge)
+    return edge if node is None or node.opened is None else now(node.opened(position))
+
+
+def _hooks_at(edge: Edge) -> tuple[dict[int, list[Hook]], int]:
+    """All hooks of a node or a leaf, and the position of those that are meant."""
+    node, position = place(edge)
     holder = edge if node is None else node
     if holder.hooks is None:
         holder.hooks = {}
-    found: list[Hook] = holder.hooks.setdefault(position, [])
-    return found
+    return holder.hooks, position
+
+
+def hooks(edge: Edge) -> list[Hook]:
+    """The hooks of what an edge leads to: they see its total, in the order they were added in, and may replace it."""
+    edge = now(edge)
+    if edge is None:
+        return []  # no path that was taken leads anywhere
+    known, position = _hooks_at(edge)
+    return known.setdefault(position, [])
+
+
+def has_hooks(edge: Edge) -> bool:
+    node, position = place(now(edge))
+    return node is not None and bool(node.hooks and node.hooks.get(position))
+
+
+def hand_on(held: list[Hook], edge: Edge) -> None:
+    """Hooks of an opened node's result are those of what an edge leads to; whoever knows the list still takes them away."""
+    if edge is not None:
+        known, position = _hooks_at(edge)
+        known[position] = [*known[position], *held] if known.get(position) else held
 
 
 class Kept:
@@ -117,7 +152,7 @@ keeping = _Keeping()
 
 def kept(edge: Edge) -> Kept | None:
     """What keeps the total of a node's result; None where no sweep has kept one."""
-    node, position = _resolved(edge)
+    node, position = place(now(edge))
     known = [] if node is None or not node.hooks else node.hooks.get(position, [])
     return next((hook for hook in known if isinstance(hook, Kept)), None)
 
@@ -138,28 +173,31 @@ class Totals:
         self.of_nodes: dict[TapeNode, dict[int, Any]] = {}
         self.of_leaves: dict[int, tuple[Any, Any]] = {}
         self.shown: set[int] = set()  # the ids of arrays that others than this sweep may hold
-        self._ignored = {id(edge) if node is None else (node, at) for edge in ignored for node, at in [_resolved(edge)]}
-        self._waiting: list[tuple[int, TapeNode]] = []
+        self._ignored = {id(edge) if node is None else (node, at) for edge in map(now, ignored) for node, at in [place(edge)]}
+        self._waiting: list[tuple[float, TapeNode]] = []
 
     def get(self, edge: Edge) -> Any:
         """The total so far, or None."""
-        node, position = _resolved(edge)
+        edge = now(edge)
+        node, position = place(edge)
         if node is None:
             return self.of_leaves.get(id(edge), (None, None))[1]
         return self.of_nodes.get(node, {}).get(position)
 
     def wants(self, edge: Edge) -> bool:
         """Whether what an edge leads to wants a cotangent."""
+        edge = now(edge)
         if edge is None or (self._leading is None and not self._ignored):
             return edge is not None
-        node, position = _resolved(edge)
+        node, position = place(edge)
         leads = self._leading is None or (id(edge) if node is None else node) in self._leading
         return leads and (id(edge) if node is None else (node, position)) not in self._ignored
 
     def put(self, edge: Edge, total: Any) -> None:
         if not self.wants(edge):
             return
-        node, position = _resolved(edge)
+        edge = now(edge)
+        node, position = place(edge)
         if node is None:
             self.of_leaves[id(edge)] = edge, total
             return
@@ -208,8 +246,8 @@ def sweep(
     towards: Iterable[Edge] | None = None,
 ) -> Totals:
     """Takes the cotangents of `roots` back to the leaves, or only `towards` some; `watch` sees each node with its own."""
-    leading = None if towards is None else _leading([edge(root) for root, _ in roots], towards)
-    totals = Totals(connected, ignored, leading)
+    lead = None if towards is None else _opened([edge(root) for root, _ in roots], [*towards], [*ignored], connected)
+    totals = Totals(connected, ignored, lead)
     before, mode.recording = mode.recording, connected
     try:  # a `with` would do, but that Ctrl-C may end its __exit__ before it has done anything
         _swept(totals, roots, retain_graph, watch)
@@ -226,6 +264,11 @@ def _swept(totals: Totals, roots: Sequence[tuple[Any, Any]], retain_graph: bool,
             message = "backward() a second time through a graph whose buffers were freed by the first"
             raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
         cotangents = totals.of_nodes.pop(node)
+        if (node.hooks or keeping.on) and node.looked_into(_looked_at(node, cotangents)):
+            node.open()
+            for position, cotangent in cotangents.items():
+                totals.add(result(node, position), cotangent)
+            continue
         if keeping.on:
             _keep(node, cotangents, totals)
         if node.hooks:
@@ -245,19 +288,39 @@ def _swept(totals: Totals, roots: Sequence[tuple[Any, Any]], retain_graph: bool,
             totals.put(leaf, cotangents[0])
 
 
-def _leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:
+def _looked_at(node: TapeNode, cotangents: Collection[int]) -> set[int]:
+    """The results of a node whose totals somebody sees."""
+    hooked = {position for position, held in (node.hooks or {}).items() if held}
+    return hooked | set(cotangents) if keeping.on else hooked
+
+
+def _opened(roots: Sequence[Edge], targets: Sequence[Edge], ignored: Sequence[Edge], connected: bool) -> set[Any]:
+    """`leading`, where nodes are opened that show more so."""
+    while True:
+        found = leading([now(root) for root in roots], [e for e in map(now, targets) if e is not None])
+        named: dict[TapeNode | None, set[int]] = {}
+        for node, position in map(place, map(now, (*targets, *ignored))):
+            named.setdefault(node, set()).add(position)
+        nodes = [n for n in found if isinstance(n, TapeNode) and n.opened is None and not n.released]
+        opening = [n for n in nodes if n.looked_into(named.get(n, set()) | _looked_at(n, ()), connected)]
+        if not opening:
+            return found
+        for node in opening:
+            node.open()
+
+
+def leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:
     """The nodes between roots and targets, and the ids of targets that are leaves. Where a freed node led, nobody knows."""
-    found = {id(target) if node is None else node for target in targets for node, _ in [_resolved(target)]}
-    behind = {node for root in roots for node, _ in [_resolved(root)] if node is not None}
+    found = {id(target) if node is None else node for target in targets for node, _ in [place(target)]}
+    behind = {node for root in roots for node, _ in [place(root)] if node is not None}
     waiting = list(behind)
     while waiting:
-        near = {node for edge in waiting.pop().edges for node, _ in [_resolved(edge)] if node is not None} - behind
+        near = {node for edge in waiting.pop().edges for node, _ in [place(now(edge))] if node is not None} - behind
         behind |= near
         waiting += near
     for node in sorted(behind, key=lambda node: node.order):  # a node is younger than those its edges lead to
-        if node.released or any(
-            (id(edge) if to is None else to) in found for edge in node.edges for to, _ in [_resolved(edge)]
-        ):
+        edges = map(now, node.edges)
+        if node.released or any((id(edge) if to is None else to) in found for edge in edges for to, _ in [place(edge)]):
             found.add(node)
     return found
 

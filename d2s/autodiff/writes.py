@@ -46,7 +46,7 @@ def now() -> int:
     return next(clock)
 
 
-def after(order: int) -> bool:
+def after(order: float) -> bool:
     """Whether anything at all was written after a time."""
     return _latest[0] > order
 

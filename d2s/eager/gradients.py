@@ -37,16 +37,17 @@ def grad(
     results, wanted = _listed(outputs, "outputs"), _listed(inputs, "inputs")
     cut = [] if no_grad_vars is None else _listed(no_grad_vars, "no_grad_vars")
     roots = [(y, g) for y, g in zip(results, _weights(results, grad_outputs), strict=True) if not y.stop_gradient]
+    towards = [t.node or t for t in wanted]
     found: dict[int, Tensor] = {}
 
     def watch(node: tape.TapeNode, cotangents: dict[int, Tensor]) -> None:
-        places = {n: t.node.position for n, t in enumerate(wanted) if t.node is not None and t.node.node is node}
-        found.update({n: cotangents[at] for n, at in places.items() if at in cotangents})
+        places = [tape.place(tape.now(target)) for target in towards]
+        found.update({n: cotangents[at] for n, (there, at) in enumerate(places) if there is node and at in cotangents})
 
     keep = create_graph if retain_graph is None else retain_graph
-    towards = [t.node or t for t in wanted]
     totals = tape.sweep(roots, keep or create_graph, create_graph, watch, [t.node or t for t in cut], towards)
-    found |= {n: totals.get(t) for n, t in enumerate(wanted) if t.node is None and totals.get(t) is not None}
+    leaves = {n: tape.now(target) for n, target in enumerate(towards) if tape.place(tape.now(target))[0] is None}
+    found |= {n: totals.get(leaf) for n, leaf in leaves.items() if totals.get(leaf) is not None}
     if len(found) < len(wanted) and not allow_unused:
         missing = [n for n in range(len(wanted)) if n not in found]
         message = f"grad(): 'outputs' do not depend on 'inputs' number {', '.join(map(str, missing))}"

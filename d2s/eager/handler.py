@@ -37,7 +37,7 @@ def again(edge: Any, array: np.ndarray) -> Tensor:
     return edge
 
 
-def refuse_changed(array: np.ndarray, after: int, said: str, line: str) -> None:
+def refuse_changed(array: np.ndarray, after: float, said: str, line: str) -> None:
     """Saved values that are no longer what they were cannot be read: says which, and both of the user's lines."""
     write = writes.of(array)
     if write is not None and write.order > after:

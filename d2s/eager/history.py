@@ -212,7 +212,7 @@ class History:
 
     def _retained(self) -> list[Handle]:
         """The hook that keeps this tensor's gradient, if there is one."""
-        if self.is_leaf or not self.node.node.hooks:
+        if self.is_leaf or not tape.has_hooks(self.node):
             return []
         hooks = tape.hooks(self.node)
         return [Handle(hooks, h) for h in hooks if isinstance(h, _Retained) and h.tensor() is self]

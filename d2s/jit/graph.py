@@ -10,7 +10,7 @@ forward half ran, and the node keeps what the backward half reads.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,14 @@ from d2s.autodiff.passed import Uses, has_regions, may_pass
 from d2s.autodiff.program import depending, linearize
 from d2s.capture.sweeps import History
 from d2s.config import KNOBS, knob, unusual
-from d2s.eager.handler import again, refuse_changed
+from d2s.eager.handler import refuse_changed
 from d2s.eager.tensor import Tensor
 from d2s.errors import GradientError
 from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import show
 from d2s.jit import listed
 from d2s.jit.ended import ends_inside, used_up
+from d2s.jit.opened import Opened
 from d2s.ops.dispatch import handlers
 from d2s.runtime import host
 from d2s.runtime.call import Call
@@ -62,7 +63,6 @@ class Graph:
         self._ways: dict[Mask, Way] = {}
         self.acts = host.acts(self.program)
         self._active: dict[Mask, Set[Value]] = {}
-        self._graphs: dict[tuple[Mask, Mask, Mask], tuple[Linear, Graph]] = {}
         self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
         self._kinds: list[type] | None = None  # of what a native call is given
         self._native: dict[Mask, Entry | None] = {}  # by what wants a gradient; () where nothing does
@@ -77,14 +77,6 @@ class Graph:
             stage(f"backward:{self.program.name}", lambda: show(linear.backward))
             self._halves[key] = linear, Call(linear.forward, passes.lower), Call(linear.backward, passes.lower)
         return self._halves[key]
-
-    def connected(self, wanted: Mask, given: Mask, started: Mask) -> "tuple[Linear, Graph]":
-        """Both halves as one graph, for gradients of gradients."""
-        key = wanted, given, started
-        if key not in self._graphs:
-            linear = self.halves(*key)[0]
-            self._graphs[key] = linear, Graph(linear.whole())
-        return self._graphs[key]
 
     def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Runs on tensors (Python numbers as 0-D ones)."""
@@ -174,6 +166,7 @@ class Way:
         self._sweeps: dict[tuple[Mask, Mask], Sweep] = {}
         self._passing: dict[tuple[int, Mask], frozenset[Node]] = {}
         self._shut: dict[tuple[Sweeping, ...], Set[int]] = {}
+        self._inner: dict[int, bool] = {}
 
     def sweep(self, given: Mask, started: Mask) -> "Sweep":
         """The halves for these cotangents and totals."""
@@ -190,6 +183,15 @@ class Way:
                 self._passing[n, wanted] = may_pass(self.graph.program, (n,), wanted)
             found |= self._passing[n, wanted]
         return found
+
+    def is_passed(self, number: int) -> bool:
+        """Whether sweeps from other results may pass this one."""
+        if number not in self._inner:
+            several = len(self.given)
+            made = [node for node in self.graph.program.nodes if self.graph.program.outputs[number % several] in node.outputs]
+            others = [n for n, reached in enumerate(self.reached) if reached and (n != number or number >= several)]
+            self._inner[number] = not self.may_pass(others, self.wanted).isdisjoint(made)
+        return self._inner[number]
 
     def shut(self, swept: tuple[Sweeping, ...]) -> Set[int]:
         """Results from which, behind these sweeps, no other may start: it would pass what they have freed."""
@@ -259,7 +261,7 @@ class GraphNode(tape.TapeNode):
     Native calls make such nodes, too (`runtime/native_call.py`).
     """
 
-    __slots__ = ("arrays", "executor", "found", "results", "sweeping", "swept", "way")
+    __slots__ = ("arrays", "executor", "found", "opened", "results", "sweeping", "swept", "way")
 
     def __init__(self, way: Way, edges: Sequence[tape.Edge], arrays: Sequence[Any], results: Sequence[Any]) -> None:
         super().__init__(edges)
@@ -267,6 +269,7 @@ class GraphNode(tape.TapeNode):
         self.swept: tuple[Sweeping, ...] = ()
         self.executor = knob("EXECUTOR")
         self.found: Sequence[Any] = ()  # what Python's steps found in the forward half
+        self.opened: Callable[[int], tape.Edge] | None = None
 
     def taped(self, n: int, found: Any, reached: bool) -> Any:
         """Result number n as a tensor; a list of results as tensors of their own."""
@@ -281,6 +284,24 @@ class GraphNode(tape.TapeNode):
     def blamed(self) -> tuple[str, str]:
         return self._name, ""
 
+    def looked_into(self, positions: Collection[int], connected: bool = False) -> bool:
+        """Whether one of these results is passed by a sweep from another, or the sweep goes on the tape."""
+        return connected or any(map(self.way.is_passed, positions))
+
+    def open(self) -> None:
+        """Puts what eager code would have put on the tape there; what was passed by a sweep before is freed."""
+        if writes.after(self.order):
+            self._check(self.way.graph.program, self.arrays)
+        found = self._again(
+            lambda: Opened(self.way.graph.program, self._arrays(), self.edges, self.order, self.way.graph.stopped)
+        )
+        for numbers, wanted in self.swept:
+            found.free(self._places(numbers), [edge for edge, w in zip(self.edges, wanted, strict=True) if w])
+        self.opened = lambda position: found.result(*self._place(position))
+        for position, held in (self.hooks or {}).items():
+            tape.hand_on(held, tape.now(tape.result(self, position)))
+        self.arrays = self.results = self.edges = ()
+
     def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
         self.sweeping = frozenset(cotangents), tuple([totals.wants(edge) for edge in self.edges])
         if self.swept and self._meets(self.sweeping):
@@ -292,9 +313,6 @@ class GraphNode(tape.TapeNode):
         so_far = [None if edge is None else totals.get(edge) for edge in self.edges]
         started = tuple([t is not None for t in so_far])
         behind = [t for t in so_far if t is not None]
-        if totals.connected:
-            self._pull_connected(given, started, found, behind, totals)
-            return
         sweep = self.way.sweep(given, started)
         linear = sweep.linear
         saved = self._saved(sweep)
@@ -311,20 +329,6 @@ class GraphNode(tape.TapeNode):
             self._check(sweep.missed, self.arrays)
         computed = iter(self._again(lambda: sweep.computing(self._arrays())))
         return [self.arrays[n] if is_input else next(computed) for is_input, n in sweep.linear.saved]
-
-    def _pull_connected(
-        self, given: Mask, started: Mask, cotangents: dict[int, Any], behind: list[Any], totals: tape.Totals
-    ) -> None:
-        """The same on the tape: both halves run as a graph of its own, whose gradient is that of the gradient."""
-        if any(isinstance(g, dict) for g in cotangents.values()):
-            message = f"a gradient of a gradient of the list that {self._name} returns"
-            raise GradientError("D2S0006", message, hint="return a sum of it, or what d2s.stack makes of it")
-        linear, whole = self.way.graph.connected(self.way.wanted, given, started)
-        if writes.after(self.order):
-            self._check(whole.program, self.arrays)
-        inputs = [again(edge, a) for edge, a in zip(self.edges, self._arrays(), strict=True)]
-        gs = [cotangents[n] for n in sorted(cotangents) if n in linear.reached]
-        self._put(linear, self._again(lambda: whole([*inputs, *gs, *behind])), totals)
 
     def _put(self, linear: Linear, results: Sequence[Tensor], totals: tape.Totals) -> None:
         for n, total, flag in linear.totals:
@@ -363,7 +367,11 @@ class GraphNode(tape.TapeNode):
 
     def _places(self, numbers: Iterable[int]) -> list[tuple[int, int]]:
         """Results by number as their places, of an item of a list with its own."""
-        return [(n, max(k - 1, 0)) for k, n in (divmod(number, len(self.way.given)) for number in numbers)]
+        return list(map(self._place, numbers))
+
+    def _place(self, number: int) -> tuple[int, int]:
+        k, n = divmod(number, len(self.way.given))
+        return n, max(k - 1, 0)
 
     def release(self) -> None:
         """Frees the buffers once no sweep may come here any more: eagerly, what results share is freed by the first."""

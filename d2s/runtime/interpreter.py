@@ -138,14 +138,18 @@ def _results(node: Node, inputs: list[Any]) -> list[Any]:
     if special:
         return special(node, inputs)
     given = [launch.type_of(a, v.type.python) for a, v in zip(inputs, node.inputs, strict=True)]
-    attrs = node.attrs
-    if "finds" in attrs:  # the last inputs are the numbers that its names stand for
-        attrs = attrs | {"finds": tuple(int(n) for n in inputs[len(inputs) - len(attrs["finds"]) :])}
     try:
-        results = launch.run(OPS[node.op], given, inputs, attrs)
+        results = launch.run(OPS[node.op], given, inputs, attributes(node, inputs))
     except D2SError as error:
         raise error.at(node.where) from None
     return [results] if len(node.outputs) == 1 else list(results)
+
+
+def attributes(node: Node, inputs: Sequence[Any]) -> dict[str, Any]:
+    """The attributes of a node in a run, which knows the extents it finds: its last inputs are the numbers of its names."""
+    if "finds" not in node.attrs:
+        return node.attrs
+    return node.attrs | {"finds": tuple(int(n) for n in inputs[len(inputs) - len(node.attrs["finds"]) :])}
 
 
 def _cond(node: Node, inputs: list[Any], around: Around) -> Steps:

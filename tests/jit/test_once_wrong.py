@@ -335,3 +335,75 @@ def test_python_without_docstrings_and_asserts():
     text = "import d2s; print(d2s.to_static(d2s.nn.ReLU())(d2s.to_tensor([-1.0, 2.0])).tolist())"
     done = subprocess.run([sys.executable, "-OO", "-c", text], capture_output=True, text=True)
     assert done.stdout == "[0.0, 2.0]\n", done.stderr
+
+
+def mid_and_end(x):
+    y = x * x
+    if y.sum() > 1.0:
+        y = y * 1.5
+    return y, (y * x + d2s.tanh(y)).sum()
+
+
+def seen_between(how, f):
+    """What a look at the first result, of which the second is made, comes to."""
+    x = d2s.to_tensor([0.3, 1.7, -2.1], stop_gradient=False)
+    y, z = f(x)
+    log = []
+    if how == "hook":
+        y.register_hook(lambda g: (log.append(g), g * 3.0)[1])
+    elif how == "removed hook":
+        y.register_hook(lambda g: g * 3.0).remove()
+    elif how == "kept":
+        y.retain_grads()
+    elif how == "towards":
+        log += d2s.grad(z, [y, x], retain_graph=True)
+    elif how == "cut":
+        log += d2s.grad(z, x, no_grad_vars=[y], retain_graph=True)
+    elif how == "connected":
+        (g,) = d2s.grad(z, x, create_graph=True)
+        log += [g, *d2s.grad((g * y).sum() + z, [x, y], retain_graph=True)]
+    elif how == "twice":
+        y.register_hook(lambda g: g * 3.0)
+        z.backward(retain_graph=True)
+    (y.sum() + z).backward()
+    with pytest.raises(d2s.errors.GradientError, match="second time"):
+        z.backward()
+    return [t.numpy().tobytes() for t in (*log, x.grad)] + [None if y.grad is None else y.grad.numpy().tobytes()]
+
+
+@pytest.mark.parametrize("how", ["hook", "removed hook", "kept", "towards", "cut", "connected", "twice"])
+def test_what_one_result_passes_to_another_is_seen(how):
+    f = d2s.to_static(mid_and_end)
+    for _ in range(3):
+        assert seen_between(how, f) == seen_between(how, mid_and_end)
+
+
+def test_a_sweep_before_a_hook_has_freed_what_it_passed():
+    def two(x):
+        y = x * x
+        return y, y * y, d2s.tanh(y)
+
+    for f in (two, d2s.to_static(two)):
+        x = d2s.to_tensor([0.5], stop_gradient=False)
+        y, a, b = f(x)
+        a.backward()
+        y.register_hook(lambda g: g * 2.0)
+        with pytest.raises(d2s.errors.GradientError, match="second time"):
+            b.backward()
+
+
+def test_a_gradient_of_a_gradient_adds_what_loops_hand_on_as_eager_code_does():
+    def f(x, n):
+        y = x
+        for k in range(n):
+            y = d2s.tanh(y * 1.1 + x * 0.3) * y + k
+        return y
+
+    bits = []
+    for g in (f, d2s.to_static(f)):
+        x = d2s.to_tensor(np.linspace(-1, 1, 40).astype("float32"), stop_gradient=False)
+        y = g(x, d2s.to_tensor(4))
+        (first,) = d2s.grad(y.sum(), x, create_graph=True)
+        (first * first * y).sum().backward()
+        bits.append(x.grad.numpy().tobytes())
+    assert bits[0] == bits[1]

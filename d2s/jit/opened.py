@@ -1,0 +1,118 @@
+"""A static call's one node on the tape as the nodes that eager code would have put there: for sweeps that look between them.
+
+In: a Program, the arrays of a call and where the cotangents of its inputs go. Out: where those of its results go. So what one
+result passes to another is seen by a hook of the first, and gradients of gradients are added in the order of eager code.
+
+>>> from d2s.ir.text import parse
+>>> program = parse("program f(x: f32[n]) -> (f32[n], f32[n]) { %0: f32[n] = tanh(x) %1: f32[n] = exp(%0) return %0, %1 }")
+>>> x = d2s.to_tensor([0.0], stop_gradient=False)
+>>> found = Opened(program, [x.array], [x], 0)
+>>> first, second = found.result(0), found.result(1)
+>>> second.op.name, second.edges[0] is first, first.edges[0] is x
+('exp', True, True)
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2s.autodiff import tape
+from d2s.autodiff.passed import each
+from d2s.eager.handler import OpNode
+from d2s.errors import GradientError
+from d2s.ir.program import Node, Program, Value
+from d2s.ops import OPS
+from d2s.runtime import interpreter
+
+_HANDING = ("cond", "while_loop", "call", "again", "stack", "push", "pop", "renamed")  # what comes out of these went in
+_ENDING = ("detached", "host", "update", "hole", "constant")
+
+
+class _Opened(OpNode):
+    """A node that stands for one of a Program."""
+
+    __slots__ = ("where",)
+    where: str
+
+    @property
+    def line(self) -> str:
+        return self.where
+
+
+class Opened:
+    """A run of a Program, put on the tape. An array stands for a tensor, as no two of a run are one."""
+
+    def __init__(
+        self,
+        program: Program,
+        arrays: Sequence[np.ndarray],
+        edges: Sequence[tape.Edge],
+        order: float,
+        stopped: Collection[Value] = (),
+    ) -> None:
+        """Its nodes are as old as the one of that order."""
+        given = [a.view() for a in arrays]
+        self._stopped = stopped
+        self._nodes: list[_Opened] = []
+        self._kept: list[Any] = [*given]  # so that ids stay theirs
+        self._saved = {id(mine): a for mine, a in zip(given, arrays, strict=True)}
+        self._edges = {id(mine): edge for mine, edge in zip(given, edges, strict=True) if edge is not None}
+        interpreter.seen.append(self._see)
+        try:
+            results = interpreter.run(program, given)
+        finally:
+            interpreter.seen.remove(self._see)
+        self._results = [tuple(map(self._edge, each(found))) for found in results]
+        for n, node in enumerate(self._nodes):  # orders are whole numbers: between two there is place for all
+            node.order = order - 1 + (n + 1) / (len(self._nodes) + 1)
+        del self._kept, self._saved, self._edges
+
+    def result(self, n: int, item: int = 0) -> tape.Edge:
+        """Where the cotangent of a result goes, or that of an item of one that is a list."""
+        return self._results[n][item]
+
+    def free(self, places: Iterable[tuple[int, int]], targets: Collection[tape.Edge]) -> None:
+        """Releases the nodes that a sweep from results towards some inputs has passed."""
+        passed = tape.leading([self.result(*place) for place in places], targets)
+        for node in self._nodes:
+            if node in passed:
+                node.release()
+
+    def _edge(self, array: Any) -> tape.Edge:
+        return self._edges.get(id(array))
+
+    def _see(self, node: Node, inputs: list[Any], results: list[Any]) -> None:
+        if node.op in _HANDING:
+            return
+        if node.op.startswith("list_"):
+            self._see_list(node, inputs, results)
+            return
+        own = {id(a) for a in inputs}
+        results[:] = [a.view() if id(a) in own else a for a in results]
+        self._kept += results
+        if node.op not in _ENDING:
+            self._add(node.op, node, inputs, results, interpreter.attributes(node, inputs))
+
+    def _see_list(self, node: Node, inputs: list[Any], results: list[Any]) -> None:
+        """A list hands its items on; only what is made of all of them at once is another value."""
+        self._kept += results
+        if node.op == "list_stack" and inputs[0]:
+            attrs = {"axis": 0}
+            self._add("concat" if node.attrs["behind"] else "stack", node, inputs[0], results[1:], attrs)
+        if node.op == "list_unstack" and self._edge(inputs[1]) is not None:
+            message = "a gradient of a gradient of a list that a loop makes longer"
+            raise GradientError("D2S0006", message, where=node.where, hint="do without d2s.stack of it there")
+
+    def _add(self, name: str, node: Node, inputs: Sequence[Any], results: Sequence[Any], attrs: dict[str, Any]) -> None:
+        edges = [self._edge(a) for a in inputs]
+        if results[0].dtype.kind != "f" or all(edge is None for edge in edges):
+            return
+        op = OPS[name]
+        made = _Opened(op, edges, attrs, [self._saved.get(id(a), a) for a in (*inputs, *results)])
+        made.where = node.where
+        self._nodes.append(made)
+        carrying = len(results) if op.has("composed") else 1
+        for k, (value, array) in enumerate(zip(node.outputs[-len(results) :], results[:carrying], strict=False)):
+            if value not in self._stopped:
+                self._edges[id(array)] = tape.result(made, k)
