@@ -29,7 +29,7 @@ from d2s.jit.capture_lock import held
 from d2s.jit.quick import MISSED, Quick
 from d2s.jit.recompiles import reason, refuse_recompile
 from d2s.jit.signature import InputSpec, Key
-from d2s.jit.variant import Variant
+from d2s.jit.variant import Unfinished, Variant
 from d2s.nn import recorded as walks  # noqa: F401 - says how captures record a layer's walks
 from d2s.nn.layer import Layer
 from d2s.optimizer import recorded  # noqa: F401 - says how captures record an optimizer's methods
@@ -118,7 +118,7 @@ class StaticFunction:
             if leaves is not None:
                 if place or variant.is_slow:
                     self._first(variant, leaves)
-                return variant(leaves, values)
+                return self._run(variant, leaves, values)
         leaves, skeleton = flatten(self._arguments(values))
         try:
             variant = self._variant(leaves, skeleton, values)
@@ -126,7 +126,22 @@ class StaticFunction:
             if self.full_graph or error.code == "D2S1006":
                 raise
             return self._as_python(error, args, kwargs)
-        return variant(leaves, values)
+        return self._run(variant, leaves, values)
+
+    def _run(self, variant: Variant, leaves: list[Any], values: tuple[Any, ...]) -> Any:
+        """A call. Where an op fails behind changes, eager code makes these: the run has acted on nothing by then."""
+        try:
+            return variant(leaves, values)
+        except Unfinished as unfinished:
+            error = unfinished.error
+        if not variant.can_be_repeated:
+            hint = "put what may fail in front: what the call had changed by then is not written"
+            raise type(error)(error.code, error.message, where=error.where, hint=hint)
+        bound = inspect.BoundArguments(self.signature(), self._arguments(values))  # type: ignore[arg-type]
+        try:
+            return self.function(*bound.args, **bound.kwargs)
+        except type(error):
+            raise error from None
 
     def _as_python(self, error: CaptureError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call without a graph; the first time with a warning that says why."""

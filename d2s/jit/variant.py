@@ -23,13 +23,21 @@ from d2s.capture.trace import trace
 from d2s.capture.tree import containers
 from d2s.default_dtype import default_dtype
 from d2s.eager.tensor import Tensor
-from d2s.errors import CaptureError
+from d2s.errors import CaptureError, D2SError, PythonIntOverflow, TooDeep
 from d2s.jit.checks import Check, Matches
 from d2s.jit.graph import Graph
 from d2s.jit.quick import Quick, quick_of
 from d2s.jit.signature import Key
 from d2s.runtime import host, launch, random_state
 from d2s.runtime.plan import Plan
+
+
+class Unfinished(Exception):
+    """A run that an op's `error` ended before anything it had changed by then was written."""
+
+    def __init__(self, error: D2SError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Variant:
@@ -144,17 +152,30 @@ class Variant:
         if self.in_place:
             self._check_places(leaf, inputs)
         run = host.Run(objects, leaf=leaf)  # which `leaf` does not know: no cycle keeps what a call has made
-        if self.graph.acts:
-            with host.running(run):
-                outputs = self.graph(inputs)
-        else:
-            outputs = self.graph(inputs)
         if not self.captured.stores:
+            outputs = self._outputs(inputs, run)
             return build(self.captured.result, leaf)
+        try:
+            outputs = self._outputs(inputs, run)
+        except (PythonIntOverflow, TooDeep):
+            raise
+        except D2SError as error:
+            raise (error if run.left else Unfinished(error)) from error.__cause__
         result, values = build(self.captured.whole, leaf)
         for target, value in zip(self.captured.stores, values, strict=True):
             write(target, value, run)
         return result
+
+    def _outputs(self, inputs: Sequence[Tensor], run: host.Run) -> list[Tensor]:
+        if not self.graph.acts:
+            return self.graph(inputs)
+        with host.running(run):
+            return self.graph(inputs)
+
+    @property
+    def can_be_repeated(self) -> bool:
+        """Whether a run that ended early has acted on nothing."""
+        return not any(node.op in ("host", "update") for node in self.graph.program.every_node())
 
     def _check_places(self, leaf: Callable[[str, Any], Any], inputs: Sequence[Tensor]) -> None:
         """Before a run that changes tensors in place: a leaf that wants a gradient cannot be changed so, nor can a tensor whose

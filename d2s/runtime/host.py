@@ -37,6 +37,7 @@ class Run:
     leaf: Callable[[str, Any], Any] | None = None  # what a part of the call is, by kind and place
     lengths: dict[int, int] = dataclasses.field(default_factory=dict)  # of lists that got more: what they had before
     again: Iterator[np.ndarray] | None = None
+    left: bool = False  # whether it ended in an exception that has written what was changed by then
 
     def keep(self, value: Any) -> np.ndarray:
         """The place of a Python object."""
@@ -99,6 +100,7 @@ def leave(node: Node, arrays: Sequence[np.ndarray]) -> None:
     """Where a run ends in an exception: what it has changed so far stays changed."""
     run, stores = current(), node.attrs.get("stores")
     if callable(stores) and run.again is None:
+        run.left = True
         stores(run, arrays)
 
 

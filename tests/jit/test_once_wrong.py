@@ -407,3 +407,32 @@ def test_a_gradient_of_a_gradient_adds_what_loops_hand_on_as_eager_code_does():
         (first * first * y).sum().backward()
         bits.append(x.grad.numpy().tobytes())
     assert bits[0] == bits[1]
+
+
+@pytest.mark.parametrize("says", [False, True])
+def test_what_was_changed_before_an_op_that_fails_stays_changed_or_is_told(says):
+    def world(make):
+        seen, held = [], d2s.zeros([2])
+
+        def f(x, i):
+            seen.append(len(seen))
+            held.add_(x)
+            if says:
+                print(end="")
+            y = x[i]
+            seen.append("behind")
+            return y * 2.0
+
+        g, errors = make(f), []
+        for n in (0, 9, 1, -1):
+            try:
+                g(one(), d2s.to_tensor(n))
+            except d2s.errors.IndexRangeError as error:
+                errors.append(str(error))
+        return seen, held.tolist(), errors
+
+    eager, static = world(lambda f: f), world(d2s.to_static)
+    if says:
+        assert "not written" in static[2][0]
+    else:
+        assert eager[:2] == static[:2] and "y = x[i]" in static[2][0]
