@@ -15,7 +15,7 @@ from d2s.eager.assign import assign, increment
 from d2s.eager.counts import bincount, histogram, unique, unique_consecutive
 from d2s.eager.masks import masked_select, nonzero, tril_indices, triu_indices
 from d2s.eager.shown import set_printoptions
-from d2s.eager.tensor import Tensor, is_tensor, to_tensor
+from d2s.eager.tensor import Tensor, is_tensor, to_tensor, tolist
 from d2s.flags import get_flags, set_flags
 from d2s.limits import finfo, iinfo
 from d2s.nn.parameter import ParamAttr
@@ -139,7 +139,9 @@ from d2s.ops.triangle import diag, diagonal, tril, triu
 from d2s.ops.trigonometry import acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan
 from d2s.place import CPUPlace, CUDAPlace, get_device, is_compiled_with_cuda, set_device
 from d2s.runtime.random_state import get_rng_state, seed, set_rng_state
+from d2s.types import DType as dtype
 from d2s.types import bool_, float32, float64, int8, int16, int32, int64, uint8
+from d2s.types import bool_ as bool
 from d2s.version import full_version as __version__
 
 if TYPE_CHECKING:

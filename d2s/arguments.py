@@ -52,6 +52,15 @@ def unlabelled(named: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in named.items() if key != "name"}
 
 
+def unlabelled_behind(values: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    """Positional arguments of a function of so many, without the `name` that Paddle takes behind them.
+
+    >>> unlabelled_behind((1, 2, "sum"), 2)
+    (1, 2)
+    """
+    return values[:-1] if count >= 0 and len(values) == count + 1 and isinstance(values[-1], str | None) else values
+
+
 @functools.cache
 def labelled(function: types.FunctionType) -> Callable[..., Any]:
     """The function, which takes `name=`, too. In its module it takes the place of the one that does not.
@@ -61,10 +70,11 @@ def labelled(function: types.FunctionType) -> Callable[..., Any]:
     >>> labelled(twice)(3, name="doubled")
     6
     """
-    without = unlabelled
+    without, cut = unlabelled, unlabelled_behind
+    count = -1 if function.__code__.co_flags & inspect.CO_VARARGS else function.__code__.co_argcount
 
     def taking(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **(without(kwargs) if "name" in kwargs else kwargs))
+        return function(*cut(args, count), **(without(kwargs) if "name" in kwargs else kwargs))
 
     made = types.FunctionType(taking.__code__, function.__globals__, function.__name__, None, taking.__closure__)
     functools.update_wrapper(made, function)

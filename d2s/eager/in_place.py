@@ -148,17 +148,6 @@ class InPlace:
         """
         return self._become(self._replaced(self._given(0)))
 
-    @acts
-    def scale_(self, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = True) -> Any:
-        """Becomes `x * scale + bias`, or `(x + bias) * scale`.
-
-        >>> d2s.to_tensor([1.0, 2.0]).scale_(2.0, 1.0).tolist()
-        [3.0, 5.0]
-        """
-        multiply, add = OPS["multiply"], OPS["add"]
-        scale, bias = (number if hasattr(number, "array") else self._given(number) for number in (scale, bias))
-        return self._become(add(multiply(self, scale), bias) if bias_after_scale else multiply(add(self, bias), scale))
-
     def _replaced(self, by: Any) -> Any:
         """`by` in this one's shape, as what became of it: its own gradient is 0."""
         return OPS["where"](self._new(types.array_of(False, types.bool_)), self, by)

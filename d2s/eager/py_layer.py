@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s.arguments import expect
 from d2s.autodiff import tape, writes
 from d2s.autodiff.mode import no_grad, recording
 from d2s.eager.handler import again, refuse_changed
@@ -35,6 +36,9 @@ class Context:
     def __init__(self, layer: str) -> None:
         self._saved: list[tuple[Any, Any]] = []  # edges and arrays: a tensor may come to depend on the layer, in place
         self._order, self._layer, self._line = 0, layer, ""
+        self._apart: set[int] = set()  # ids of what forward says of its results
+        self._constant: set[int] = set()
+        self._materialized = True
 
     def save_for_backward(self, *tensors: Any) -> None:
         self._saved = [(tape.edge(t), t.array) if isinstance(t, Tensor) else (t, None) for t in tensors]
@@ -46,6 +50,28 @@ class Context:
             if array is not None and writes.after(self._order):
                 refuse_changed(array, self._order, self._layer, self._line)
         return tuple(edge if array is None else again(edge, array) for edge, array in self._saved)
+
+    def mark_not_inplace(self, *tensors: Any) -> None:
+        """Results that forward returns as it was given them get memory of their own."""
+        self._apart.update(map(id, tensors))
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Results no gradient comes of; backward is given zeros for them."""
+        self._constant.update(map(id, tensors))
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether backward is given zeros, not None, for a result that nothing was made of."""
+        expect("set_materialize_grads", "value", value, bool, "a bool")
+        self._materialized = value
+
+    def result(self, y: Tensor, node: tape.TapeNode, position: int) -> Tensor:
+        """What forward computed, as a result of the node."""
+        array = y.array.copy() if id(y) in self._apart else y.array
+        return Tensor(array) if id(y) in self._constant else Tensor(array, False, tape.result(node, position))
+
+    def gradient(self, y: Tensor, given: Tensor | None) -> Tensor | None:
+        """What backward is told of a result."""
+        return Tensor(np.zeros_like(y.array)) if given is None and self._materialized else given
 
 
 class PyLayer:
@@ -70,7 +96,7 @@ class PyLayer:
         raise NotImplementedError("a PyLayer defines forward(ctx, ...)")
 
     @staticmethod
-    def backward(ctx: Context, *grads: Tensor) -> Any:
+    def backward(ctx: Context, *grads: Any) -> Any:
         raise NotImplementedError("a PyLayer defines backward(ctx, *grads)")
 
     @classmethod
@@ -84,13 +110,8 @@ class PyLayer:
             return outcome
         results = outcome if isinstance(outcome, tuple) else (outcome,)
         node = _PyLayerNode(cls, ctx, inputs, results)
-        tensors = tuple(_of(node, n, y) if isinstance(y, Tensor) else y for n, y in enumerate(results))
+        tensors = tuple(ctx.result(y, node, n) if isinstance(y, Tensor) else y for n, y in enumerate(results))
         return tensors if isinstance(outcome, tuple) else tensors[0]
-
-
-def _of(node: tape.TapeNode, position: int, y: Tensor) -> Tensor:
-    """What forward computed, as a result of the node."""
-    return Tensor(y.array, False, tape.result(node, position))
 
 
 class _PyLayerNode(tape.TapeNode):
@@ -103,7 +124,8 @@ class _PyLayerNode(tape.TapeNode):
 
     def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
         tensors = [(n, y) for n, y in enumerate(self.results) if isinstance(y, Tensor)]
-        gs = [totals.show(cotangents[n]) if n in cotangents else Tensor(np.zeros_like(y.array)) for n, y in tensors]
+        shown = [(y, totals.show(cotangents[n]) if n in cotangents else None) for n, y in tensors]
+        gs = [self.context.gradient(y, g) for y, g in shown]
         found = self.layer.backward(self.context, *gs)
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) != len(self.edges):

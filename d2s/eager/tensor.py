@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from d2s import memory, types
+from d2s.arguments import expect
 from d2s.autodiff import tape
 from d2s.default_dtype import default_dtype
 from d2s.eager.exchange import Exchange
@@ -170,6 +171,16 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     if held is not None:
         return Tensor(held, stop_gradient)
     return Tensor(cast(Tensor(np.array(found, order="C")), wanted).array, stop_gradient)  # what is out of range saturates
+
+
+def tolist(x: Any) -> Any:
+    """The values of a tensor as a nested list, or as a number where it has no axis.
+
+    >>> d2s.tolist(d2s.to_tensor([[1, 2]]))
+    [[1, 2]]
+    """
+    expect("tolist", "x", x, Tensor, "a Tensor")
+    return x.tolist()
 
 
 def is_tensor(x: Any) -> bool:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from d2s import memory
+from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, brief
 from d2s.io import draws
@@ -133,6 +134,9 @@ class Subset(Dataset):
     """The samples of a dataset that some indices name, in their order."""
 
     def __init__(self, dataset: Dataset, indices: Sequence[int]) -> None:
+        if not hasattr(type(dataset), "__getitem__"):
+            raise DTypeError("D2S0001", f"Subset(): 'dataset' expects what has items by place, got {type(dataset).__name__}")
+        expect("Subset", "indices", indices, Sequence | np.ndarray | Tensor, "a sequence of places")
         self.dataset, self.indices = dataset, indices
 
     def __getitem__(self, idx: int) -> Any:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s import convert
-from d2s.arguments import expect
+from d2s.arguments import expect, one_of
 from d2s.capture.symbolic import capturing
 from d2s.capture.tree import changeable, flatten
 from d2s.config import knob
@@ -39,6 +39,7 @@ from d2s.stages import stage
 from d2s.static.inlining import inlined
 from d2s.static.program import current_recording
 from d2s.static.recording import Recording
+from d2s.static.strategies import BuildStrategy
 
 
 class CaptureWarning(UserWarning):
@@ -369,8 +370,17 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
         return inspect.Signature([inspect.Parameter(name, kind) for name, kind in kinds.items()])
 
 
-def to_static(function: Any = None, input_spec: Sequence[Any] | None = None, full_graph: bool = True) -> Any:
+def to_static(
+    function: Any = None,
+    input_spec: Sequence[Any] | None = None,
+    build_strategy: BuildStrategy | None = None,
+    backend: str | None = None,
+    *,
+    full_graph: bool = True,
+) -> Any:
     """Makes a function, a method or a Layer static; with or without parentheses.
+
+    What `build_strategy` and `backend` ask Paddle for - which passes, which compiler - is done in any case.
 
     >>> @d2s.to_static
     ... def halved(x):
@@ -383,21 +393,25 @@ def to_static(function: Any = None, input_spec: Sequence[Any] | None = None, ful
     expect("to_static", "input_spec", input_spec, list | tuple | None, "a list")
     for spec in input_spec or ():
         expect("to_static", "input_spec", spec, (InputSpec, list, tuple, dict, str, int, float, type(None)), "InputSpecs")
+    expect("to_static", "build_strategy", build_strategy, BuildStrategy | None, "a BuildStrategy")
     expect("to_static", "full_graph", full_graph, bool, "a bool")
+    if backend is not None:
+        one_of("to_static", "backend", backend, ("CINN",))
+    again = functools.partial(to_static, input_spec=input_spec, full_graph=full_graph)
     if function is None:
-        return functools.partial(to_static, input_spec=input_spec, full_graph=full_graph)
+        return again
     if isinstance(function, type) and issubclass(function, Layer):
-        setattr(function, "forward", to_static(function.forward, input_spec, full_graph))  # noqa: B010 - a method, to mypy
+        setattr(function, "forward", again(function.forward))  # noqa: B010 - a method, to mypy
         return function
     if getattr(function, "d2s_not_to_static", False):
         return function
     if isinstance(function, Layer):
         forward = function.forward
-        made = to_static(forward, input_spec, full_graph)
+        made = again(forward)
         function.__dict__["forward"] = made
         return function
     if isinstance(function, staticmethod | classmethod):
-        return type(function)(to_static(function.__func__, input_spec, full_graph))
+        return type(function)(again(function.__func__))
     if isinstance(function, StaticFunction):
         return StaticFunction(function.function, input_spec or function.input_spec, function.owner, full_graph)
     if isinstance(function, python_types.MethodType):

@@ -23,7 +23,7 @@ def _position(of: Any, index: Any, count: int, end: int = 0) -> int:
         got = type(index).__name__
         raise DTypeError("D2S0001", f"{type(of).__name__}: an index is an int or a slice, not {got}") from None
     if not -count <= at < count + end:
-        raise _Beyond("D2S0004", f"{type(of).__name__}: index {at} of {count} is out of range")
+        raise _Beyond("D2S0004", f"{type(of).__name__}: index {brief(at)} of {count} is out of range")
     return at % count if at < 0 else at
 
 
@@ -139,7 +139,7 @@ class Sequential(_Listed):
 
     def extend(self, sublayers: Iterable[Layer]) -> "Sequential":
         """Adds layers at the end."""
-        for layer in sublayers:
+        for layer in self._checked(sublayers):
             self.append(layer)
         return self
 

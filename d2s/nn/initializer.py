@@ -30,6 +30,7 @@ class Initializer:
 
     def __call__(self, param: Tensor, block: Any = None) -> None:
         """Gives a parameter its first values."""
+        expect(type(self).__name__, "param", param, Tensor, "a Tensor")
         param.set_value(self.values(param.shape, param.dtype))
 
     def values(self, shape: list[int], dtype: DType) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 
 from d2s.nn.layer import Layer
 from d2s.ops import linalg
+from d2s.ops.math import add
 from d2s.ops.operators import Operators
 
 
@@ -22,7 +23,7 @@ def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> An
     tensors = isinstance(weight, Operators) and isinstance(bias, Operators)
     if tensors and weight.shape[1:] == bias.shape:
         return linalg.linear(x, weight, bias)
-    return linalg.matmul(x, weight) + bias
+    return add(linalg.matmul(x, weight), bias)
 
 
 class Linear(Layer):

@@ -3,7 +3,7 @@
 In: values, weights, biases, and for a batch the running mean and variance. Out: normalised values; running averages are
 brought up to date in training.
 
->>> print(rms_norm(d2s.to_tensor([[3.0, 4.0]]), 2, epsilon=0.0).numpy().round(2))
+>>> print(rms_norm(d2s.to_tensor([[3.0, 4.0]]), 2, eps=0.0).numpy().round(2))
 [[0.85 1.13]]
 """
 
@@ -48,14 +48,14 @@ def layer_norm(
 
 
 def rms_norm(
-    x: Any, normalized_shape: int | Sequence[int], weight: Any = None, epsilon: float = 1e-5, name: str | None = None
+    input: Any, normalized_shape: int | Sequence[int], weight: Any = None, eps: float = 1e-5, name: str | None = None
 ) -> Any:
     """Each line over the last axes divided by the root of its mean square.
 
-    >>> d2s.nn.functional.rms_norm(d2s.to_tensor([[1.0, -1.0]]), 2, epsilon=0.0).tolist()
+    >>> d2s.nn.functional.rms_norm(d2s.to_tensor([[1.0, -1.0]]), 2, eps=0.0).tolist()
     [[1.0, -1.0]]
     """
-    return _last_axes("rms_norm", x, normalized_shape, weight, None, epsilon, False)
+    return _last_axes("rms_norm", input, normalized_shape, weight, None, eps, False)
 
 
 def _last_axes(name: str, x: Any, wanted: Any, weight: Any, bias: Any, epsilon: float, centred: bool) -> Any:

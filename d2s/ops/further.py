@@ -14,8 +14,18 @@ from d2s.arguments import one_of
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.compare import cast, where
 from d2s.ops.create import full_like
-from d2s.ops.logic import logical_and
+from d2s.ops.logic import (
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+)
 from d2s.ops.math import add, divide, floor_divide, multiply, subtract
+from d2s.ops.op import Op
 from d2s.ops.reduce import mean
 from d2s.ops.rounding import floor, isfinite, round, trunc
 from d2s.ops.shapes import tensor_type, whole_number
@@ -74,3 +84,27 @@ def _(sorted_sequence, values, out_int32: bool = False, right: bool = False, *, 
         if right and side == "left":
             raise ArgumentError("D2S0004", f"searchsorted(): 'side' is 'left' and 'right' is {brief(right)}")
     return searchsorted(sorted_sequence, values, out_int32, right or side == "right")
+
+
+def _into(op: Op) -> None:
+    """Has an op take `out`, a tensor that becomes the result."""
+    x_only = len(op.arrays) == 1
+
+    def unary(x, out: Any = None, name: str | None = None):
+        return _become(op.name, op(x, name=name), out)
+
+    def binary(x, y, out: Any = None, name: str | None = None):
+        return _become(op.name, op(x, y, name=name), out)
+
+    op.rule("besides")(unary if x_only else binary)
+
+
+def _become(name: str, result: Any, out: Any) -> Any:
+    if out is None:
+        return result
+    tensor_type(out, name, "out")
+    return out._turn(result)
+
+
+for _op in (bitwise_and, bitwise_or, bitwise_xor, bitwise_not, logical_and, logical_or, logical_xor, logical_not):
+    _into(_op)

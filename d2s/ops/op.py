@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from d2s.arguments import unlabelled
+from d2s.arguments import unlabelled, unlabelled_behind
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.dispatch import OPS, apply, handlers
 from d2s.ops.shapes import broadcast
@@ -91,6 +91,7 @@ class Op:
         if self.variadic:
             return apply(self, *self._divided(inputs, attrs))
         if attrs or len(inputs) != self.count:
+            inputs = unlabelled_behind(inputs, self.count)
             if "besides" in self.rules and not self._fits(inputs, attrs):
                 return self._besides(inputs, attrs)
             inputs = self._bound(inputs, attrs)

@@ -56,18 +56,18 @@ def _(g, out, x):
     return lambda: zeros(g)
 
 
-@elementwise(paddle="trunc", onnx="Mul(Sign(x), Floor(Abs(x)))", dtypes="f")
-def trunc(x):
+@elementwise(paddle="trunc", onnx="Mul(Sign(input), Floor(Abs(input)))", dtypes="f")
+def trunc(input):
     """The value without its digits behind the point.
 
     >>> d2s.trunc(d2s.to_tensor([1.5, -1.5])).numpy().tolist()
     [1.0, -1.0]
     """
-    return vm.trunc_of(x)
+    return vm.trunc_of(input)
 
 
 @trunc.rule("vjp")
-def _(g, out, x):
+def _(g, out, input):
     return lambda: zeros(g)
 
 

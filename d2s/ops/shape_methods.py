@@ -31,6 +31,7 @@ def method_of(op: Op) -> Any:
         return op(self, *inputs, **attrs)
 
     method.__name__, method.__doc__ = op.name, op.__doc__
+    method.__wrapped__ = op  # type: ignore[attr-defined]  # whose arguments help() shows
     return method
 
 

@@ -13,15 +13,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from d2s import unique_name
-from d2s.arguments import number
+from d2s.arguments import expect, number
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError
 from d2s.nn.clip import ClipGradBase
 from d2s.ops.dispatch import handlers
+from d2s.ops.op import flag
 from d2s.optimizer.update import Rule, Update
 from d2s.regularizer import L2Decay, WeightDecayRegularizer
 from d2s.types import NUMBERS
 
+_SWITCHES = ("use_nesterov", "centered")  # settings that are on or off; all others are numbers
 _OF_GROUPS = ("params", "learning_rate", "weight_decay", "grad_clip")  # what a group of any optimizer may hold
 
 
@@ -87,13 +89,19 @@ class Groups:
             known = ", ".join(dict.fromkeys([*_OF_GROUPS, *self.settings]))
             raise ArgumentError("D2S0004", f"a group of {type(self).__name__} has no {unknown[0]!r}", hint=f"one of {known}")
         listed = given["params"]
+        expect(type(self).__name__, "params", listed, Iterable, "a list of Tensors")
         parameters = [listed] if isinstance(listed, Tensor) else list(listed)
         for p in parameters:
             self._check_parameter(p)
         clip = checked_clip(given["grad_clip"]) if "grad_clip" in given else self._grad_clip
         decays = "weight_decay" in given and "weight_decay" not in self.settings
         decay = self._decay(given["weight_decay"]) if decays else self.regularization
-        return Group(parameters, self.settings | own, decay, clip, float(given.get("learning_rate", rate)) if rate else None)
+        own_rate = number(type(self).__name__, "learning_rate", given.get("learning_rate", rate)) if rate else None
+        return Group(parameters, self.settings | self._checked(own), decay, clip, own_rate)
+
+    def _checked(self, settings: dict[str, Any]) -> dict[str, Any]:
+        name = type(self).__name__
+        return {key: flag(value, key) if key in _SWITCHES else number(name, key, value) for key, value in settings.items()}
 
     def _check_parameter(self, parameter: Any) -> None:
         if not isinstance(parameter, Tensor):

@@ -56,7 +56,7 @@ class Optimizer(Groups):
         if type(self) is Optimizer:
             raise NotImplementedError("Optimizer is the base of optimizers: use one of them, such as Adam")
         self._learning_rate = _checked_rate(type(self).__name__, learning_rate)
-        self._grad_clip, self._name, self.settings = checked_clip(grad_clip), name, settings or {}
+        self._grad_clip, self._name, self.settings = checked_clip(grad_clip), name, self._checked(settings or {})
         self.regularization = self._decay(weight_decay)
         self._groups = self._grouped(parameters)
         self._check_apart()

@@ -16,9 +16,12 @@ import operator
 import os
 import threading
 from collections.abc import Iterator
+from typing import Any
 
+from d2s.arguments import expect
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops import draw
+from d2s.place import usable
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -117,23 +120,24 @@ def apart(number: int) -> Iterator[None]:
 
 
 @draw.moving
-def get_rng_state() -> RandomState:
-    """Where the stream is now.
+def get_rng_state(device: Any = None) -> RandomState:
+    """Where the stream is now; it is the only one, also of any device.
 
     >>> d2s.seed(1)
     >>> d2s.get_rng_state()
     RandomState(seed=1, counter=0)
     """
+    usable(device, "get_rng_state")
     return _stream.state
 
 
 @draw.moving
-def set_rng_state(state: RandomState) -> None:
+def set_rng_state(state_list: RandomState, device: Any = None) -> None:
     """Goes back to a place of a stream.
 
     >>> d2s.set_rng_state(d2s.get_rng_state())
     """
-    if not isinstance(state, RandomState):
-        raise DTypeError("D2S0001", f"set_rng_state() expects what get_rng_state() returned, got {type(state).__name__}")
+    usable(device, "set_rng_state")
+    expect("set_rng_state", "state_list", state_list, RandomState, "what get_rng_state() returned")
     with _stream.lock:
-        _stream.state = state
+        _stream.state = state_list

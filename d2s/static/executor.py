@@ -47,9 +47,9 @@ class CompiledProgram:
     0
     """
 
-    def __init__(self, program: Program, build_strategy: Any = None) -> None:
-        expect("CompiledProgram", "program_or_graph", program, Program, "a Program")
-        self.program = program
+    def __init__(self, program_or_graph: Program, build_strategy: Any = None) -> None:
+        expect("CompiledProgram", "program_or_graph", program_or_graph, Program, "a Program")
+        self.program = program_or_graph
 
     def with_data_parallel(self, *_: Any, **__: Any) -> "CompiledProgram":
         return self

@@ -298,7 +298,7 @@ def load_program_state(model_path: str, var_list: Any = None) -> dict[str, Any]:
     return {name: value.numpy() if isinstance(value, Tensor) else value for name, value in chosen.items()}
 
 
-def set_program_state(program: Program, state: dict[str, Any]) -> None:
+def set_program_state(program: Program, state_dict: dict[str, Any]) -> None:
     """Gives a program values by name."""
     expect("set_program_state", "program", program, Program, "a Program")
-    program.set_state_dict(state)
+    program.set_state_dict(state_dict)

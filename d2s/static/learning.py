@@ -93,10 +93,11 @@ def instance_norm(
     return nn.InstanceNorm2D(channels_of("instance_norm", input), epsilon, weight_attr=param_attr, bias_attr=bias_attr)(input)
 
 
-def prelu(x: Any, mode: str, param_attr: Any = None, name: str | None = None) -> Any:
+def prelu(x: Any, mode: str, param_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> Any:
     """`x`, and a part of what is negative that is learnt: one for all, or one for each channel."""
     one_of("prelu", "mode", mode, ("all", "channel"))
-    return nn.PReLU(1 if mode == "all" else channels_of("prelu", x, argument="x"), 0.25, param_attr)(x)
+    count = 1 if mode == "all" else channels_of("prelu", x, data_format, "x")
+    return nn.PReLU(count, 0.25, param_attr, data_format)(x)
 
 
 def bilinear_tensor_product(

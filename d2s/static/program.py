@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from d2s import memory, types, unique_name
-from d2s.arguments import expect
+from d2s.arguments import expect, one_of
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ir.program import Node, Value
@@ -181,7 +181,9 @@ class Program:
     def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, Tensor]:
         """The values of parameters, and of the optimizers' state, by name."""
         found: dict[str, Tensor] = {}
-        held = scope or global_scope()
+        one_of("state_dict", "mode", mode, ("all", "param", "opt"))
+        held = global_scope() if scope is None else scope
+        expect("state_dict", "scope", held, Scope, "a Scope")
         if mode in ("all", "param"):
             found |= {t.name: held.now(t) for t in self.persistables()}
         if mode in ("all", "opt"):
@@ -192,7 +194,8 @@ class Program:
     def set_state_dict(self, state_dict: dict[str, Any], scope: Scope | None = None) -> None:
         """Gives parameters, and the optimizers, values by name."""
         expect("set_state_dict", "state_dict", state_dict, dict, "a dict")
-        held = scope or global_scope()
+        held = global_scope() if scope is None else scope
+        expect("set_state_dict", "scope", held, Scope, "a Scope")
         for tensor in self.persistables():
             if tensor.name in state_dict:
                 held.place(tensor).set_value(state_dict[tensor.name])

@@ -79,6 +79,9 @@ class Variable(SymbolicTensor):
     numpy = _unknown("numpy()", "fetch it with Executor.run()")
     item = _unknown("item()", "fetch it with Executor.run()")
     backward = _unknown("backward()", "static.append_backward(), or optimizer.minimize()")
+    clear_gradient = clear_grad = _unknown("clear_gradient()", "a run computes gradients anew: there is none to clear")
+    _grad = _unknown("the grad", "static.append_backward() or static.gradients(), and fetch what they return")
+    grad = property(_grad, _grad)
 
     @property
     def root(self) -> Any:

@@ -9,7 +9,7 @@
 
 from typing import Any
 
-from d2s.eager import dlpack
+from d2s.eager.dlpack import taken
 from d2s.eager.tensor import Tensor
 from d2s.errors import DTypeError
 from d2s.place import usable
@@ -26,7 +26,7 @@ def to_dlpack(x: Tensor) -> Any:
     return x.detach().__dlpack__()
 
 
-def from_dlpack(dlpack_object: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor of another library's, which is an object with `__dlpack__`, or a capsule.
 
     Memory is shared - what one side writes, the other sees - where it is in row-major order, aligned and writable, and of a
@@ -37,4 +37,4 @@ def from_dlpack(dlpack_object: Any, *, device: Any = None, copy: bool | None = N
     [0, 2, 4]
     """
     usable(device, "from_dlpack")
-    return Tensor(dlpack.taken(dlpack_object, copy, "from_dlpack"))
+    return Tensor(taken(dlpack, copy, "from_dlpack"))

@@ -171,6 +171,37 @@ def test_pylayer_with_too_few_gradients():
         Wrong.apply(leaf(1.0), leaf(2.0)).backward()
 
 
+class Marked(d2s.autograd.PyLayer):
+    """Says of its results what a context can be told."""
+
+    told = ()
+
+    @staticmethod
+    def forward(ctx, x, zeros):
+        first, second = x + x, x * 3.0
+        ctx.mark_non_differentiable(first)
+        ctx.mark_not_inplace(x)
+        ctx.set_materialize_grads(zeros)
+        return first, second, x
+
+    @staticmethod
+    def backward(ctx, *grads):
+        Marked.told = [g if g is None else g.tolist() for g in grads]
+        return grads[1] * 3.0
+
+
+def test_what_a_pylayer_says_of_its_results():
+    for zeros, absent in ((True, [0.0]), (False, None)):
+        x = leaf(2.0)
+        first, second, same = Marked.apply(x, zeros)
+        assert first.stop_gradient and not second.stop_gradient
+        second.backward()
+        assert x.grad.tolist() == [3.0] and Marked.told == [absent, [1.0], absent]
+        with d2s.no_grad():
+            same.add_(same)
+        assert x.tolist() == [2.0]  # it has memory of its own
+
+
 def test_pylayer_in_a_captured_function_is_refused():
     with pytest.raises(D2SError, match="D2S1"):
         d2s.to_static(lambda x, w: Doubled.apply(x, 7.0, w)[0])(leaf(1.0), leaf(2.0))

@@ -73,7 +73,7 @@ SKIPPED = {  # not called, and why
     **{f"vision.models.vgg{layers}": "large, and VGG of other layers" for layers in (11, 13, 16, 19)},
     **{f"vision.models.{name}": "large, and ResNet of other layers" for name in ("resnet101", "resnet152")},
     **{f"vision.models.wide_resnet{name}": "the same" for name in ("50_2", "101_2")},
-    **{f"optimizer.{kind}.{name}": "asked by step()" for kind in ("SGD", "LBFGS") for name in ("rule_of", "numbers")},
+    **{f"optimizer.{kind}.{name}": "asked by step()" for kind in ("SGD", "LBFGS", "AdamW") for name in ("rule_of", "numbers")},
 }
 
 
@@ -291,6 +291,12 @@ RECEIVERS = {  # what methods are called on, besides tensors
     "nn.LayerDict": lambda: d2s.nn.LayerDict({"a": d2s.nn.Linear(3, 2)}),
     "nn.ParameterList": lambda: d2s.nn.ParameterList(d2s.nn.Linear(3, 2).parameters()),
     "optimizer.SGD": lambda: d2s.optimizer.SGD(parameters=d2s.nn.Linear(3, 2).parameters()),
+    "optimizer.AdamW": lambda: d2s.optimizer.AdamW(parameters=d2s.nn.Linear(3, 2).parameters()),
+    "nn.Sequential": lambda: d2s.nn.Sequential(d2s.nn.Linear(3, 2), d2s.nn.ReLU()),
+    "static.InputSpec": lambda: d2s.static.InputSpec([None, 3]),
+    "io.Subset": lambda: d2s.io.Subset([1, 2, 3], [0, 2]),
+    "io.DataLoader": lambda: d2s.io.DataLoader(d2s.io.TensorDataset([d2s.to_tensor([[1.0], [2.0]])])),
+    "vision.transforms.Normalize": lambda: d2s.vision.transforms.Normalize(0.5, 0.5),
     "optimizer.LBFGS": lambda: d2s.optimizer.LBFGS(parameters=d2s.nn.Linear(3, 2).parameters()),
     "optimizer.lr.StepDecay": lambda: d2s.optimizer.lr.StepDecay(0.1, 3),
     "optimizer.lr.ReduceOnPlateau": lambda: d2s.optimizer.lr.ReduceOnPlateau(0.1),
@@ -343,6 +349,8 @@ def case(rng, number, calls):
     given += [(n, _value(n, rng)) for n in [*plain, "one too many"][:count]]
     rest = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL and p.name not in [n for n, _ in given]]
     named = {n: _value(n, rng) for n in rest if rng.random() < 0.3 and p_kind(parameters, n)}
+    if rng.random() < 0.02:
+        named[rng.choice(["axes", "x", "out", "self", "_", *plain])] = _value("wrong", rng)
     return name, function, given, named
 
 
@@ -369,13 +377,45 @@ def _used(result, rng):
         if not result.stop_gradient:
             result.sum().backward()
     elif isinstance(result, d2s.nn.Layer):
-        result(rng.choice(list(TENSORS.values()))())
-    elif isinstance(result, d2s.optimizer.SGD):
-        result.step()
-    elif isinstance(result, d2s.jit.StaticFunction):
-        result(rng.choice(list(HOSTILE.values()))())
+        result(
+            *[
+                rng.choice(list(TENSORS.values() if rng.random() < 0.8 else HOSTILE.values()))()
+                for _ in range(rng.choice([1, 1, 2, 3]))
+            ]
+        )
+    elif isinstance(result, d2s.optimizer.Optimizer):
+        _stepped(result)
+    elif isinstance(result, d2s.optimizer.lr.LRScheduler):
+        result.step(*_some(rng, 1))
+        result.get_lr()
+    elif isinstance(result, d2s.nn.initializer.Initializer):
+        result(*_some(rng, 2))
+    elif isinstance(result, (d2s.jit.StaticFunction, d2s.vision.transforms.BaseTransform, d2s.vision.transforms.Compose)):
+        result(*_some(rng, 1, least=1))
+    elif isinstance(result, d2s.metric.Metric):
+        result.update(*_some(rng, 2, least=1))
+        result.accumulate()
+    elif isinstance(result, d2s.io.Dataset) and rng.random() < 0.5:
+        result[0]
+    elif isinstance(result, (d2s.io.Dataset, d2s.io.DataLoader, d2s.io.Sampler, d2s.io.BatchSampler)):
+        next(iter(result), None)
     elif hasattr(result, "__next__"):
         next(result, None)
+
+
+def _some(rng, most, least=0):
+    """Up to so many values, half of them tensors."""
+    kinds = [rng.choice((TENSORS, HOSTILE)) for _ in range(rng.randint(least, most))]
+    return [rng.choice(list(kind.values()))() for kind in kinds]
+
+
+def _stepped(optimizer):
+    """Two steps, with a gradient for each parameter."""
+    for _ in range(2):
+        for p in optimizer._parameter_list or ():
+            p.grad = d2s.ones(p.shape)
+        optimizer.step()
+    optimizer.state_dict()
 
 
 # by NumPy, of its arrays: Python's own words
@@ -384,6 +424,7 @@ STANDING_IN = (
     "/d2s/convert/loads.py",
     "/d2s/convert/calls.py",
     "/d2s/convert/attributes.py",
+    "/d2s/convert/operators.py",
     "/d2s/capture/by_path.py",
 )  # they do what the user's own text says
 OF_THE_USER = ("fn(self)",)  # lines that call a function of the user, which may be one of C and leaves no frame of its own

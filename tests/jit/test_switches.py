@@ -9,7 +9,7 @@ import pytest
 import d2s
 from d2s import convert
 from d2s.capture import users_code
-from d2s.errors import ArgumentError, CaptureError
+from d2s.errors import ArgumentError, CaptureError, DTypeError
 from d2s.static import InputSpec
 
 X = d2s.to_tensor([1.0, 2.0])
@@ -89,6 +89,20 @@ def test_without_full_graph_one_warning_carries_the_diagnostic():
         assert static(X).tolist() == [2.0, 4.0]
     with pytest.raises(CaptureError):
         d2s.to_static(classed)(X)
+
+
+def test_to_static_takes_what_paddle_takes():
+    strategy = d2s.static.BuildStrategy()
+    strategy.memory_optimize = True
+    for made in (
+        d2s.to_static(lambda x: x + 1, None, strategy, "CINN"),
+        d2s.to_static(build_strategy=strategy, backend=None, full_graph=True)(lambda x: x + 1),
+    ):
+        assert made(d2s.to_tensor([1.0])).tolist() == [2.0]
+    with pytest.raises(DTypeError, match=r"'build_strategy' expects a BuildStrategy, got bool"):
+        d2s.to_static(lambda x: x, None, True)
+    with pytest.raises(ArgumentError, match=r"'backend' is 'TVM', expected one of 'CINN'"):
+        d2s.to_static(lambda x: x, backend="TVM")
 
 
 def test_names_of_paddle():
