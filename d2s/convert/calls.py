@@ -50,7 +50,7 @@ from d2s.convert.pure import HIGHER, LOOKING, OF_GROWN, READING, TAKING, WALKING
 from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
 from d2s.convert.stores import CHANGING
-from d2s.convert.taking import every, generated, settled, some
+from d2s.convert.taking import every, folded, generated, settled, some
 from d2s.eager.gradients import backward, grad
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import D2SError
@@ -253,10 +253,18 @@ def _sorted(tracer: Tracer, iterable: Any, **kwargs: Any) -> Any:
 
 
 def _sum(tracer: Tracer, iterable: Any, start: Any = 0) -> Any:
+    total = folded(lambda total, item: binary(total, "+", item), iterable, start)
+    if total is not None:
+        return total
     iterable = settled(iterable)
     if is_grown(iterable):
         return asked(iterable, "sum", start)
     return _of_each(summed, opened(iterable), start)
+
+
+def _reduced(tracer: Tracer, function: Any, iterable: Any, *first: Any) -> Any:
+    total = folded(call(function), iterable, first[0]) if first else None
+    return reduced(call, function, settled(iterable), *first) if total is None else total
 
 
 def _greatest(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -380,7 +388,7 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (itertools.count, count_),
     (min, lambda tracer, *args, **kwargs: _greatest(min, *args, **kwargs)),
     (max, lambda tracer, *args, **kwargs: _greatest(max, *args, **kwargs)),
-    (functools.reduce, lambda tracer, function, iterable, *first: reduced(call, function, settled(iterable), *first)),
+    (functools.reduce, _reduced),
     (copy.copy, lambda tracer, value: once(call, value)),
     (copy.deepcopy, lambda tracer, value, memo=None: deeply(call, value, memo)),
     (dataclasses.asdict, lambda tracer, record, **how: as_dict(call, record, **how)),

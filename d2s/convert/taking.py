@@ -56,9 +56,9 @@ def kept(kind: str, iterable: Any, over: Over) -> Any:
 
 
 def of_items(iterable: Any, over: Callable[[Any], Any]) -> Any:
-    """A list, set or dict made of all items."""
-    iterable = settled(iterable)
-    if is_grown(iterable):
+    """A list, set or dict made of all items, one after the other: a generator goes on in between."""
+    iterable = iterable if _inverted(iterable) else settled(iterable)
+    if is_grown(iterable) or _inverted(iterable):
         return _of_each_item(iterable, over)
     several = opened(iterable)
     if capturing() and isinstance(several, OneOf):
@@ -67,23 +67,46 @@ def of_items(iterable: Any, over: Callable[[Any], Any]) -> Any:
 
 
 def _of_each_item(owner: Any, over: Callable[[Any], Any]) -> Any:
-    """The same of a list whose length only a run will tell: a loop of the graph."""
+    """The same of a list whose length only a run will tell: a loop of the graph; or of a generator that is run inside out."""
     tracer, found = capturing(), made(over([]))
-    if tracer is None or not isinstance(found, list):
+    if tracer is None or (is_grown(owner) and not isinstance(found, list)):
         refuse("D2S1003", f"a {type(found).__name__} of the items of a list that a loop makes longer", "make a list of them")
 
     def take_in(item: Any) -> None:
         changing(tracer, found)
-        found.extend(over([item]))
+        (found.extend if isinstance(found, list) else found.update)(over([item]))
 
     for_loop(owner, take_in, None, tuple, lambda values: None, ())
     return found
 
 
+def folded(function: Callable[[Any, Any], Any], iterable: Any, first: Any) -> Any:
+    """What a function makes of all that was and of each item a generator yields; None where there is no such generator."""
+    if not _inverted(iterable):
+        return None
+    total = first
+
+    def set(state: tuple[Any, ...]) -> None:
+        nonlocal total
+        (total,) = state
+
+    def take_in(item: Any) -> None:
+        nonlocal total
+        total = function(total, item)
+
+    for_loop(iterable, take_in, None, lambda: (total,), set, ("total",))
+    return total
+
+
+def _inverted(value: Any) -> bool:
+    """Whether it is a generator that is run inside out."""
+    return capturing() is not None and isinstance(value, Suspended) and value.inverted(False) is not None
+
+
 def settled(value: Any) -> Any:
     """What takes the place of items for a function that wants all of them: those that are kept, in a list."""
     tracer = capturing()
-    if tracer and isinstance(value, Suspended) and value.inverted(False):
+    if _inverted(value):
         return kept("list", value, lambda item: (True, lambda: item, False))
     if not isinstance(value, Kept):
         return value

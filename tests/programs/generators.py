@@ -1,6 +1,7 @@
 """Programs that loop over generators which yield by what a tensor says, and enter managers made of generators."""
 
 import contextlib
+import functools
 
 from effects import A, B, row
 from programs_compare import t
@@ -285,3 +286,25 @@ def in_a_loop_on_a_tensor():
         return x * settings.scale
 
     return f, lambda: settings.scale
+
+
+@row((A,), (B,), captures=1)
+def what_takes_items_goes_on_between_them():
+    """A generator says when each item is taken."""
+    said = []
+
+    def parts(x):
+        for k in range(3):
+            said.append(("yields", k))
+            yield x * k if x.sum() > 0 else x - k
+
+    def noted(x):
+        said.append("taken")
+        return x
+
+    def f(x):
+        doubled = [noted(part) * x for part in parts(x)]
+        folded = functools.reduce(lambda a, b: noted(a) * 0.5 + b, parts(x), x)
+        return doubled, folded, sum(part * x for part in parts(x)), sum(parts(x), x)
+
+    return f, lambda: said
