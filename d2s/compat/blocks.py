@@ -11,6 +11,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from d2s.eager.tensor import Tensor
+from d2s.static.program import declaring
 from d2s.static.recording import Variable
 
 
@@ -19,6 +21,17 @@ class Written:
 
     def __init__(self) -> None:
         self.before: dict[int, tuple[Variable, Any, Any]] = {}
+        self.tensors: dict[int, Tensor] = {}  # of variables that stand for tensors of the program
+
+    def standing_for(self, tensor: Tensor) -> Variable:
+        """The variable that is written where a tensor of the program is."""
+        found: Variable = declaring("assign").root.lift(tensor)
+        self.tensors[id(found)] = tensor
+        return found
+
+    def written(self, variable: Variable) -> Any:
+        """What users know that variable as."""
+        return self.tensors.get(id(variable), variable)
 
     def note(self, variable: Variable) -> None:
         """It is about to be another."""

@@ -1,10 +1,10 @@
 """Decays of the learning rate as 1.x and 2.0 alpha had them: the step that counts is that of the optimizer.
 
 In: numbers. Out: a schedule, which `minimize` takes on by itself, and a run of a declared program. Those of the last part count
-epochs, which the user says.
+epochs, which the user says. What `fluid.layers` declares stands in declared_rates.py.
 
->>> ExponentialDecay(1.0, 2, 0.5)(), exponential_decay(1.0, 2, 0.5)(), StepDecay(0.5, 1).epoch()
-(1.0, 1.0, None)
+>>> ExponentialDecay(1.0, 2, 0.5)(), StepDecay(0.5, 1).epoch()
+(1.0, None)
 """
 
 import math
@@ -150,55 +150,6 @@ def LinearLrWarmup(
 
 DECAYS: list[Any] = [ExponentialDecay, NaturalExpDecay, InverseTimeDecay, PolynomialDecay, PiecewiseDecay, NoamDecay]
 DECAYS += [CosineDecay, LinearLrWarmup]
-
-
-# --- `fluid.layers`: what they return is given to an optimizer ---------------------------------------------------------------
-
-
-def exponential_decay(learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False) -> Decay:
-    """`ExponentialDecay`."""
-    return ExponentialDecay(learning_rate, decay_steps, decay_rate, staircase)
-
-
-def natural_exp_decay(learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False) -> Decay:
-    """`NaturalExpDecay`."""
-    return NaturalExpDecay(learning_rate, decay_steps, decay_rate, staircase)
-
-
-def inverse_time_decay(learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False) -> Decay:
-    """`InverseTimeDecay`."""
-    return InverseTimeDecay(learning_rate, decay_steps, decay_rate, staircase)
-
-
-def polynomial_decay(
-    learning_rate: float, decay_steps: int, end_learning_rate: float = 0.0001, power: float = 1.0, cycle: bool = False
-) -> Decay:
-    """`PolynomialDecay`."""
-    return PolynomialDecay(learning_rate, decay_steps, end_learning_rate, power, cycle)
-
-
-def piecewise_decay(boundaries: Sequence[int], values: Sequence[float]) -> Decay:
-    """`PiecewiseDecay`."""
-    return PiecewiseDecay(boundaries, values)
-
-
-def noam_decay(d_model: float, warmup_steps: float, learning_rate: float = 1.0) -> Decay:
-    """`NoamDecay`."""
-    return NoamDecay(d_model, warmup_steps, learning_rate=learning_rate)
-
-
-def cosine_decay(learning_rate: float, step_each_epoch: int, epochs: int) -> Decay:
-    """`CosineDecay`."""
-    return CosineDecay(learning_rate, step_each_epoch, epochs)
-
-
-def linear_lr_warmup(learning_rate: Any, warmup_steps: int, start_lr: float, end_lr: float) -> Decay:
-    """`LinearLrWarmup`, which begins one step earlier."""
-    return LinearLrWarmup(learning_rate, warmup_steps, start_lr, end_lr, 0)
-
-
-FUNCTIONS: list[Any] = [exponential_decay, natural_exp_decay, inverse_time_decay, polynomial_decay, piecewise_decay]
-FUNCTIONS += [noam_decay, cosine_decay, linear_lr_warmup]
 
 
 # --- by epochs, as 1.8 had them ----------------------------------------------------------------------------------------------

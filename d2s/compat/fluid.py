@@ -12,6 +12,7 @@ from d2s.autodiff.mode import no_grad
 from d2s.autograd import grad
 from d2s.compat import (
     decays,
+    declared_rates,
     dygraph_convolutions,
     dygraph_layers,
     evaluation,
@@ -33,10 +34,11 @@ from d2s.compat import (
 )
 from d2s.compat import fluid_attributes as attributes
 from d2s.compat.evaluation import AnyVariable
-from d2s.compat.fluid_control import While
+from d2s.compat.fluid_control import Switch, While
 from d2s.compat.generation import Generation
 from d2s.compat.old_py_layer import PyLayer
 from d2s.compat.old_values import old, old_layer
+from d2s.compat.static_rnn import StaticRNN
 from d2s.dataset import reader
 from d2s.dataset.batch import batch
 from d2s.eager.tensor import Tensor
@@ -47,7 +49,7 @@ from d2s.static.program import enable_static, in_dynamic_mode
 # By module: the functions of `fluid.layers` that d2s has otherwise, and those it has as they were.
 _FUNCTIONS = {
     old_names: """sums reduce_sum reduce_mean reduce_max reduce_min reduce_prod elementwise_add elementwise_sub elementwise_mul
-        elementwise_div cross_entropy mean concat reshape transpose matmul accuracy softmax scale dropout cast
+        elementwise_div cross_entropy mean concat reshape transpose matmul softmax scale dropout cast
         data""",
     fluid_math: """elementwise_max elementwise_min elementwise_pow elementwise_mod elementwise_floordiv reduce_all reduce_any
         pow leaky_relu relu6 brelu soft_relu swish hard_sigmoid hard_swish hard_shrink softshrink thresholded_relu stanh
@@ -60,12 +62,13 @@ _FUNCTIONS = {
     fluid_creation: """assign increment fill_constant zeros ones zeros_like ones_like fill_constant_batch_size_like
         uniform_random_batch_size_like gaussian_random_batch_size_like create_tensor full_like size equal not_equal
         greater_than greater_equal less_than less_equal logical_and logical_or logical_xor logical_not""",
-    fluid_losses: """mse_loss huber_loss smooth_l1 kldiv_loss rank_loss margin_rank_loss bpr_loss
+    fluid_losses: """accuracy mse_loss huber_loss smooth_l1 kldiv_loss rank_loss margin_rank_loss bpr_loss
         sigmoid_cross_entropy_with_logits cos_sim label_smooth""",
     fluid_learning: """fc embedding conv2d_transpose conv3d layer_norm group_norm instance_norm prelu adaptive_pool2d""",
     functional: """relu sigmoid tanh softplus softsign elu gelu selu square_error_cost softmax_with_cross_entropy log_loss
         dice_loss npair_loss affine_grid pixel_shuffle temporal_shift unfold sequence_mask
         log_softmax mish gather_tree""",
+    old_readers: "py_reader create_py_reader_by_data read_file double_buffer",
     static: "create_parameter create_global_var Print py_func auc",
     static.nn: """conv3d_transpose row_conv spectral_norm bilinear_tensor_product conv2d batch_norm cond while_loop case
         switch_case""",
@@ -109,7 +112,11 @@ def _of_layers() -> dict[str, Any]:
     functions = {name: getattr(place, name) for place, names in _FUNCTIONS.items() for name in names.split()}
     functions |= _held(sys.modules["d2s"], _AS_TODAY) | _OTHERWISE
     found = {f"layers.{name}": old(function) for name, function in functions.items()}
-    found |= {f"layers.{f.__name__}": f for f in decays.FUNCTIONS} | {"layers.While": While}
+    found |= {f"layers.{f.__name__}": f for f in declared_rates.FUNCTIONS} | {
+        "layers.While": While,
+        "layers.Switch": Switch,
+        "layers.StaticRNN": StaticRNN,
+    }
     return found | {f"nets.{name}": function for name, function in _NETS.items()}
 
 
@@ -143,7 +150,7 @@ def _of_training() -> dict[str, Any]:
 
 
 def _of_files() -> dict[str, Any]:
-    found = _held(fluid_programs, "save_params load_params save_persistables load_persistables")
+    found = _held(fluid_programs, "save_vars load_vars save_params load_params save_persistables load_persistables")
     found |= _held(old_names, "save_inference_model load_inference_model")
     found |= _held(reader, "shuffle buffered cache map_readers xmap_readers chain compose firstn") | {"batch": batch}
     found = {f"io.{name}": value for name, value in found.items()}

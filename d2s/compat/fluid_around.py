@@ -18,10 +18,10 @@ import numpy as np
 from d2s import types
 from d2s.capture.users_code import user_line
 from d2s.compat.old_values import BackwardStrategy
+from d2s.compat.runs import EOFException, Executor
 from d2s.errors import ArgumentError, MissingName
 from d2s.nn.activation import activated
 from d2s.nn.layer import Layer
-from d2s.static.executor import Executor
 from d2s.static.program import default_main_program
 from d2s.static.scope import Scope
 
@@ -47,10 +47,6 @@ class ParallelExecutor:
         """A run of the program; what is one number has the shape [1]."""
         given = feed if feed is not None else feed_dict
         return Executor().run(self._program, given, fetch_list, scope=self._scope, return_numpy=return_numpy)
-
-
-class EOFException(Exception):
-    """The end of a reader that is part of a program."""
 
 
 class VarDesc:
@@ -127,6 +123,8 @@ def nothing(*_: Any, **__: Any) -> None:
 
 NAMES: dict[str, Any] = {
     "ParallelExecutor": ParallelExecutor,
+    "Executor": Executor,
+    "executor.Executor": Executor,
     "average.WeightedAverage": WeightedAverage,
     "layer_helper.LayerHelper": LayerHelper,
     "core.BackwardStrategy": BackwardStrategy,

@@ -1,7 +1,7 @@
-"""`fluid.layers.While`: a loop whose body is what is declared in a `with` block.
+"""`fluid.layers.While` and `Switch`: a loop and branches whose bodies are what is declared in `with` blocks.
 
-In: a condition, and what is written in the block - by `assign`, `increment`, `less_than(cond=)` and the like. Out: a loop of
-the program; the variables written are what it leaves.
+In: a condition, and what is written in the block - by `assign`, `increment`, `less_than(cond=)` and the like. Out: a loop or
+branches of the program; the variables written are what these leave.
 
 >>> from d2s.compat.fluid_creation import fill_constant, increment, less_than
 >>> d2s.enable_static()
@@ -24,6 +24,8 @@ from d2s.arguments import expect
 from d2s.capture.users_code import refuse, user_line
 from d2s.compat.blocks import writing
 from d2s.compat.fluid_creation import put
+from d2s.errors import ArgumentError
+from d2s.ops import logic
 from d2s.ops.dispatch import handling
 from d2s.static.control_flow import shaped, truth
 from d2s.static.program import declaring
@@ -50,7 +52,7 @@ class While:
         if not any(variable is self.cond for variable in variables):
             refuse("D2S1002", "the block of a While does not write its condition", "less_than(i, n, cond=cond) at its end")
         for variable, result in zip(variables, _looped(outer, trip, self.cond, pairs), strict=True):
-            put(result, variable)
+            put(result, written.written(variable))
 
 
 def _looped(outer: Recording, trip: Recording, cond: Variable, pairs: Sequence[tuple[Variable, Variable]]) -> Any:
@@ -71,3 +73,75 @@ def _looped(outer: Recording, trip: Recording, cond: Variable, pairs: Sequence[t
             refuse("D2S1002", message, "keep dtype and shape")
     reads, (test, body) = outer.adopt([asking, trip], [[answer], ends])
     return outer.add("while_loop", [*begins, *reads], types, {"test": test, "body": body, "carries": len(begins)})
+
+
+class Switch:
+    """Of several blocks, what the one of the first condition that holds writes.
+
+    >>> from d2s.compat.fluid_creation import fill_constant
+    >>> d2s.enable_static()
+    >>> with d2s.static.program_guard(d2s.static.Program(), d2s.static.Program()):
+    ...     x = d2s.static.data("x", [1])
+    ...     rate = d2s.static.create_global_var([1], 0.0, "float32", True)
+    ...     with Switch() as switch:
+    ...         with switch.case(x < 1.0):
+    ...             _ = fill_constant([1], "float32", 0.5, out=rate)
+    ...         with switch.default():
+    ...             _ = fill_constant([1], "float32", 0.25, out=rate)
+    ...     exe = d2s.static.Executor()
+    ...     ran = exe.run(d2s.static.default_startup_program())
+    ...     runs = [exe.run(feed={"x": np.array([v], "float32")}, fetch_list=[rate]) for v in (0, 2)]
+    >>> d2s.disable_static()
+    >>> [found[0].item() for found in runs]
+    [0.5, 0.25]
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        self._left: Any = None  # whether no case so far has held
+
+    def __enter__(self) -> "Switch":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        """All is declared."""
+
+    @contextlib.contextmanager
+    def case(self, condition: Any) -> Iterator[None]:
+        """What is done where the condition holds, and none before did."""
+        expect("Switch.case", "condition", condition, Variable, "a variable")
+        holds = truth(condition)
+        mine = holds if self._left is None else logic.logical_and(self._left, holds)
+        self._left = logic.logical_not(holds) if self._left is None else logic.logical_and(self._left, logic.logical_not(holds))
+        with _branch(mine):
+            yield
+
+    @contextlib.contextmanager
+    def default(self) -> Iterator[None]:
+        """What is done where no condition holds."""
+        if self._left is None:
+            raise ArgumentError("D2S0004", "Switch.default(): there is no case before it", hint="switch.case(condition) first")
+        with _branch(self._left):
+            yield
+
+
+@contextlib.contextmanager
+def _branch(holds: Variable) -> Iterator[None]:
+    """What is written in the `with` block is so where a condition holds."""
+    outer = declaring("Switch")
+    then, otherwise = outer.region("then"), outer.region("otherwise")
+    outer.where = then.where = otherwise.where = user_line()
+    with writing() as written, handling(then):
+        yield
+    pairs = written.taken_back()
+    with handling(then):
+        ends = [shaped(end, variable) for variable, end in pairs]
+    stay = [variable for variable, _ in pairs]
+    for variable, end in zip(stay, ends, strict=True):
+        if end.value.type != variable.value.type:
+            message = f"'{variable.name}' is {variable.value.type} and becomes {end.value.type} in a case of a Switch"
+            refuse("D2S1002", message, "keep dtype and shape")
+    reads, (first, second) = outer.adopt([then, otherwise], [ends, stay])
+    types = [v.value.type for v in stay]
+    made = outer.add("cond", [outer.resolve(holds), *reads], types, {"then": first, "otherwise": second})
+    for variable, result in zip(stay, made, strict=True):
+        put(result, written.written(variable))

@@ -19,15 +19,20 @@ from d2s.compat.fluid_math import gaussian_random, uniform_random
 from d2s.eager import assign as assigned
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import compare, create, logic, rearrange
-from d2s.static.program import in_dynamic_mode
+from d2s.static.program import declaring, in_dynamic_mode
 from d2s.static.variable import Variable
 
 
 def put(value: Any, out: Any) -> Any:
     """`out`, which is that value from here on; the value itself where there is none."""
+    if isinstance(out, Tensor) and open_blocks and not in_dynamic_mode():
+        put(value, open_blocks[-1].standing_for(out))
+        return out
+    if isinstance(out, Variable) and not isinstance(value, Variable):
+        value = declaring("assign").symbol_of(value)
     if not isinstance(out, Variable) or not isinstance(value, Variable):
         return value if out is None else assigned.assign(value, out)
-    if open_blocks and out.recorder is not value.recorder:
+    if open_blocks and out.recorder is not declaring("assign"):
         open_blocks[-1].note(out)
         out.recorder = value.recorder
     if out.recorder is not value.recorder:
@@ -126,8 +131,8 @@ def gaussian_random_batch_size_like(
 
 
 def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False) -> Any:
-    """A tensor to write into."""
-    return to_tensor([0], dtype)
+    """A tensor to write into; of a program, a variable of any shape."""
+    return to_tensor([0], dtype) if persistable or in_dynamic_mode() else create.zeros([1], dtype)
 
 
 def full_like(

@@ -1,4 +1,4 @@
-"""Losses of `fluid.layers`: sample by sample, but where their names say `mean`.
+"""Losses of `fluid.layers`, sample by sample, but where their names say `mean`; and the accuracy.
 
 In: the arguments of then, with the names and defaults of then. Out: what d2s's functions give for them.
 
@@ -8,8 +8,21 @@ In: the arguments of then, with the names and defaults of then. Out: what d2s's 
 
 from typing import Any
 
+from d2s import metric
+from d2s.compat.fluid_creation import put
 from d2s.nn import functional
-from d2s.ops import along_axis, compare, exponential, extremes, math, reduce, shape
+from d2s.ops import along_axis, compare, exponential, extremes, math, rearrange, reduce, rounding, shape
+
+
+def accuracy(input: Any, label: Any, k: int = 1, correct: Any = None, total: Any = None) -> Any:
+    """The share of rows whose label is among the k greatest; how many they are, and how many rows, where that is asked for."""
+    found = metric.accuracy(input, label, k)
+    rows = shape.reshape(rearrange.shape(input)[:1], [1])
+    if correct is not None:
+        put(compare.cast(rounding.round(shape.reshape(found, [1]) * compare.cast(rows, "float32")), correct.dtype), correct)
+    if total is not None:
+        put(compare.cast(rows, total.dtype), total)
+    return found
 
 
 def mse_loss(input: Any, label: Any) -> Any:

@@ -11,7 +11,7 @@ format of then, or one file for all.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -121,10 +121,21 @@ class CompositeMetric:
 # --- the values of a program in a folder -------------------------------------------------------------------------------------
 
 
-def _kept(main_program: Any, learnt: bool) -> dict[str, Tensor]:
+Asked = Callable[[Any], Any] | None  # of a variable: whether it is meant
+
+
+def _kept(main_program: Any, meant: Asked, variables: Any = None) -> dict[str, Tensor]:
+    """The tensors of a program that are meant, by name: those of a list, which may be names, or those of which it holds."""
     program = main_program or static.default_main_program()
-    found = program.state_dict("param" if learnt else "all")
-    return {name: t for name, t in found.items() if isinstance(t, Tensor) and (isinstance(t, Parameter) or not learnt)}
+    found = {name: t for name, t in program.state_dict().items() if isinstance(t, Tensor)}
+    if variables is not None:
+        names = [one if isinstance(one, str) else one.name for one in variables]
+        return {name: found[name] for name in names if name in found}
+    return {name: t for name, t in found.items() if meant is None or meant(t)}
+
+
+def _learns(variable: Any) -> bool:
+    return isinstance(variable, Parameter)
 
 
 def _write(kept: dict[str, Tensor], dirname: str, filename: str | None) -> None:
@@ -146,21 +157,45 @@ def _read(kept: dict[str, Tensor], dirname: str, filename: str | None, main_prog
     (main_program or static.default_main_program()).set_state_dict(arrays)
 
 
+def save_vars(
+    executor: Any,
+    dirname: str,
+    main_program: Any = None,
+    vars: Any = None,
+    predicate: Asked = None,
+    filename: str | None = None,
+) -> None:
+    """Writes what of a program is listed, or what of it a function says."""
+    _write(_kept(main_program, predicate, vars), dirname, filename)
+
+
+def load_vars(
+    executor: Any,
+    dirname: str,
+    main_program: Any = None,
+    vars: Any = None,
+    predicate: Asked = None,
+    filename: str | None = None,
+) -> None:
+    """Reads what `save_vars` wrote."""
+    _read(_kept(main_program, predicate, vars), dirname, filename, main_program)
+
+
 def save_params(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
     """Writes what a program learns."""
-    _write(_kept(main_program, True), dirname, filename)
+    _write(_kept(main_program, _learns), dirname, filename)
 
 
 def load_params(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
     """Reads what `save_params` wrote."""
-    _read(_kept(main_program, True), dirname, filename, main_program)
+    _read(_kept(main_program, _learns), dirname, filename, main_program)
 
 
 def save_persistables(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
     """Writes what a program learns and keeps, moments of optimizers among it."""
-    _write(_kept(main_program, False), dirname, filename)
+    _write(_kept(main_program, None), dirname, filename)
 
 
 def load_persistables(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
     """Reads what `save_persistables` wrote."""
-    _read(_kept(main_program, False), dirname, filename, main_program)
+    _read(_kept(main_program, None), dirname, filename, main_program)

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from d2s import metric, static, unique_name
+from d2s import static, unique_name
 from d2s.autodiff.mode import mode
 from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor, to_tensor
@@ -96,11 +96,6 @@ def matmul(
     """The product of matrices."""
     found = linalg.matmul(x, y, transpose_x, transpose_y)
     return found if alpha == 1.0 else found * alpha
-
-
-def accuracy(input: Any, label: Any, k: int = 1, correct: Any = None, total: Any = None) -> Any:
-    """The share of rows whose label is among the k greatest."""
-    return metric.accuracy(input, label, k)
 
 
 def softmax(input: Any, use_cudnn: bool = False, name: str | None = None, axis: int = -1) -> Any:

@@ -17,10 +17,12 @@ from typing import Any
 from d2s import checkpoint, optimizer
 from d2s.compat import old_rules as rules
 from d2s.compat.decays import Decay
+from d2s.compat.declared_rates import DeclaredRate, rate_of
 from d2s.compat.old_values import learnt
 from d2s.eager.tensor import to_tensor
 from d2s.errors import ArgumentError
 from d2s.nn.parameter import Parameter
+from d2s.ops import create
 from d2s.optimizer.optimizer import Optimizer
 from d2s.static.program import default_main_program
 from d2s.static.variable import Variable
@@ -34,6 +36,7 @@ class _Old:
     """What an optimizer of then does otherwise: without parameters it trains all that the loss reached."""
 
     _order: tuple[str, ...]  # of the arguments
+    _learning_rate: Any
     _used: float | None = None  # the rate of the latest step
     _declared = False
 
@@ -41,6 +44,7 @@ class _Old:
         if len(args) > len(self._order):
             raise TypeError(f"{type(self).__name__}() takes {len(self._order)} arguments, and {len(args)} were given")
         given = dict(zip(self._order, args, strict=False)) | kwargs
+        given["learning_rate"] = rate_of(given.get("learning_rate"))
         parameters, decay = given.pop("parameter_list", None), given.pop("regularization", None)
         given |= {"parameters": list(parameters or [])} | ({} if decay is None else {"weight_decay": decay})
         super().__init__(**given)
@@ -50,6 +54,8 @@ class _Old:
         self, loss: Any, startup_program: Any = None, parameter_list: Any = None, no_grad_set: Any = None, grad_clip: Any = None
     ) -> Any:
         self._declared = isinstance(loss, Variable)
+        if isinstance(self._learning_rate, DeclaredRate):
+            self._learning_rate.declare(loss)
         self._limit(grad_clip or (default_main_program().notes.get("gradient_clip") if self._declared else None))
         if self._all and not self._declared:
             self._find()
@@ -65,7 +71,7 @@ class _Old:
                 group.clip = clip
 
     def _stepped(self) -> None:
-        rate = self._learning_rate  # type: ignore[attr-defined]
+        rate = self._learning_rate
         self._used = self.get_lr()  # type: ignore[attr-defined]
         if isinstance(rate, Decay):
             rate.step()
@@ -74,6 +80,11 @@ class _Old:
         super()._raise_powers(slot, group)  # type: ignore[misc]
         if self._declared and slot is self._groups[0].slots[0]:
             self._stepped()
+
+    def _global_learning_rate(self, program: Any = None) -> Any:
+        """The learning rate as a variable, which a run may be asked for."""
+        rate = self._learning_rate
+        return rate.rate if isinstance(rate, DeclaredRate) else create.full([1], float(self.get_lr()), "float32")  # type: ignore[attr-defined]
 
     def current_step_lr(self) -> float:
         """The learning rate of the latest step, or of the first."""
@@ -92,13 +103,13 @@ class _Old:
     def state_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = super().state_dict()  # type: ignore[misc]
         found.pop("LR_Scheduler", None)
-        rate = self._learning_rate  # type: ignore[attr-defined]
+        rate = self._learning_rate
         if isinstance(rate, Decay):
             found["global_step"] = to_tensor([rate.count], "int64")
         return OptimizerState(found)
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        rate = self._learning_rate  # type: ignore[attr-defined]
+        rate = self._learning_rate
         if "global_step" in state_dict and isinstance(rate, Decay):
             rate.count = int(to_tensor(state_dict["global_step"]).item())
         super().set_state_dict({k: v for k, v in state_dict.items() if k != "global_step"})  # type: ignore[misc]

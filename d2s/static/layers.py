@@ -25,6 +25,7 @@ from d2s.nn.activation import activated
 from d2s.nn.initializer import Constant, Initializer, Normal, begin
 from d2s.nn.layer import Layer
 from d2s.nn.norm import batch_norm as normalised
+from d2s.nn.parameter import ParamAttr
 from d2s.ops.shape import reshape
 from d2s.ops.shapes import tensor_type
 from d2s.static.program import declaring
@@ -160,12 +161,11 @@ def batch_norm(
     shape = [known("batch_norm", [channels_of("batch_norm", input, data_layout)])]
     scale = layer.create_parameter(shape, param_attr, default_initializer=Constant(1.0))
     bias = layer.create_parameter(shape, bias_attr, is_bias=True)
-    mean = create_global_var(
-        shape, 0.0, "float32", True, name=moving_mean_name or unique_name.generate(f"{layer.full_name()}.w")
+    running = (
+        ParamAttr(moving_mean_name, Constant(0.0), trainable=False),
+        ParamAttr(moving_variance_name, Constant(1.0), trainable=False),
     )
-    variance = create_global_var(
-        shape, 1.0, "float32", True, name=moving_variance_name or unique_name.generate(f"{layer.full_name()}.w")
-    )
+    mean, variance = (layer.create_parameter(shape, attr) for attr in running)
     layout = data_layout if len(input.shape) != 2 else "NC"
     fixed = use_global_stats or None
     found = normalised(input, mean, variance, scale, bias, not is_test, momentum, epsilon, layout, fixed)

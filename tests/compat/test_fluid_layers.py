@@ -185,7 +185,7 @@ def test_names_that_mean_something_else_today_are_not_taken_for_today_s():
     with compat.installed("1.x"):
         import paddle.fluid as fluid
 
-        for name in ("einsum", "unique", "bincount", "moveaxis", "StaticRNN"):
+        for name in ("einsum", "unique", "bincount", "moveaxis", "DynamicRNN"):
             with pytest.raises(d2s.errors.MissingName):
                 getattr(fluid.layers, name)
 
@@ -330,3 +330,82 @@ def test_a_leaf_that_wants_gradients_is_incremented():
         with fluid.dygraph.guard():
             x = fluid.dygraph.to_variable(np.ones(1, "float32"))
             assert fluid.layers.increment(x) is x and x.numpy() == 2.0 and not x.stop_gradient
+
+
+@pytest.fixture
+def declared():
+    """`paddle.fluid` of 1.x, and an executor."""
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        with fluid.unique_name.guard():
+            yield fluid, fluid.Executor(fluid.CPUPlace())
+
+
+def test_moving_averages_are_parameters_that_do_not_learn_and_are_kept(declared, tmp_path):
+    fluid, exe = declared
+    fluid.layers.batch_norm(fluid.layers.fc(fluid.data("x", [None, 2]), 3), name="bn", moving_mean_name="mean")
+    exe.run(fluid.default_startup_program())
+    known = {p.name: p.trainable for p in fluid.default_main_program().global_block().all_parameters()}
+    assert known == {"fc_0.w_0": True, "fc_0.b_0": True, "bn.w_0": True, "bn.b_0": True, "mean": False, "bn.w_1": False}
+    fluid.io.save_params(exe, str(tmp_path / "all"))
+    assert sorted(p.name for p in (tmp_path / "all").iterdir()) == sorted(known)
+    fluid.io.save_vars(exe, str(tmp_path / "some"), predicate=lambda v: v.name.startswith("bn"))
+    held = fluid.global_scope().find_var("bn.w_1").get_tensor()
+    held.set(np.full(3, 7.0, "float32"), fluid.CPUPlace())
+    fluid.io.load_vars(exe, str(tmp_path / "some"), vars=["bn.w_1"])
+    assert len(list((tmp_path / "some").iterdir())) == 3 and np.array(held).tolist() == [1.0] * 3
+
+
+def test_accuracy_tells_how_many_were_right_of_how_many(declared):
+    fluid, exe = declared
+    scores, label = fluid.data("s", [None, 3]), fluid.data("l", [None, 1], "int64")
+    correct, total = fluid.layers.create_tensor("int64"), fluid.layers.create_tensor("int64")
+    share = fluid.layers.accuracy(scores, label, correct=correct, total=total)
+    feed = {"s": np.eye(3, dtype="float32"), "l": np.array([[0], [1], [0]])}
+    found = exe.run(feed=feed, fetch_list=[share, correct, total])
+    assert [v.tolist() for v in found] == [[np.float32(2 / 3)], [2], [3]]
+
+
+def test_steps_of_sequences_are_declared_once_and_learn(declared):
+    fluid, exe = declared
+    x = fluid.data("x", [3, None, 2])
+    rnn = fluid.layers.StaticRNN()
+    with rnn.step():
+        now, before = rnn.step_input(x), rnn.memory(shape=[-1, 1], batch_ref=x)
+        after = fluid.layers.fc([now, before], 1, bias_attr=False, param_attr=fluid.initializer.Constant(0.5))
+        rnn.update_memory(before, after)
+        rnn.output(after, now)
+    states, seen = rnn()
+    assert list(states.shape) == [3, -1, 1]
+    fluid.optimizer.SGD(1.0).minimize(fluid.layers.reduce_mean(states))
+    exe.run(fluid.default_startup_program())
+    given = np.arange(12, dtype="float32").reshape(3, 2, 2)
+    found, back, *_ = exe.run(feed={"x": given}, fetch_list=[states, seen])
+    wanted, state = [], np.zeros((2, 1), "float32")
+    for part in given:
+        state = (part.sum(1, keepdims=True) + state) * 0.5
+        wanted.append(state)
+    assert np.array_equal(found, np.stack(wanted)) and np.array_equal(back, given)
+    moved = np.array(fluid.global_scope().find_var("fc_0.w_1").get_tensor()).item()  # of what was remembered
+    slopes = [wanted[0] * 0.0, wanted[0], wanted[1] + wanted[0] * 0.5]
+    assert moved == pytest.approx(0.5 - np.mean(slopes))
+    with pytest.raises(d2s.errors.D2SError, match="its steps are not known"), rnn.step():
+        rnn.step_input(fluid.data("open", [None, 2]))
+
+
+def test_what_a_loop_and_a_switch_write_into_a_global_variable_stays(declared):
+    fluid, exe = declared
+    layers = fluid.layers
+    i, end = layers.fill_constant([1], "int64", 0), layers.fill_constant([1], "int64", 3)
+    total = layers.create_global_var([1], 1.0, "float32", persistable=True, name="total")
+    go_on = layers.less_than(i, end)
+    with layers.While(go_on).block():
+        layers.assign(total * 2.0, total)
+        layers.less_than(layers.increment(i), end, cond=go_on)
+    exe.run(fluid.default_startup_program())
+    assert [exe.run(fetch_list=[total])[0].item() for _ in range(2)] == [8.0, 64.0]
+    with pytest.raises(d2s.errors.ArgumentError, match="no case before it"), layers.Switch() as switch, switch.default():
+        pass
+    with pytest.raises(d2s.errors.D2SError, match="in a case of a Switch"), layers.Switch() as switch, switch.case(go_on):
+        layers.assign(layers.zeros([2], "float32"), total)

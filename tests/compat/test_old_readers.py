@@ -79,3 +79,32 @@ def test_opinions(tmp_path, monkeypatch):
     assert words == {b"good": 0, "<unk>": 1}
     assert list(old_datasets.NAMES["imdb.train"](words)()) == [([0, 0], 0), ([1, 1], 1)]
     assert list(old_datasets.NAMES["imdb.test"](words)()) == []
+
+
+def test_readers_that_are_part_of_a_program_feed_its_runs_until_they_end():
+    with compat.installed("1.x"):
+        import paddle
+        import paddle.fluid as fluid
+
+        reader = fluid.layers.py_reader(capacity=2, shapes=[(-1, 1), (-1, 1)], dtypes=["float32", "int64"])
+        x, label = fluid.layers.read_file(reader)
+        total = fluid.layers.reduce_sum(x) + fluid.layers.cast(fluid.layers.reduce_sum(label), "float32")
+        tested = fluid.default_main_program().clone(for_test=True)
+        reader.decorate_paddle_reader(paddle.batch(lambda: (([float(n)], n) for n in range(5)), 2))
+        exe = fluid.Executor(fluid.CPUPlace())
+        with pytest.raises(d2s.errors.ArgumentError, match="is not started"):
+            exe.run(fetch_list=[total])
+        for program in (None, tested, fluid.CompiledProgram(fluid.default_main_program())):
+            found = []
+            reader.start()
+            with pytest.raises(fluid.core.EOFException):
+                while True:
+                    found.append(exe.run(program, fetch_list=[total])[0].item())
+            reader.reset()
+            assert found == [2.0, 10.0, 8.0]
+        with fluid.program_guard(fluid.Program()):
+            variables = [fluid.data("a", [None, 1]), fluid.data("b", [None, 1], "int64")]
+            loader = fluid.io.DataLoader.from_generator(variables, capacity=2, iterable=False)
+            loader.set_sample_generator(lambda: (([float(n)], n) for n in range(5)), batch_size=2)
+            loader.start()
+            assert [exe.run(fetch_list=[variables[0]])[0].ravel().tolist() for _ in range(2)] == [[0.0, 1.0], [2.0, 3.0]]
