@@ -22,6 +22,7 @@ from d2s.codegen.vector_ir import I32, I64, WIDE, Emit, Float, loop, turned, wor
 
 _MANY = WIDE or platform.machine() == "aarch64"  # 32 vector registers, not 16
 VECTORS = 4 if _MANY else 2
+HIGH = 9 if _MANY else 6  # rows of a tile of one vector or two
 SPREAD = plane_tiles.SPREAD
 
 
@@ -217,6 +218,7 @@ def library(short: str) -> dict[str, Any]:
         "LANES": of.lanes,
         "WIDTH": VECTORS * of.lanes,
         "VECTORS": VECTORS,
+        "HIGH": HIGH,
         "SIZE": of.bytes,
         "SPREAD": SPREAD,
         "ITEMS": plane_tiles.ITEMS,
@@ -232,6 +234,7 @@ def library(short: str) -> dict[str, Any]:
     }
     wide = {"": VECTORS, "x1": 1, "x2": 2}
     emits |= {f"tile{rows}{name}": (11, _tile(of, rows, v)) for rows in (6, 4, 2) for name, v in wide.items()}
+    emits |= {f"high{name}": (11, _tile(of, HIGH, v)) for name, v in wide.items() if name}
     emits |= {"odd": (3, _odd(of))}
     emits |= {"line": (11, _tile(of, 1, 2 * VECTORS))}
     emits |= winograd.emits(of) | plane_tiles.emits(of) | pool_tiles.emits(of)

@@ -321,11 +321,13 @@ free_memory(memory)
 """
 
 
-def tile_met(name: str, vectors: str = "") -> str:
-    """A native function: the next rows of a product, up to 6 of them, by as many vectors as its tiles have."""
+_WAYS = (("if rows > 4", "tile6"), ("elif rows > 2", "tile4"), ("else", "tile2"))
+
+
+def tile_met(name: str, vectors: str = "", ways: tuple[tuple[str, str], ...] = _WAYS) -> str:
+    """A native function: the next rows of a product, as many as a tile has, by as many vectors as its tiles have."""
     given = "count, table, a, a_rows, b, b_vectors, c, c_rows, c_vectors, begun, addends"
-    ways = (("if rows > 4", 6), ("elif rows > 2", 4), ("else", 2))
-    lines = "".join(f"    {way}:\n        tile{rows}{vectors}({given})\n" for way, rows in ways)
+    lines = "".join(f"    {way}:\n        {tile}{vectors}({given})\n" for way, tile in ways)
     return f"@native\ndef {name}(rows, {given}):\n{lines}\n\n"
 
 

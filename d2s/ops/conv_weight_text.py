@@ -18,10 +18,17 @@ _PLACES = "1024"  # of g that are summed before the next rows of a tile come
 
 _TOGETHER = '''\
 @native
+def channels_met(groups, channels):
+    """WIDTH, or about half of all where that makes two pieces of one: each then turns its own part of the panel only."""
+    vectors = (channels + LANES - 1) // LANES
+    return (vectors + 1) // 2 * LANES if groups == 1 and vectors <= VECTORS else WIDTH
+
+
+@native
 def rows_together(rows, groups, channels):
     """All, or so few that there are some pieces of work."""
-    cuts = 1
-    wide = groups * ((channels + WIDTH - 1) // WIDTH)
+    cuts, across = 1, channels_met(groups, channels)
+    wide = groups * ((channels + across - 1) // across)
     while (wide * cuts < 4 and rows > 96 * cuts) or wide * cuts == 1:
         cuts += 1
     return (rows + cuts - 1) // cuts
@@ -29,8 +36,8 @@ def rows_together(rows, groups, channels):
 
 @native
 def weight_pieces(groups, rows, channels):
-    each = rows_together(rows, groups, channels)
-    return groups * ((channels + WIDTH - 1) // WIDTH) * ((rows + each - 1) // each) if each > 0 else 0
+    each, across = rows_together(rows, groups, channels), channels_met(groups, channels)
+    return groups * ((channels + across - 1) // across) * ((rows + each - 1) // each) if each > 0 else 0
 
 
 @native
@@ -47,14 +54,16 @@ def columns_met(rows, count, table, a, a_rows, b, c, c_rows, flat, vectors, begu
     """All rows of a against a panel of so many vectors."""
     i = 0
     while i < rows:
-        to_rows = c_rows + i * 8
+        left, to_rows = rows - i, c_rows + i * 8
         if vectors > 2:
-            met_by_all(rows - i, count, table, a, a_rows + i * 8, b, flat, c, to_rows, flat, begun, 0)
-        elif vectors == 2:
-            met_by_2(rows - i, count, table, a, a_rows + i * 8, b, flat, c, to_rows, flat, begun, 0)
+            met_by_all(left, count, table, a, a_rows + i * 8, b, flat, c, to_rows, flat, begun, 0)
+            i += 6 if left > 4 else 4 if left > 2 else 2
         else:
-            met_by_1(rows - i, count, table, a, a_rows + i * 8, b, flat, c, to_rows, flat, begun, 0)
-        i += 6 if rows - i > 4 else 4 if rows - i > 2 else 2
+            if vectors == 2:
+                met_by_2(left, count, table, a, a_rows + i * 8, b, flat, c, to_rows, flat, begun, 0)
+            else:
+                met_by_1(left, count, table, a, a_rows + i * 8, b, flat, c, to_rows, flat, begun, 0)
+            i += HIGH if left > 6 else 6 if left > 4 else 4 if left > 2 else 2
 
 
 '''
@@ -63,14 +72,15 @@ _SIZES = """\
 taps = k_d * k_h * k_w
 all_rows, in_image, in_result = S * taps, i_d * i_h * i_w, o_d * o_h * o_w
 each = rows_together(all_rows, G, D)
-cuts, o_cuts = (all_rows + each - 1) // each, (D + WIDTH - 1) // WIDTH
+across = channels_met(G, D)
+cuts, o_cuts = (all_rows + each - 1) // each, (D + across - 1) // across
 together = min_of(N, PLACES // in_result) if in_result > 0 and in_result < PLACES else 1
 """
 
 _PLAIN = """\
 for piece in range(lo, hi):
-    o_0, row_0, group = piece % o_cuts * WIDTH, piece // o_cuts % cuts * each, piece // o_cuts // cuts
-    for c in range(o_0, min_of(o_0 + WIDTH, D)):
+    o_0, row_0, group = piece % o_cuts * across, piece // o_cuts % cuts * each, piece // o_cuts // cuts
+    for c in range(o_0, min_of(o_0 + across, D)):
         for i in range(row_0, min_of(row_0 + each, all_rows)):
             total, s, k = T(0), i // taps, i % taps
             for m in range(N):
@@ -91,15 +101,15 @@ lies = least_d == 0 and least_h == 0 and least_w == 0 and l_d <= i_d and l_h <= 
 lies = lies and step_d == 1 and step_h == 1 and step_w == 1 and remainders == 1
 padded = l_d * l_h * padded_row
 channels = min_of(S, each // taps + 2)
-words = 2 * PLACES + 2 * (each + 6) + 64
+words = 2 * PLACES + 2 * (each + HIGH) + 64
 memory = new_memory(words * 8 + SIZE * ((PLACES + each + 8) * WIDTH + together * channels * padded + 64 + 4 * WIDTH))
 if memory == 0:
     weights_summed_plainly(lo, hi, ALL)
     return
 table_at = memory
 a_rows_at = table_at + 16 * PLACES
-c_rows_at = a_rows_at + 8 * (each + 6)
-flat_at = c_rows_at + 8 * (each + 6)
+c_rows_at = a_rows_at + 8 * (each + HIGH)
+flat_at = c_rows_at + 8 * (each + HIGH)
 panel_at = (flat_at + 64 + 63) // 64 * 64
 sums_at = panel_at + SIZE * PLACES * WIDTH
 image_at = sums_at + SIZE * (each + 6) * WIDTH
@@ -113,10 +123,10 @@ if not lies:
 part = row // remainders
 listed = -1
 for piece in range(lo, hi):
-    o_0, row_0, group = piece % o_cuts * WIDTH, piece // o_cuts % cuts * each, piece // o_cuts // cuts
-    rows, width = min_of(each, all_rows - row_0), min_of(WIDTH, D - o_0)
+    o_0, row_0, group = piece % o_cuts * across, piece // o_cuts % cuts * each, piece // o_cuts // cuts
+    rows, width = min_of(each, all_rows - row_0), min_of(across, D - o_0)
     s_0, s_1 = row_0 // taps, (row_0 + rows - 1) // taps + 1
-    for i in range(rows + 5):
+    for i in range(rows + HIGH - 1):
         at = min_of(i, rows - 1)
         k = (row_0 + at) % taps
         e_d, e_h, e_w = k // k_w // k_h * t_d, k // k_w % k_h * t_h, k % k_w * t_w
@@ -169,7 +179,8 @@ for piece in range(lo, hi):
 free_memory(memory)
 """
 
-_TILES = "".join(tile_met(*names) for names in (("met_by_all",), ("met_by_2", "x2"), ("met_by_1", "x1")))
+_NARROW = (("if rows > 6", "high"), ("elif rows > 4", "tile6"), ("elif rows > 2", "tile4"), ("else", "tile2"))
+_TILES = tile_met("met_by_all") + tile_met("met_by_2", "x2", _NARROW) + tile_met("met_by_1", "x1", _NARROW)
 ABOVE = (
     COPIED + _TILES + _TOGETHER + functions("weights_summed", "source, cotangent, result, transposed", _SIZES, _BODY, _PLAIN)
 ).replace("PLACES", _PLACES)

@@ -6,7 +6,7 @@ what they add stays in a buffer. Where a filter's gradient is not finite, a piec
 
 In: extents and attributes of a convolution. Out: whether it is done so; the functions, their call, how work is shared.
 
->>> fits("f32", (3, 3), (1, 1), (1, 1), (64, 128)), fits("f32", (3, 3), (1, 1), (1, 1), (64, 64))
+>>> fits("f32", (3, 3), (1, 1), (1, 1), (64, 64)), fits("f32", (3, 3), (1, 1), (1, 1), (64, 32))
 (True, False)
 """
 
@@ -14,17 +14,18 @@ from d2s.ops import conv_text, conv_weight_text, conv_winograd_text
 from d2s.ops.conv_source_text import LOOKED
 from d2s.types import Shape
 
-_LEAST = 128  # channels of the result: of fewer there are not pieces enough
+_LEAST = 64  # channels of the result: of fewer there are not pieces enough
 
 _TOGETHER = '''\
 @native
-def filters_together(channels):
-    return 64 if channels <= 128 else 128
+def filters_together(groups, channels):
+    """As many as there are two pieces of, at least, and no fewer than are met at a time where they are done again."""
+    return 32 if groups == 1 and channels <= 64 else 64 if channels <= 128 else 128
 
 
 @native
 def tiled_weight_pieces(n, groups, rows, channels, o_h, o_w):
-    each = filters_together(channels)
+    each = filters_together(groups, channels)
     return groups * ((channels + each - 1) // each) if has_tiles(n, o_h, o_w) else weight_pieces(groups, rows, channels)
 
 
@@ -110,11 +111,11 @@ def filter_found(source, cotangent, to, tiles, rows, columns, image, g_image, i_
 _SIZES = """\
 rows_of, columns_of = (o_h + 1) // 2, (o_w + 1) // 2
 tiles, blocks = N * rows_of * columns_of, blocks_of(N, o_h, o_w)
-each = filters_together(D)
+each = filters_together(G, D)
 parts = (D + each - 1) // each
 image, g_image = G * S * i_h * i_w, G * D * o_h * o_w
-o_cuts, rows_each = (D + WIDTH - 1) // WIDTH, rows_together(S * 9, G, D)
-row_cuts = (S * 9 + rows_each - 1) // rows_each
+across, rows_each = channels_met(G, D), rows_together(S * 9, G, D)
+o_cuts, row_cuts = (D + across - 1) // across, (S * 9 + rows_each - 1) // rows_each
 """
 
 _PIECE = """\
@@ -127,7 +128,7 @@ to = result + SIZE * (group * D + d_0) * S * 9
 
 _AGAIN = """\
 if SPOILED:
-    for o in range(d_0 // WIDTH, (d_0 + width + WIDTH - 1) // WIDTH):
+    for o in range(d_0 // across, (d_0 + width + across - 1) // across):
         for cut in range(row_cuts):
             at = (group * row_cuts + cut) * o_cuts + o
             weights_summedPLAINLY(at, at + 1, ALL)
@@ -138,15 +139,15 @@ if not has_tiles(N, o_h, o_w):
     weights_summed(lo, hi, ALL)
     return
 a_pitch, pitch, z_pitch, c_pitch = (S + 1) * TILES, (each + 1) * TILES, TILES * each + 16, S * each + 16
-ints = 2 * TILES + 2 * (S + 6) + 8 * (TILES + 4)
+ints = 2 * TILES + 2 * (S + HIGH) + 8 * (TILES + 4)
 memory = new_memory(8 * ints + SIZE * (16 * (a_pitch + pitch + z_pitch + c_pitch) + 2 * TILES))
 if memory == 0:
     filters_tiled_plainly(lo, hi, ALL)
     return
 table_at = memory
 a_rows_at = table_at + 16 * TILES
-c_rows_at = a_rows_at + 8 * (S + 6)
-flat_at = c_rows_at + 8 * (S + 6)
+c_rows_at = a_rows_at + 8 * (S + HIGH)
+flat_at = c_rows_at + 8 * (S + HIGH)
 odd_at = flat_at + 64
 runs_at = odd_at + 64
 windows = (runs_at + 64 * TILES + 63) // 64 * 64
@@ -156,7 +157,7 @@ sums = turned_at + SIZE * 16 * z_pitch
 seen = sums + SIZE * 16 * c_pitch
 for k in range(TILES):
     i64(table_at)[2 * k], i64(table_at)[2 * k + 1] = k, k * each
-for i in range(S + 5):
+for i in range(S + HIGH - 1):
     i64(a_rows_at)[i], i64(c_rows_at)[i] = min_of(i, S - 1) * TILES, min_of(i, S - 1) * each
 for v in range(VECTORS):
     i64(flat_at)[v] = v * LANES
