@@ -39,6 +39,13 @@ class Float:
     def store(self, builder: Any, value: Any, address: Any) -> None:
         builder.store(value, builder.inttoptr(address, self.vector.as_pointer()), align=self.bytes)
 
+    def ask(self, builder: Any, address: Any) -> None:
+        """The line of the cache at an address is read soon; nothing happens where there is no such memory."""
+        place = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [place, I32, I32, I32])
+        found = builder.module.globals.get("llvm.prefetch.p0") or ir.Function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(found, [builder.inttoptr(address, place), I32(0), I32(3), I32(1)])
+
     def everywhere(self, builder: Any, address: Any) -> Any:
         """The number at an address in all lanes."""
         return self.spread(builder, builder.load(builder.inttoptr(address, self.scalar.as_pointer())))

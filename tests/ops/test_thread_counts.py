@@ -116,6 +116,7 @@ CASES = {
     "cumprod": matrix(lambda x: d2s.cumprod(x * 0.1 + 1.0, 1)),
     "cummax": matrix(lambda x: d2s.cummax(x, 1)[0] + d2s.cummin(x, 1)[0]),
     "logcumsumexp": matrix(lambda x: d2s.logcumsumexp(x, 1)),
+    "linear scan": matrix(lambda x: OPS["linear_scan"](x * 0.5, x, 1)),
     "sort": matrix(lambda x: d2s.sort(x, 1)),
     "mode": matrix(lambda x: d2s.mode(d2s.round(x), 1)[0] * 1.0),
     "searchsorted": matrix(lambda x: d2s.searchsorted(d2s.arange(0.0, 100.0), x)),
