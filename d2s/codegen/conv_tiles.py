@@ -103,6 +103,55 @@ def _block(of: Float, step: int) -> Emit:
     return emit
 
 
+def _parted(of: Float) -> Emit:
+    """parted(to, apart, to_pitch, source, pitch, rows, begin, end, count): of pairs of each of some rows the first ones, at most
+    LANES, and the second ones so far apart from them. Numbers outside of begin ... end - 1 are 0, and not read.
+    """
+    sides = [ir.Constant(ir.VectorType(I32, of.lanes), list(range(k, 2 * of.lanes, 2))) for k in (0, 1)]
+
+    def emit(builder: Any, args: Any) -> None:
+        to, apart, to_pitch, source, pitch, rows, begin, end, count = args
+        parts = [I64(k * of.lanes) for k in (0, 1)]
+        masks = [of.between(builder, builder.sub(begin, k), builder.sub(end, k)) for k in parts]
+        written = of.between(builder, I64(0), count)
+
+        def copy(k: Any) -> None:
+            at = of.at(builder, source, builder.mul(k, pitch))
+            read = [of.masked_load(builder, of.at(builder, at, p), m) for p, m in zip(parts, masks, strict=True)]
+            line = of.at(builder, to, builder.mul(k, to_pitch))
+            for side, place in zip(sides, (line, of.at(builder, line, apart)), strict=True):
+                of.masked_store(builder, builder.shuffle_vector(*read, side), place, written)
+
+        loop(builder, rows, copy)
+
+    return emit
+
+
+def _spaced(of: Float) -> Emit:
+    """spaced(to, to_pitch, source, pitch, rows, count): the first count of LANES numbers of some rows to every other place."""
+    zipped = [[k // 2 + part * of.lanes // 2 + k % 2 * of.lanes for k in range(of.lanes)] for part in (0, 1)]
+    masks = [ir.Constant(ir.VectorType(I32, of.lanes), z) for z in zipped]
+    every_other = ir.Constant(of.mask, [1 - k % 2 for k in range(of.lanes)])
+
+    def emit(builder: Any, args: Any) -> None:
+        to, to_pitch, source, pitch, rows, count = args
+        there = of.between(builder, I64(0), count)
+        end = builder.mul(count, I64(2))
+        ends = [of.between(builder, I64(0), builder.sub(end, I64(part * of.lanes))) for part in (0, 1)]
+        written = [builder.and_(m, every_other) for m in ends]
+
+        def copy(k: Any) -> None:
+            read = of.masked_load(builder, of.at(builder, source, builder.mul(k, pitch)), there)
+            line = of.at(builder, to, builder.mul(k, to_pitch))
+            for part in (0, 1):
+                value = builder.shuffle_vector(read, of.zero, masks[part])
+                of.masked_store(builder, value, of.at(builder, line, I64(part * of.lanes)), written[part])
+
+        loop(builder, rows, copy)
+
+    return emit
+
+
 def _shifted_added(of: Float) -> Emit:
     """shifted_added(total, source, pitch, count, step, begin, extent): to LANES totals the places begin, begin + 1, … of lines.
 
@@ -228,6 +277,8 @@ def library(short: str) -> dict[str, Any]:
         "move": (2, _move(of)),
         "block": (8, _block(of, 1)),
         "block2": (8, _block(of, 2)),
+        "parted": (9, _parted(of)),
+        "spaced": (6, _spaced(of)),
         "turn": (6, _turn(of)),
         "shifted_added": (7, _shifted_added(of)),
         "lanes9": (6, _lanes(of, 9)),

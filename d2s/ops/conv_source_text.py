@@ -3,7 +3,7 @@
 In: nothing. Out: texts of native functions.
 
 >>> COPIED.count("@native"), LOOKED.count("@native")
-(2, 2)
+(3, 2)
 """
 
 COPIED = '''\
@@ -27,6 +27,14 @@ def rows_copied(to, to_pitch, source, pitch, rows, begin, count, extent, step):
 
 
 @native
+def rows_parted(to, apart, to_pitch, source, pitch, rows, begin, count, extent):
+    """In each row count numbers from begin on, every other one, and behind them the others; 0 where there are none."""
+    for v in range(0, count, LANES):
+        at = begin + v * 2
+        parted(to + v * SIZE, apart, to_pitch, source + at * SIZE, pitch, rows, -at, extent - at, count - v)
+
+
+@native
 def channel_copied(to, source, i_d, i_h, i_w, b_d, b_h, b_w, l_d, l_h, l_w, step_d, step_h, step_w, remainders):
     """A channel with its padding: rows, and in each the columns of one remainder by the step behind each other."""
     pitch = remainders * l_w
@@ -37,11 +45,15 @@ def channel_copied(to, source, i_d, i_h, i_w, b_d, b_h, b_w, l_d, l_h, l_w, step
         inside = from_d >= 0 and from_d < i_d
         first, last = h_0 if inside else l_h, h_1 if inside else l_h
         row = source + (from_d * i_h + b_h + first * step_h) * i_w * SIZE
-        for part in range(remainders):
-            at = to + (d * l_h * pitch + part * l_w) * SIZE
-            rows_copied(at, pitch, source, 0, first, 0, l_w, 0, 1)
-            rows_copied(at + first * pitch * SIZE, pitch, row, step_h * i_w, last - first, b_w + part, l_w, i_w, step_w)
-            rows_copied(at + last * pitch * SIZE, pitch, source, 0, l_h - last, 0, l_w, 0, 1)
+        at = to + d * l_h * pitch * SIZE
+        rows_copied(at, pitch, source, 0, first, 0, pitch, 0, 1)
+        into = at + first * pitch * SIZE
+        if remainders == 2:
+            rows_parted(into, l_w, pitch, row, step_h * i_w, last - first, b_w, l_w, i_w)
+        else:
+            for part in range(remainders):
+                rows_copied(into + part * l_w * SIZE, pitch, row, step_h * i_w, last - first, b_w + part, l_w, i_w, step_w)
+        rows_copied(at + last * pitch * SIZE, pitch, source, 0, l_h - last, 0, pitch, 0, 1)
 
 
 '''

@@ -109,7 +109,7 @@ def panel_filled(panel, source, reach, count, starts, froms, runs):
 
 
 @native
-def rows_met(rows, count, table, a, a_rows, b, b_vectors, c, c_rows, c_vectors, addends, scratch, flat, places):
+def rows_met(rows, count, table, a, a_rows, b, b_vectors, c, c_rows, c_vectors, addends, scratch, flat, runs, found, step):
     """All rows of a against one tile of b; scratch is where results first go that are not whole vectors in c, or 0."""
     i = 0
     while i < rows:
@@ -121,16 +121,40 @@ def rows_met(rows, count, table, a, a_rows, b, b_vectors, c, c_rows, c_vectors, 
         tile_met(left, count, table, a, a_rows + i * 8, b, b_vectors, to, to_rows, to_vectors, 0, added)
         done = 6 if left > 4 else 4 if left > 2 else 2
         if scratch != 0:
-            scattered(scratch, c, c_rows + i * 8, min_of(done, left), places)
+            scattered(scratch, c, c_rows + i * 8, min_of(done, left), runs, found, step)
         i += done
 
 
 @native
-def scattered(scratch, c, c_rows, rows, places):
-    for i in range(rows):
-        for l in range(WIDTH):
-            if i64(places)[l] >= 0:
-                floats(c)[i64(c_rows)[i] + i64(places)[l]] = floats(scratch)[i * WIDTH + l]
+def runs_found(places, step, found):
+    """Of places of results, how many runs of at most LANES go on evenly: where each begins, its length, its first place."""
+    runs, l = 0, 0
+    while l < WIDTH:
+        long = 1
+        while l + long < WIDTH and long < LANES and i64(places)[l + long] == i64(places)[l] + long * step:
+            long += 1
+        if i64(places)[l] >= 0:
+            run = i64(found + 24 * runs)
+            run[0], run[1], run[2] = l, long, i64(places)[l]
+            runs += 1
+        l += long
+    return runs
+
+
+@native
+def scattered(scratch, c, c_rows, rows, runs, found, step):
+    pitch = i64(c_rows)[1] - i64(c_rows)[0]
+    for k in range(runs):
+        run = i64(found + 24 * k)
+        to, read = c + SIZE * (i64(c_rows)[0] + run[2]), scratch + SIZE * run[0]
+        if step == 1:
+            block(to, pitch, read, WIDTH, rows, 0, LANES, run[1])
+        elif step == 2:
+            spaced(to, pitch, read, WIDTH, rows, run[1])
+        else:
+            for i in range(rows):
+                for l in range(run[1]):
+                    floats(to)[i * pitch + l * step] = floats(read)[i * WIDTH + l]
 
 
 '''
@@ -190,7 +214,7 @@ lies = least_d == 0 and least_h == 0 and least_w == 0 and l_d <= i_d and l_h <= 
 lies = lies and step_d == 1 and step_h == 1 and step_w == 1 and remainders == 1
 most = S * taps
 padded = S * l_d * l_h * padded_row
-words = 3 * most + 3 * each + 4 * WIDTH + 64
+words = 3 * most + 3 * each + 7 * WIDTH + 64
 memory = new_memory(words * 8 + SIZE * (each + 7 * WIDTH + 64 + (most + 2) * WIDTH + together * padded + 4 * WIDTH))
 if memory == 0:
     convolved_plainly(lo, hi, ALL)
@@ -205,7 +229,8 @@ c_vectors_at = b_vectors_at + 48
 places_at = c_vectors_at + 48
 starts_at = places_at + 8 * WIDTH
 froms_at = starts_at + 8 * WIDTH
-addends_at = (froms_at + 8 * WIDTH + 63) // 64 * 64
+found_at = froms_at + 8 * WIDTH
+addends_at = (found_at + 24 * WIDTH + 63) // 64 * 64
 scratch_at = (addends_at + SIZE * (each + 6) + 63) // 64 * 64
 panel_at = scratch_at + SIZE * 6 * WIDTH
 image_at = panel_at + SIZE * (most + 1) * WIDTH
@@ -312,6 +337,7 @@ for piece in range(lo, hi):
                 from_b = panel_at
                 panel_filled(panel_at, b, reach_at, count, starts_at, froms_at, runs)
             to_scratch = 0 if whole else scratch_at
+            evenly = 0 if whole else runs_found(places_at, f_w, found_at)
             added = addends_at if biases != 0 else 0
             rows_met(rows, count, table_at, a, a_rows_at, from_b, b_vectors_at, RESULT)
     if transposed and nans(c, images, G * D * in_result, rows * in_result, scratch_at) > 0:
@@ -357,7 +383,7 @@ for piece in range(lo, hi):
         follow(r, o, (m * G + group) * D + row_0, min_of(each, D - row_0), 0, in_result)
 """
 _GEOMETRY = "i_d, i_h, i_w, least_d, least_h, least_w, l_d, l_h, long, step_d, step_h, step, remainders"
-_RESULT = "c, c_rows_at, c_vectors_at, added, to_scratch, flat_at, places_at"
+_RESULT = "c, c_rows_at, c_vectors_at, added, to_scratch, flat_at, evenly, found_at, f_w"
 _NOWHERE = str(-1 << 60)
 TAPS = _TAPS.replace("NOWHERE", _NOWHERE)
 _GIVEN = "source, weights, biases, result, transposed"
