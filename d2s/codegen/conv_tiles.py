@@ -104,8 +104,10 @@ def _block(of: Float, step: int) -> Emit:
 
 
 def _parted(of: Float) -> Emit:
-    """parted(to, apart, to_pitch, source, pitch, rows, begin, end, count): of pairs of each of some rows the first ones, at most
-    LANES, and the second ones so far apart from them. Numbers outside of begin ... end - 1 are 0, and not read.
+    """parted(to, apart, to_pitch, source, pitch, rows, begin, end, count): rows of pairs, as first ones and as second ones.
+
+    Of the first count of LANES pairs of each of some rows; the second ones go so far apart from the first ones. Numbers outside
+    of begin ... end - 1 are 0, and not read.
     """
     sides = [ir.Constant(ir.VectorType(I32, of.lanes), list(range(k, 2 * of.lanes, 2))) for k in (0, 1)]
 
