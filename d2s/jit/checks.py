@@ -86,7 +86,10 @@ class Check:
         if value != "values":
             self.test(f"type({name}) is {self.named(kind)} and len({name}) == {len(children)}")
         if kind is dict and value != "values":
-            self.test(f"[(type(k), k) for k in {name}] == {self.named(list(keys))}")
+            if all(of is str for of, _ in keys):  # a text is equal to texts only
+                self.test(f"[*{name}] == {self.named([key for _, key in keys])}")
+            else:
+                self.test(f"[(type(k), k) for k in {name}] == {self.named(list(keys))}")
         for n, child in enumerate(children):
             key = self.named(keys[n][1]) if kind is dict and value != "values" else n
             self._structure(f"{name}[{key}]", child, given)
@@ -137,6 +140,8 @@ class Check:
             return ""
         kind, owner, name = guard.source
         if kind == "attribute":
+            if guard.kept is MISSING:
+                return f"getattr({self.named(owner)}, {name!r}, MISSING)"
             held = self._in_a_layer(owner, name, guard.kept)
             return held or (f"{self.named(owner)}.{name}" if name.isidentifier() else "")
         of = self.named(owner)
@@ -207,7 +212,7 @@ class Check:
         for tensor, was in variant.lifted:
             self._lifted(self.named(tensor), was)
         for read in captured.reads:
-            self.test(f"{self.named(liftable)}({self.named(read.read)}()) == {self.named(read.type)}")
+            self._read(read)
         if captured.standing is not None:
             held = self.named(captured.standing)
             self.test(f"{held}.now([{', '.join(self.leaves)}]) == {held}.kept")
@@ -216,6 +221,9 @@ class Check:
             self.test(f"id({name}) not in {lifted}")
         for n, tensor in captured.aliases:
             self.test(f"{self.leaves[n]} is {self.named(tensor)}")
+
+    def _read(self, read: Any) -> None:
+        self.test(f"{self.named(liftable)}({self.named(read.read)}()) == {self.named(read.type)}")
 
     def _lifted(self, held: str, was: Type) -> None:
         self.test(f"{held}.array.shape == {was.shape!r} and {held}.array.dtype is {self.named(was.dtype.numpy)}")

@@ -2,7 +2,8 @@
 
 In: a variant and the signature of its function. Out: a function that gives the result of a call, or MISSED where this is not
 the variant of the call, or anything else stands in the way; then the long way finds out. What tensors look like is asked by
-the native call itself (`runtime/native_call.py`), so the function's text has a line only for what Python alone can tell.
+the native call itself (`runtime/native_call.py`), so the function's text has a line only for what Python alone can tell. What
+the call changes - attributes, tensors in place, the place in the random numbers - is written behind it.
 
 >>> double = d2s.to_static(lambda x: x * 2.0)
 >>> [double(d2s.to_tensor([k])).tolist() for k in (1.0, 2.0, 3.0)]
@@ -17,51 +18,127 @@ from typing import Any
 
 import numpy as np
 
-from d2s.capture.result import Made, Recipe
+from d2s.autodiff.mode import recording
+from d2s.capture.guards import MISSING
+from d2s.capture.heap import UNREAD
+from d2s.capture.result import Choice, Made, Recipe
+from d2s.capture.result import leaves as leaves_of
+from d2s.capture.stores import write
 from d2s.config import unusual
+from d2s.eager.tensor import Tensor
 from d2s.jit.binding import defaults_of, listed
 from d2s.jit.checks import Check
 from d2s.jit.signature import Leaf
 from d2s.ops.dispatch import handlers
+from d2s.runtime import random_state
+from d2s.runtime.host import Run
 from d2s.types import Type
 
 MISSED = object()
 _NOT_AS_BEFORE = "(AttributeError, LookupError, ValueError, TypeError, OverflowError, MemoryError)"
 _FILE = __file__ + ": written"  # the text is one of d2s: nodes of the tape look for the user's line
+_WRITTEN = {"attribute", "tensor", "variable", "stream"}  # what a call may change; for the rest it goes the long way
+_NUMBERS = {int: np.int64, bool: np.bool_}
 Quick = Callable[..., Any]
 
 
-def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Signature, inputs: Sequence[Any]) -> Quick | None:
-    """The function, if the variant does nothing but compute; for inputs of the classes of these, as far as it ran before."""
-    captured = variant.captured
-    if captured.draws or captured.stores or captured.reads or captured.told or variant.graph.acts:
+def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Signature, leaves: Sequence[Any]) -> Quick | None:
+    """The function, if the variant does little but compute; for arguments of the classes of these, as far as it ran before."""
+    captured, program = variant.captured, variant.graph.program
+    if captured.told or variant.graph.acts or captured.standing is not None:
         return None
-    if captured.standing is not None:
+    if not all(store[0] in _WRITTEN for store in captured.stores):
         return None
-    check = _Quick()
+    if any(at is MISSING or at is UNREAD for kind, at in leaves_of(captured.stored) if kind == "outside"):
+        return None
+    check = _Quick(computes=bool(program.outputs))
+    if not check.computes and program.nodes:
+        return None
     check.arguments(variant.key)
     check.guards(captured.guards)
     check.rest(variant)
     named = [check.leaves[n] + "_" * (variant.key.leaves[n].fixed is int) for n in captured.arguments]
     named += [check.named(t) for t in captured.lifted]
-    inputs = [np.asarray(x, np.int64) if type(x) is int else x for x in inputs]
-    result = _Result(check, [v.type.python for v in variant.graph.program.outputs]).text(captured.result)
-    entry = variant.graph.entry(inputs) if result else None
-    return check.quick(function, signature, named, result, entry) if entry else None
+    found = [(check.read(read), read) for read in captured.reads]
+    named += [name + "_" * (read.type.python and read.type.dtype.kind != "f") for name, read in found]
+    named += ["asarray(seed, int64)", "asarray(counter, int64)"] if captured.draws else []
+    inputs = [leaves[n] for n in captured.arguments] + captured.lifted + [read.read() for read in captured.reads]
+    check.places(variant.in_place, [name for name, x in zip(named, inputs, strict=False) if isinstance(x, Tensor)])
+    inputs = [np.asarray(x, _NUMBERS[type(x)]) if type(x) in _NUMBERS else x for x in inputs]
+    inputs += [np.asarray(0, np.int64)] * (2 * captured.draws)
+    texts = _Result(check, [v.type.python for v in program.outputs], [name for name, _ in found])
+    result, written = texts.text(captured.result), [texts.text(part) for part in captured.stored.parts]
+    if not result or not all(written):
+        return None
+    changes = [check.change(store, value) for store, value in zip(captured.stores, written, strict=True)]
+    call, declined = None, None
+    if check.computes:
+        entry = variant.graph.entry(inputs)
+        if entry is None:
+            return None
+        call, declined = entry.call, entry.declined
+    return check.quick(function, signature, named, [*changes, f"return {result}"], call, declined, captured.draws)
 
 
 class _Quick(Check):
-    """The checks of a variant but for those of tensors and floats, which the native call makes."""
+    """The checks of a variant. Where it `computes` something, the native call makes those of tensors and floats."""
+
+    def __init__(self, computes: bool) -> None:
+        super().__init__()
+        self.computes = computes
 
     def _leaf(self, name: str, leaf: Leaf) -> None:
-        if leaf.dtype is None:
+        if leaf.dtype is None or not self.computes:
             super()._leaf(name, leaf)
         elif leaf.fixed is int:
-            self.test(f"type({name}) is int")
-            self.lines.append(f"{name}_ = asarray({name}, int64)")
+            self.number(name, int)
+
+    def number(self, name: str, kind: type) -> None:
+        """A Python number as an array."""
+        self.test(f"type({name}) is {kind.__name__}")
+        self.lines.append(f"{name}_ = asarray({name}, {'int64' if kind is int else 'bool_'})")
 
     def _lifted(self, held: str, was: Type) -> None:
-        """Nothing."""
+        if not self.computes:
+            super()._lifted(held, was)
+
+    def _read(self, read: Any) -> None:
+        """Nothing: see `read`."""
+
+    def read(self, read: Any) -> str:
+        """What is read anew at each call."""
+        name = f"f{len(self.lines)}"
+        self.lines.append(f"{name} = {self.named(read.read)}()")
+        if read.type.python and read.type.dtype.kind != "f":
+            self.number(name, bool if read.type.dtype.kind == "b" else int)
+        return name
+
+    def places(self, in_place: Sequence[tuple[Any, bool]], tensors: Sequence[str]) -> None:
+        """Tensors that are changed in place may be, and have memory that no other input has."""
+        owners = [self.owner(leaf) for leaf, _ in in_place]
+        for owner, (_, history) in zip(owners, in_place, strict=True):
+            if history:
+                self.test(f"{owner}.node is not None or {owner}.stop_gradient or not {self.named(recording)}()")
+        if in_place:
+            changed, given = (f"({''.join(f'{name}.array, ' for name in names)})" for names in (owners, tensors))
+            self.test(f"{self.named(_have_own_memory)}({changed}, {given})")
+
+    def owner(self, leaf: Any) -> str:
+        """What stands for a tensor that is changed in place."""
+        kind, at = leaf
+        return self.leaves[at] if kind == "argument" else self.named(at)
+
+    def change(self, target: Any, value: str) -> str:
+        """A line that writes what a call has changed."""
+        kind, owner, *details = target
+        if kind == "tensor":
+            held = self.owner(owner)
+            return f"{held}._become({value})" if details[0] else f"{held}._write({value}.array)"
+        if kind == "attribute" and details[0].isidentifier():
+            return f"{self.named(owner)}.{details[0]} = {value}"
+        if kind == "stream":
+            return f"{self.named(random_state.move_to)}({value}.item())"
+        return f"{self.named(write)}({self.named(target)}, {value}, {self.named(Run())})"
 
     def defaults(self, function: Callable[..., Any]) -> None:
         """The function has the defaults it had; one that is no plain function keeps none that may change."""
@@ -70,43 +147,67 @@ class _Quick(Check):
                 self.test(f"{self.named(function)}.{name} is {self.named(kept)}")
 
     def quick(
-        self, function: Callable[..., Any], signature: inspect.Signature, inputs: list[str], result: str, entry: Any
+        self,
+        function: Callable[..., Any],
+        signature: inspect.Signature,
+        inputs: list[str],
+        behind: list[str],
+        call: Any,
+        declined: Any,
+        draws: bool,
     ) -> Quick | None:
         """The function, compiled; None where a parameter has the name of something in the text."""
         parameters = list(signature.parameters.values())
         defaults = defaults_of(parameters)
         if any(defaults):
             self.defaults(function)
-        native = {"call": entry.call, "declined": entry.declined, "unusual": unusual, "handlers": handlers, "MISSED": MISSED}
-        native |= {"asarray": np.asarray, "int64": np.int64}
+        native = {"call": call, "declined": declined, "unusual": unusual, "handlers": handlers, "MISSED": MISSED}
+        native |= {"asarray": np.asarray, "int64": np.int64, "bool_": np.bool_, "held": random_state.held}
         self.objects |= native | defaults
         if {p.name for p in parameters} & self.objects.keys():
             return None
         values = "".join(f"{p.name}, " for p in parameters)
-        lines = [
+        first = [
             "if unusual or handlers.stack: return MISSED",
             f"values = ({values})",
             *(line.replace("return None", "return MISSED") for line in self.lines),
-            f"r = call(({''.join(f'{name}, ' for name in inputs)}))",
-            "if r is not None:",
-            f"    return {result}",
-            "declined()",
         ]
-        body = "".join(f"        {line}\n" for line in lines)
-        head = f"def quick({', '.join(listed(parameters))}):\n    try:\n"
-        text = f"{head}{body}    except {_NOT_AS_BEFORE}:\n        pass\n    return MISSED\n"
+        if self.computes:
+            first += [
+                f"r = call(({''.join(f'{name}, ' for name in inputs)}))",
+                "if r is None:",
+                "    declined()",
+                "    return MISSED",
+            ]
+        lines = ["try:", *(f"    {line}" for line in first), f"except {_NOT_AS_BEFORE}:", "    return MISSED", *behind]
+        if draws:
+            lines = ["with held() as (seed, counter):", *(f"    {line}" for line in lines)]
+        text = f"def quick({', '.join(listed(parameters))}):\n" + "".join(f"    {line}\n" for line in lines)
         exec(compile(text, _FILE, "exec"), self.objects)
         found: Quick = self.objects["quick"]
         return found
 
 
+def _have_own_memory(changed: Sequence[np.ndarray], inputs: Sequence[np.ndarray]) -> bool:
+    """Whether arrays have memory that no other input has, as far as that is plain to see."""
+    if len({id(a) for a in inputs if a.base is None}) == len(inputs):
+        return True
+    owners = [a if a.base is None else a.base for a in inputs]
+    if not all(type(owner) is np.ndarray and owner.base is None for owner in owners):
+        return False
+    mine = [a if a.base is None else a.base for a in changed]
+    return all(sum(owner is one for owner in owners) == 1 for one in mine)
+
+
 class _Result:
     """The text of what a call returns, made of `r`, what the native call has found; empty where that takes more than a text."""
 
-    def __init__(self, check: Check, python: list[bool]) -> None:
-        self.check, self.python, self.made = check, python, set[int]()
+    def __init__(self, check: Check, python: list[bool], reads: list[str]) -> None:
+        self.check, self.python, self.reads, self.made = check, python, reads, set[int]()
 
     def text(self, recipe: Recipe) -> str:
+        if isinstance(recipe, Choice):
+            return self.choice(recipe)
         if isinstance(recipe, Made):
             return self.container(recipe)
         if not isinstance(recipe, tuple):
@@ -117,7 +218,17 @@ class _Result:
             return f"{found}.item()" if self.python[at] else found
         if kind == "argument":
             return self.check.leaves[at]
+        if kind == "read":
+            return self.reads[at]
         return self.check.named(at) if kind == "outside" else ""
+
+    def choice(self, recipe: Choice) -> str:
+        """One of several, by a number of the run."""
+        tag, parts = self.text(recipe.tag), [self.text(part) for part in recipe.parts]
+        if not tag or not all(parts):
+            return ""
+        first = "".join(f"{part} if tag_ == {n} else " for n, part in enumerate(parts[:-1]))
+        return f"[{first}{parts[-1]} for tag_ in ({tag},)][0]"
 
     def container(self, recipe: Made) -> str:
         """A container that stands in the result once."""

@@ -72,9 +72,8 @@ class Variant:
 
     def hasten(self, function: Callable[..., Any], signature: inspect.Signature, leaves: Sequence[Any]) -> None:
         """From now on `quick` answers calls like the one with these leaves, if that can be."""
-        inputs = [*(leaves[n] for n in self.captured.arguments), *self.captured.lifted]
         self._tried = self.graph.ways
-        self.quick = quick_of(self, function, signature, inputs)
+        self.quick = quick_of(self, function, signature, leaves)
 
     def changed(self, leaves: Sequence[Any]) -> str:
         """What no longer is as it was at capture; empty if nothing."""

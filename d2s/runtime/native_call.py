@@ -5,13 +5,16 @@ are what the plan takes, puts addresses and extents into a frame of its pool, al
 the tensors: one, or a tuple. Where there is a tape and inputs want gradients, an entry with another plan - that of the forward
 half, for just these inputs - is asked behind it, which also makes the tape's node. Where anything is unusual - an input of
 another class or extents, a run that needs Python - the answer is None, and Python goes the plain way, which finds the same bits
-or the error. A plan that Python has a part in, or that has stacks, has no entry.
+or the error. A plan that Python has a part in, or that takes or gives lists, has no entry. What grows in a run lies in buffers
+of the frame, all of one size; where one is full Python does the call, and later calls have larger ones.
 
 A frame is: the next free one, the ends of its arena, for each input its array and a cell for a float, for each output its
-array, then the registers. A row of an input: its class, its register, how many axes it has (FLOAT: it is a float), the
-word of its dtype, its `stop_gradient` if that is to be the one or the other, and its extents, or minus the register of each -
-doubled, plus one where it is set here. A row of an output: the register it is written to, the one that says where it came to
-be, its dtype, how many axes it has, its history (see `_histories`), and its extents, or minus the register of each.
+array, then the registers, then where the stacks' buffers are and how large each is. A row of an input: its class, its
+register, how many axes it has (FLOAT: it is a float; STACK: it is what an earlier run left on a stack), the word of its dtype,
+its `stop_gradient` if that is to be the one or the other, and its extents, or minus the register of each - doubled, plus one
+where it is set here. A row of an output: the register it is written to, the one that says where it came to be (of what only a
+run knows the extents of, minus that one in both places: it is copied from there), its dtype, how many axes it has, its history
+(see `_histories`), and its extents, or minus the register of each.
 
 >>> from d2s.ir.text import parse
 >>> from d2s.ops.dispatch import handlers
@@ -25,6 +28,7 @@ True
 import ast
 import functools
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -34,15 +38,19 @@ from d2s import memory
 from d2s.codegen import cache, native_functions
 from d2s.codegen.host import native_object
 from d2s.runtime import binding, executor, native_objects, native_results, native_tape, plan
+from d2s.runtime.host import acts
 from d2s.runtime.native_call_text import FUNCTIONS, TEXT
 from d2s.runtime.native_launcher import LARGEST, Classes, builtin, descr_word, layout, linked, offsets, template
 from d2s.runtime.native_text import CALL, HEAD, whole
+from d2s.runtime.plan import finds_extents
 from d2s.types import Dim
 
-FLOAT = -1
-NO_FRAME, FULL = 1, 2  # why an entry declined, if Python can do something about it
+FLOAT, STACK = -1, -2
+NO_FRAME, FULL, STACK_FULL = 1, 2, 3  # why an entry declined, if Python can do something about it
+ROOM, MOST_ROOM = 1 << 12, 1 << 24  # of a stack at first, and at most
 MOST_AXES = 32  # of an output
 _ARENA = 1 << 16
+_BYTES = np.dtype(np.uint8)
 
 
 @functools.cache
@@ -85,10 +93,14 @@ class Entry:
         words |= dict.fromkeys(("arrays", "op", "buckets", "free", "reason", "following"), 0) | _functions()
         words |= {"inputs": len(plan.inputs), "outputs": len(positions), "on_tape": recorded is not None}
         words |= {"returned": len(recorded.reached if recorded else positions)}
+        stacks = np.array(plan.stacks, np.int64)
+        words |= {"stacks": len(stacks), "stack_rows": stacks.ctypes.data, "stacks_at": len(plan.frame)}
         words |= {"rows": rows.ctypes.data, "made": made.ctypes.data, "releases": is_long(plan)}
         words |= {"execute": executor.address(), "steps": plan.steps.ctypes.data, "operand_table": plan.operands.ctypes.data}
         self.head = np.array([words.get(name, 0) for name in (*HEAD, *CALL)], np.int64)
-        self.kept = classes, kinds, recorded, templates, positions, rows, made  # what the head points at
+        self.most = _most_room(plan)
+        self.room = min(ROOM, self.most)
+        self.kept = classes, kinds, recorded, templates, positions, rows, made, stacks  # what the head points at
         self.add(self._arena())
         self.call: Callable[[tuple[Any, ...]], Any] = builtin(_address(), self.head)
 
@@ -101,12 +113,15 @@ class Entry:
         self.head[_word("following")] = entry.head.ctypes.data
 
     def declined(self) -> None:
-        """Behind a call that was declined: one more frame where one was missing, or another where its arena was full."""
+        """Behind a call that was declined: one more frame where one was missing, or another where its memory was full."""
         reason = self.head[_word("reason")]
         self.head[_word("reason")] = 0
         if reason == FULL:
             self.head[_word("free")] = 0  # the way through Python finds out how much it takes
-        if reason in (FULL, NO_FRAME):
+        if reason == STACK_FULL:  # what grows very large moves from buffer to buffer on the way through Python
+            self.head[_word("free")] = 0
+            self.room = 0 if self.room >= self.most else min(8 * self.room, self.most)
+        if reason in (FULL, NO_FRAME, STACK_FULL) and (self.room or not self.plan.stacks):
             self.add(self._arena())
         if self._behind:
             self._behind.declined()
@@ -118,8 +133,10 @@ class Entry:
         """A frame for one more call at the same time."""
         top, end = (arena.ctypes.data + 63) & -64, arena.ctypes.data + arena.size
         places = [0] * (2 * len(self.plan.inputs) + len(self.plan.outputs))
-        frame = np.array([self.head[_word("free")], top, end, *places, *self.plan.frame], np.int64)
-        self.frames.append((arena, frame))
+        stacks = np.empty(self.room * len(self.plan.stacks), np.uint8)
+        registers = [*self.plan.frame, stacks.ctypes.data, self.room]
+        frame = np.array([self.head[_word("free")], top, end, *places, *registers], np.int64)
+        self.frames.append((arena, stacks, frame))
         self.head[_word("free")] = frame.ctypes.data
 
 
@@ -135,12 +152,21 @@ def entry_of(
 
     In `pool` are frames of the way through Python, whose arenas it may take. `recorded` is for calls on the tape.
     """
-    axes = max((len(v.type.shape) for v in plan.program.outputs), default=0)
-    if classes is None or binding.native() is None or plan.stacks or plan.places or not plan.outputs or axes > MOST_AXES:
+    outputs = plan.program.outputs
+    axes = max((len(v.type.shape) for v in outputs), default=0)
+    if classes is None or binding.native() is None or not outputs or axes > MOST_AXES:
         return None
-    if plan.found:  # how large outputs are is not known before the run
+    if any(v.type.listed for v in (*plan.program.inputs, *outputs)) or acts(plan.program):
         return None
     return Entry(plan, classes, kinds, pool, recorded)
+
+
+def _most_room(plan: plan.Plan) -> int:
+    """How many bytes a stack may have: that of calls no more than they take as deep as Python's own may stand."""
+    if plan.calls < 0:
+        return MOST_ROOM
+    windows = [plan.frame[z] for code, x, _, z in plan.steps.tolist() if code == executor.PUSH and x == plan.calls]
+    return int(min(MOST_ROOM, sys.getrecursionlimit() * min(windows)))
 
 
 def _tape_layout(classes: Classes, recorded: Recorded) -> tuple[dict[str, int], list[Any]]:
@@ -156,8 +182,8 @@ def _rows(plan: plan.Plan, kinds: Sequence[type], wanted: Sequence[bool]) -> lis
     rows, known = list[int](), set[str]()
     for k, (value, register, kind) in enumerate(zip(plan.program.inputs, plan.inputs, kinds, strict=True)):
         of = value.type
-        if kind is float:
-            rows += [id(kind), register, FLOAT, 0, 0]
+        if kind is float or of.grows:
+            rows += [id(kind), register, STACK if of.grows else FLOAT, 0, 0]
             continue
         rows += [id(kind), register, len(of.shape), descr_word(of.dtype.numpy), id(not wanted[k]) if wanted else 0]
         for d in of.shape:
@@ -175,13 +201,17 @@ def _histories(positions: Sequence[int], reached: Sequence[bool]) -> list[int]:
 def _made(plan: plan.Plan, histories: Sequence[int]) -> list[int]:
     rows = list[int]()
     for value, register, home, history in zip(plan.program.outputs, plan.outputs, plan.computed, histories, strict=True):
+        if value.type.grows:
+            rows += [-register, -register, id(_BYTES), 1, 0, -(register + 1)]
+            continue
         dims = [_extent(plan, d) for d in value.type.shape]
-        rows += [register, home, id(value.type.dtype.numpy), len(dims), history, *dims]
+        later = -1 if finds_extents(value, plan.found) else 1
+        rows += [later * register, later * home, id(value.type.dtype.numpy), len(dims), history, *dims]
     return rows
 
 
 def _extent(plan: plan.Plan, d: Dim) -> int:
-    return d if isinstance(d, int) else -plan.extents[d]
+    return d if isinstance(d, int) else -(plan.found[d] if d in plan.found else plan.extents[d])
 
 
 def is_long(plan: plan.Plan) -> bool:

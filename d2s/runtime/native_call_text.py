@@ -17,16 +17,23 @@ def bind(head, frame, items):
     count, row, wants = h[inputs], h[rows], 0
     r = i64(frame + (3 + 2 * count + h[outputs]) * 8)
     r[0], r[1] = f[1], f[2]
+    memory, room = r[h[stacks_at]], r[h[stacks_at] + 1]
+    for k in range(h[stacks]):
+        stack = i64(h[stack_rows])[k]
+        r[stack], r[stack + 1], r[stack + 2] = memory + k * room, 0, room
     for k in range(count):
         told, tensor = i64(row), i64(x[k])
         register, axes = told[1], told[2]
         f[3 + k], row = 0, row + 40
         if tensor[1] != told[0]:
             return 0 - 1
-        if axes < 0:
+        if axes == 0 - 1:
             f[3 + count + k] = tensor[2]
             r[register] = frame + (3 + count + k) * 8
-        else:
+        if axes == 0 - 2:
+            f[3 + k] = x[k]
+            r[register], r[register + 1], r[register + 2] = tensor[2], i64(tensor[4])[0], 0
+        if axes >= 0:
             place, stop = x[k], h[true]
             if told[0] != h[array_type]:
                 place, stop = i64(x[k] + h[array_at])[0], i64(x[k] + h[stop_at])[0]
@@ -65,7 +72,7 @@ def bind(head, frame, items):
 
 @native
 def extents_of(registers, row, to):
-    """The extents of an output; 0 if it is larger than memory may be."""
+    """The extents of an output, and one more than it has elements; 0 if that is more than memory may hold."""
     r, told, dims, size = i64(registers), i64(row), i64(to), 1
     for axis in range(told[3]):
         d = told[5 + axis]
@@ -75,7 +82,7 @@ def extents_of(registers, row, to):
             return 0
         size = size * d
         dims[axis] = d
-    return 1
+    return size + 1
 
 
 @native
@@ -156,7 +163,10 @@ undo:
   br label %back
 run:
   %done = call i1 @ran(ptr %head, ptr %frame)
-  br i1 %done, label %finish, label %drop
+  br i1 %done, label %rest, label %drop
+rest:
+  %whole = call i1 @copied(ptr %head, ptr %frame)
+  br i1 %whole, label %finish, label %drop
 drop:
   %made = i64 at %head[outputs]
   %results = call ptr @results(ptr %head, ptr %frame)
@@ -236,7 +246,7 @@ yes:
   ret i1 true
 }
 
-; Allocates the outputs; false, and nothing is, where there is no memory for one.
+; Allocates the outputs but for those that only a run knows the extents of; false, and nothing is, where there is no memory.
 define internal i1 @placed(ptr %head, ptr %frame) {
 entry:
   %dims = alloca [32 x i64]
@@ -247,11 +257,15 @@ entry:
   %extents_of = ptr at %head[extents_of]
   br label %next
 next:
-  %k = phi i64 [0, %entry], [%k1, %place]
-  %row = phi ptr [%first, %entry], [%row1, %place]
+  %k = phi i64 [0, %entry], [%k1, %go_on]
+  %row = phi ptr [%first, %entry], [%row1, %go_on]
   %more = icmp slt i64 %k, %made
   br i1 %more, label %allocate, label %yes
 allocate:
+  %register = i64 at %row[0]
+  %later = icmp slt i64 %register, 0
+  br i1 %later, label %go_on, label %now
+now:
   %possible = call i64 %extents_of(ptr %registers, ptr %row, ptr %dims)
   %too_large = icmp eq i64 %possible, 0
   br i1 %too_large, label %no, label %fresh
@@ -262,15 +276,69 @@ fresh:
   %no_out = icmp eq ptr %out, null
   br i1 %no_out, label %no, label %place
 place:
-  %register = i64 at %row[0]
   %data = i64 at %out[2]
   %registers[%register] := i64 %data
-  %results[%k] := ptr %out
+  br label %go_on
+go_on:
+  %kept = phi ptr [null, %allocate], [%out, %place]
+  %results[%k] := ptr %kept
   %k1 = add i64 %k, 1
   %row1 = call ptr @row_behind(ptr %row)
   br label %next
 no:
   call void @release(ptr %results, i64 %k)
+  ret i1 false
+yes:
+  ret i1 true
+}
+
+; Behind a run, copies of outputs whose extents it has found: of what lies at the address in minus their register.
+define internal i1 @copied(ptr %head, ptr %frame) {
+entry:
+  %dims = alloca [32 x i64]
+  %made = i64 at %head[outputs]
+  %first = ptr at %head[made]
+  %size_at = i64 at %head[size_at]
+  %results = call ptr @results(ptr %head, ptr %frame)
+  %registers = call ptr @registers(ptr %head, ptr %frame)
+  %extents_of = ptr at %head[extents_of]
+  br label %next
+next:
+  %k = phi i64 [0, %entry], [%k1, %go_on]
+  %row = phi ptr [%first, %entry], [%row1, %go_on]
+  %more = icmp slt i64 %k, %made
+  br i1 %more, label %look, label %yes
+look:
+  %minus = i64 at %row[0]
+  %later = icmp slt i64 %minus, 0
+  br i1 %later, label %allocate, label %go_on
+allocate:
+  %possible = call i64 %extents_of(ptr %registers, ptr %row, ptr %dims)
+  %too_large = icmp eq i64 %possible, 0
+  br i1 %too_large, label %no, label %fresh
+fresh:
+  %descr = ptr at %row[2]
+  %rank = i64 at %row[3]
+  %out = call ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims)
+  %no_out = icmp eq ptr %out, null
+  br i1 %no_out, label %no, label %copy
+copy:
+  %register = sub i64 0, %minus
+  %from = ptr at %registers[%register]
+  %to = ptr at %out[2]
+  %size_p = getelementptr i8, ptr %descr, i64 %size_at
+  %size = load i32, ptr %size_p
+  %item = zext i32 %size to i64
+  %count = sub i64 %possible, 1
+  %bytes = mul i64 %count, %item
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
+  %results[%k] := ptr %out
+  br label %go_on
+go_on:
+  %k1 = add i64 %k, 1
+  %row1 = call ptr @row_behind(ptr %row)
+  br label %next
+no:
   ret i1 false
 yes:
   ret i1 true
@@ -322,10 +390,14 @@ signals:
 needs_python:
   %no_room = and i64 %end, FULL_BIT
   %full = icmp ne i64 %no_room, 0
-  %why = select i1 %full, i64 2, i64 0
+  %no_stack = and i64 %end, STACK_BIT
+  %grows = icmp ne i64 %no_stack, 0
+  %other = select i1 %grows, i64 3, i64 0
+  %why = select i1 %full, i64 2, i64 %other
   %head[reason] := i64 %why
   br label %no
 no:
   ret i1 false
 }
 """.replace("YIELD_BIT", str(executor.YIELD)).replace("FULL_BIT", str(executor.FULL))
+TEXT = TEXT.replace("STACK_BIT", str(executor.STACK_FULL))

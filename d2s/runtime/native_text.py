@@ -32,7 +32,7 @@ CASE = (
 CALL = (  # behind the words of a head, where it is that of a plan: see `native_call`
     *("free", "reason", "inputs", "outputs", "rows", "made", "bind", "extents_of", "came_out", "execute", "steps"),
     *("operand_table", "releases", "following", "on_tape", "returned", "result_template", "result_node_at", "position_at"),
-    *("arrays_at", "results_at"),
+    *("arrays_at", "results_at", "stacks", "stack_rows", "stacks_at"),
 )
 PYTHON = (
     *("Py_IncRef", "Py_DecRef", "PyType_IsSubtype", "PyType_GenericAlloc", "PyTuple_New", "PyIter_Next", "PyObject_GetAttr"),
@@ -59,6 +59,7 @@ declare ptr @PyObject_Call(ptr, ptr, ptr)
 declare i32 @PyErr_ExceptionMatches(ptr)
 declare void @PyErr_Clear()
 declare double @llvm.fabs.f64(double)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 @operands = internal constant [64 x i32] OPERANDS
 """

@@ -196,3 +196,65 @@ def test_a_call_of_a_free_function_is_as_one_of_any_other():
     del static, _
     gc.collect()
     assert call(tensor([1.0])).tolist() == [3.0]
+
+
+class Counted:
+    def __init__(self):
+        self.calls, self.total, self.seen = 0, tensor(0.0), None
+
+
+def test_what_a_call_changes_is_written_behind_it():
+    def counted(x):
+        box.calls += 1
+        box.total = box.total + x.sum()
+        box.seen = x
+        kept.add_(x)
+        return x * 2.0
+
+    x = tensor([1.0, 2.0])
+    found = []
+    for way in (counted, d2s.to_static(counted)):
+        box, kept = Counted(), tensor([0.0, 0.5])
+        results = [way(x).tolist() for _ in range(6)]
+        found.append((results, box.calls, box.total.item(), box.seen is x, kept.tolist()))
+    assert found[0] == found[1] and found[0][1] == 6
+
+
+def test_a_tensor_that_shares_its_memory_is_not_changed_in_place_quickly():
+    static, quick = quick_of(lambda x, y: (x.add_(y), y * 2.0)[1], tensor([1.0, 2.0]), tensor([1.0, 2.0]))
+    memory = np.ones(4, "float32")
+    x, y = d2s.Tensor(memory[:2]), d2s.Tensor(memory[2:])
+    assert quick(x, y) is MISSED
+    with pytest.raises(D2SError, match="memory"):
+        static(d2s.Tensor(memory[:2]), d2s.Tensor(memory[:2]))
+
+
+def test_draws_are_eagers_and_so_is_the_stream_behind_them():
+    def drawn(x):
+        return nn.functional.dropout(x, 0.5) + d2s.rand([8])
+
+    x = tensor(np.ones(8))
+    static, quick = quick_of(drawn, x)
+    found = []
+    for way in (drawn, static, quick):
+        d2s.seed(7)
+        found.append([way(x).tolist() for _ in range(3)] + [d2s.rand([2]).tolist()])
+    assert found[0] == found[1] == found[2]
+
+
+def test_batch_norm_in_training_is_quick_and_checked_once():
+    norms = [nn.BatchNorm1D(4), nn.BatchNorm1D(4)]
+    static = d2s.to_static(lambda x: norms[1](x))
+    for k in range(6):
+        x = tensor(np.arange(12).reshape(3, 4) * (k + 1))
+        assert static(x).tolist() == norms[0](x).tolist()
+    assert norms[0]._mean.tolist() == norms[1]._mean.tolist() and len(static.quick) == 1
+    assert static.variants[0][1].matches((x,)) is not None
+
+
+def test_nothing_to_compute_and_one_of_several():
+    x = tensor([1.0])
+    _, quick = quick_of(lambda x: x, x)
+    assert quick(x) is x and quick(tensor([1, 2], "int64")) is MISSED
+    _, quick = quick_of(lambda x: x * 2.0 if x.sum() > 0.0 else None, x)
+    assert quick(x).tolist() == [2.0] and quick(tensor([-1.0])) is None

@@ -218,3 +218,60 @@ def test_many_threads_at_once():
     wanted = gradients(static.function, x, w)
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(lambda _: gradients(static, x, w) == wanted, range(100)))
+
+
+def branch(x, w):
+    return x * w if w.sum() > 0.0 else x - w
+
+
+def loop(x, w, n):
+    i = 0
+    while i < n:
+        x = d2s.tanh(x * w) + 0.5
+        i += 1
+    return x
+
+
+def listed(x, w, n):
+    kept = []
+    for _ in range(n):
+        x = x * w
+        kept.append(x + 1.0)
+    return d2s.stack(kept) if len(kept) > 0 else d2s.stack([x])
+
+
+def masked(x, w):
+    y = x * w
+    return y[y > 0.0] * 2.0
+
+
+def nested(x, w, n):
+    return x * w if n <= 0 else nested(x * w, w, n - 1) + x
+
+
+def scaled(x, w, k):
+    return x * w * k
+
+
+PATHS = {
+    "branch": (branch, [()]),
+    "loop": (loop, [(tensor(3, "int64"),), (tensor(0, "int64"),), (tensor(300, "int64"),)]),
+    "list": (listed, [(tensor(3, "int64"),), (tensor(200, "int64"),)]),
+    "mask": (masked, [()]),
+    "recursion": (nested, [(tensor(2, "int64"),), (tensor(90, "int64"),)]),
+    "int": (scaled, [(2,), (5,), (7,)]),
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_paths_that_a_run_finds_are_native_also_where_buffers_must_grow(name):
+    function, rest = PATHS[name]
+    signs = [tensor([1.0, -2.0, 0.5, -0.25] * 16), tensor([-1.0, 2.0, 0.5, 0.25] * 16)]
+    static = d2s.to_static(function)
+    for x in signs:
+        for more in rest * 4:
+            w = tensor([0.5, 1.0, -0.5, 0.75] * 16, wants=True)
+            assert gradients(static, x, w, *more) == gradients(function, x, w, *more)
+    x, w = signs[0], tensor([0.5, 1.0, -0.5, 0.75] * 16, wants=True)
+    answers = [quick(x, w, *rest[0]) for quick in static.quick]
+    assert any(found is not MISSED for found in answers)
