@@ -41,7 +41,7 @@ from d2s.convert.growing import joined_by
 from d2s.convert.library import greatest, in_order, is_plain, of_named_tuple, places_of, reduced, replaced, summed
 from d2s.convert.loads import guard_content, items_of, refuse_consumption
 from d2s.convert.making import layer, make, member, of_object_itself
-from d2s.convert.methods import answers, follow, is_followed, method_of, walked
+from d2s.convert.methods import answers, follow, guard_method, is_followed, method_of, walked
 from d2s.convert.names import guard_names
 from d2s.convert.objects import is_made
 from d2s.convert.of_objects import OF_OBJECTS, of_object
@@ -71,6 +71,7 @@ def call(function: Any) -> Callable[..., Any]:
     if isinstance(function, OneOf):
         return lambda *args, **kwargs: each(function, lambda one: call(one)(*args, **kwargs))
     if not hasattr(type(function), "captured_as") and (own := method_of(function, "__call__")):
+        guard_method(tracer, type(function), "__call__")
         return call(types.MethodType(own, function))
     if isinstance(function, type) and issubclass(function, D2SError):
         return function  # d2s's own complaints, from its functions that are captured
@@ -140,6 +141,7 @@ def call(function: Any) -> Callable[..., Any]:
         return functools.partial(_cached, tracer, function)
     own = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(own, types.FunctionType) and not isinstance(function, type):
+        guard_method(tracer, type(function), "__call__")
         return call(types.MethodType(own, function))
     return refuse_call(function)
 

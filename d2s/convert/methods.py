@@ -78,9 +78,13 @@ def asked(value: Any, name: str, *args: Any) -> Any:
         plain = getattr(type(value), name, None)
         return NotImplemented if plain is None else plain(value, *args)
     if tracer:
-        cls = type(value)
-        tracer.guard((id(cls), "method", name), f"{cls.__name__}.{name}", lambda: getattr(cls, name, None))
+        guard_method(tracer, type(value), name)
     return follow(tracer, function)(value, *args)
+
+
+def guard_method(tracer: Tracer, cls: type, name: str) -> None:
+    """A class may be given another method at any time."""
+    tracer.guard((id(cls), "method", name), f"{cls.__name__}.{name}", lambda: getattr(cls, name, None))
 
 
 def resolved(x: Any, sign: str, y: Any) -> Any:

@@ -16,7 +16,7 @@ from d2s.passes.rewriting import in_regions, is_plain
 from d2s.types import Shape
 
 LEAST = 1 << 14  # elements: below that, a kernel that others share already is worth more than memory not written
-OFTEN = 3  # times an element that takes no vector math is computed again
+OFTEN = 4  # times an element that takes no vector math is read: softmax reads it twice in each of two sweeps
 
 
 def apply(program: Program) -> Program:

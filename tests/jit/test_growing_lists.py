@@ -1,12 +1,10 @@
-"""What surrounds a list that a loop makes longer: its user's line, saved files, plain kernels, many items."""
+"""What surrounds a list that a loop makes longer: its user's line, plain kernels, many items."""
 
 import traceback
 
 import pytest
 
 import d2s
-from d2s.errors import FormatError
-from d2s.static import InputSpec
 
 
 def filled(x, n):
@@ -28,14 +26,6 @@ def test_an_index_error_has_the_users_line():
         d2s.to_static(third)(X, d2s.to_tensor(2))
     last = traceback.extract_tb(caught.tb)[-1]
     assert (last.filename, last.line) == (__file__, "return filled(x, n)[2] * 2.0")
-
-
-@pytest.mark.parametrize("function", [filled, third])
-def test_no_file_holds_it_yet(function, tmp_path):
-    static = d2s.to_static(function, input_spec=[InputSpec([2], "float32", "x"), InputSpec([], "int64", "n")])
-    with pytest.raises(FormatError, match=r"Paddle's files have no spelling for .*list"):
-        d2s.jit.save(static, str(tmp_path / "model"))
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_plan_in_plain_python_and_many_items():
