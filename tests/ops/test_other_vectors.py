@@ -1,4 +1,4 @@
-"""What is written in vectors of the host has the same bits in those of another: here AVX2's, in a process of its own."""
+"""What is written in vectors of the host has the same bits in those of another, here AVX2's, and is made for NEON, too."""
 
 import hashlib
 import os
@@ -50,3 +50,39 @@ def test_the_bits_are_those_of_avx2():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == list(sums())
+
+
+ASKED = """
+from d2s.codegen import cache
+asked, address = [], cache.address
+cache.address = lambda *given: (asked.append(given), address(*given))[1]
+from tests.ops.test_other_vectors import sums
+list(sums())
+print(repr(asked))
+"""
+FOR_ARM = """
+import ast, platform, sys
+platform.machine = lambda: "aarch64"
+import llvmlite.binding as llvm
+llvm.initialize_all_targets()
+llvm.initialize_all_asmprinters()
+llvm.get_process_triple = lambda: "aarch64-unknown-linux-gnu"
+from d2s.codegen import host
+host.cpu = lambda: ("neoverse-n1", "+neon")
+from d2s.codegen import conv_tiles, typed_functions
+assert conv_tiles.library("f32")["LANES"] == 4
+for given in ast.literal_eval(sys.stdin.read()):
+    print(bytes(typed_functions.object_of(*given))[18])
+"""
+_AARCH64 = 183  # the machine of an object file, by the standard of ELF
+
+
+def printed(program, given=""):
+    command, environment = [sys.executable, "-c", program], {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=True, env=environment).stdout
+
+
+def test_the_kernels_are_made_for_arm():
+    made = printed(FOR_ARM, printed(ASKED)).split()
+    assert len(made) > 2 * len(CASES)
+    assert {*made} == {str(_AARCH64)}
