@@ -27,7 +27,7 @@ def has_regions(program: Program) -> bool:
 def may_pass(program: Program, roots: Iterable[int], wanted: Numbers) -> frozenset[Node]:
     """The nodes of its top level that a sweep from these results may pass, towards these inputs."""
     active = depending(program, wanted)
-    reached = active.intersection(program.outputs[n] for n in roots)
+    reached = {program.outputs[n] for n in roots}
     found = set()
     for node in reversed(program.nodes):
         if not reached.isdisjoint(node.outputs):

@@ -63,6 +63,10 @@ class TapeNode:
         """Whether who looks at the totals of these results sees more where the node is opened, or a connected sweep does."""
         return False
 
+    def leading(self, edges: Sequence[bool]) -> Iterable[int] | None:
+        """The results that lead to some of its edges, or of which nobody knows any more; None: all."""
+        return None if self.released or any(edges) else ()
+
     def release(self) -> None:
         """Frees what the node has saved, and what lies behind it."""
         self.released, self.edges = True, ()
@@ -190,7 +194,7 @@ class Totals:
         if edge is None or (self._leading is None and not self._ignored):
             return edge is not None
         node, position = place(edge)
-        leads = self._leading is None or (id(edge) if node is None else node) in self._leading
+        leads = self._leading is None or _leads(self._leading, edge)
         return leads and (id(edge) if node is None else (node, position)) not in self._ignored
 
     def put(self, edge: Edge, total: Any) -> None:
@@ -301,7 +305,8 @@ def _opened(roots: Sequence[Edge], targets: Sequence[Edge], ignored: Sequence[Ed
         named: dict[TapeNode | None, set[int]] = {}
         for node, position in map(place, map(now, (*targets, *ignored))):
             named.setdefault(node, set()).add(position)
-        nodes = [n for n in found if isinstance(n, TapeNode) and n.opened is None and not n.released]
+        nodes = {one[0] if isinstance(one, tuple) else one for one in found if not isinstance(one, int)}
+        nodes = {n for n in nodes if n.opened is None and not n.released}
         opening = [n for n in nodes if n.looked_into(named.get(n, set()) | _looked_at(n, ()), connected)]
         if not opening:
             return found
@@ -310,8 +315,11 @@ def _opened(roots: Sequence[Edge], targets: Sequence[Edge], ignored: Sequence[Ed
 
 
 def leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:
-    """The nodes between roots and targets, and the ids of targets that are leaves. Where a freed node led, nobody knows."""
-    found = {id(target) if node is None else node for target in targets for node, _ in [place(target)]}
+    """What leads from roots to targets: ids of leaves, nodes, or some of a node's results with their positions.
+
+    Where a freed node led, nobody knows.
+    """
+    found: set[Any] = {id(t) if node is None else (node, position) for t in targets for node, position in [place(t)]}
     behind = {node for root in roots for node, _ in [place(root)] if node is not None}
     waiting = list(behind)
     while waiting:
@@ -319,10 +327,17 @@ def leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:
         behind |= near
         waiting += near
     for node in sorted(behind, key=lambda node: node.order):  # a node is younger than those its edges lead to
-        edges = map(now, node.edges)
-        if node.released or any((id(edge) if to is None else to) in found for edge in edges for to, _ in [place(edge)]):
+        positions = node.leading([_leads(found, now(edge)) for edge in node.edges])
+        if positions is None:
             found.add(node)
+        else:
+            found.update((node, position) for position in positions)
     return found
+
+
+def _leads(found: Collection[Any], edge: Edge) -> bool:
+    node, position = place(edge)
+    return id(edge) in found if node is None else node in found or (node, position) in found
 
 
 def _hooked(hooks: dict[int, list[Hook]], cotangents: dict[int, Any], totals: Totals) -> None:

@@ -86,7 +86,7 @@ class Graph:
             with host.running():
                 return self(inputs)
         if self.acts:
-            host.current().wanting = self._wanting(wanted or (False,) * len(inputs))
+            host.current().wanting = self.wanting(wanted or (False,) * len(inputs))
         if True not in wanted:
             results = self._plain(arrays)
             self._hasten(())
@@ -149,7 +149,7 @@ class Graph:
             self._ways[wanted] = Way(self, wanted)
         return self._ways[wanted]
 
-    def _wanting(self, wanted: Mask) -> Set[Value]:
+    def wanting(self, wanted: Mask) -> Set[Value]:
         """The values that depend on a wanted input."""
         if wanted not in self._active:
             self._active[wanted] = depending(self.program, wanted, self.stopped)
@@ -183,6 +183,12 @@ class Way:
                 self._passing[n, wanted] = may_pass(self.graph.program, (n,), wanted)
             found |= self._passing[n, wanted]
         return found
+
+    def leading(self, wanted: Mask) -> Sequence[int] | None:
+        """The results that may lead to some inputs; None: all."""
+        depending = self.graph.wanting(wanted)
+        found = [n for n, v in enumerate(self.graph.program.outputs[: len(self.reached)]) if v in depending]
+        return None if self.graph.lists or len(found) == len(self.reached) else found
 
     def is_passed(self, number: int) -> bool:
         """Whether sweeps from other results may pass this one."""
@@ -287,6 +293,14 @@ class GraphNode(tape.TapeNode):
     def looked_into(self, positions: Collection[int], connected: bool = False) -> bool:
         """Whether one of these results is passed by a sweep from another, or the sweep goes on the tape."""
         return connected or any(map(self.way.is_passed, positions))
+
+    def leading(self, edges: Sequence[bool]) -> Iterable[int] | None:
+        if self.released:
+            return None
+        found = self.way.leading(tuple(edges)) if any(edges) else ()
+        if found is None or not self.swept:
+            return found
+        return {*found, *(number for numbers, _ in self.swept for number in numbers), *self.way.shut(self.swept)}
 
     def open(self) -> None:
         """Puts what eager code would have put on the tape there; what was passed by a sweep before is freed."""
