@@ -44,6 +44,7 @@ class Function:
     class_name: str | None = None
     imported: tuple[str, ...] = ()  # names the module imports: methods of these Python calls in another way
     loop: str = ""  # a generator that is run by a loop: "leaving" if that may be left early, else "staying"
+    regions_made: set[str] = dataclasses.field(default_factory=set)  # names of functions that transforms have made
     unbound: set[str] = dataclasses.field(default_factory=set)  # variables that may have no value
 
     @functools.cached_property
@@ -65,6 +66,7 @@ class Function:
         """`template` for a region: the functions it makes are named after the line, `state` are the region's names."""
         region = self.scopes.regions[node]
         parts |= {name: self.fresh(f"{name}_{node.lineno}") for name in (*made, "get", "set")}
+        self.regions_made.update(of for of in parts.values() if isinstance(of, str))
         parts |= {"values": self.fresh("values"), "state": region.names, "question": getattr(node, "test", None)}
         for kind, names in (("shared", region.shared), ("own", region.own)):
             parts |= {f"{kind}_{n}": of for n, of in enumerate(names)}

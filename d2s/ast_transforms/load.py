@@ -12,8 +12,10 @@ cells, so the user's globals stay as they are.
 import __future__
 
 import ast
+import sys
 import types
 import weakref
+from typing import Any
 
 import gast
 
@@ -37,6 +39,7 @@ def build(function: Function, fn: types.FunctionType, runtime: object) -> types.
     cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
     cells |= {"_d2s": types.CellType(runtime), function.fresh("slice"): types.CellType(slice)}
     code = _compile(function, tuple(cells), fn.__code__.co_flags & _FUTURES).replace(co_name=fn.__code__.co_name)
+    code = _called_as_the_users(code, f"{fn.__qualname__}.<locals>.", function.regions_made)
     closure = tuple(cells.get(name, types.CellType()) for name in code.co_freevars)
     _note_rewritten(code)
     built = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, closure)
@@ -56,6 +59,23 @@ def _note_rewritten(code: types.CodeType) -> None:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             _note_rewritten(constant)
+
+
+def _called_as_the_users(code: Any, prefix: str, made: set[str]) -> Any:
+    """The same with the user's names for the functions nested in it: messages of Python's say them."""
+    constants = list(code.co_consts)
+    for k, inner in enumerate(constants):
+        if isinstance(inner, types.CodeType):
+            name = inner.co_name
+            found = _called_as_the_users(inner, prefix if name in made else f"{prefix}{name}.<locals>.", made)
+            constants[k] = found.replace(co_qualname=prefix + name) if sys.version_info >= (3, 11) else found
+            constants = [prefix + name if _is_name(one, name) else one for one in constants]
+    return code.replace(co_consts=tuple(constants))
+
+
+def _is_name(constant: Any, name: str) -> bool:
+    """Whether it is what Python 3.10 calls a nested function of this name."""
+    return sys.version_info < (3, 11) and type(constant) is str and constant.endswith(f".<locals>.{name}")
 
 
 def _compile(function: Function, names: tuple[str, ...], flags: int) -> types.CodeType:

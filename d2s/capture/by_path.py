@@ -20,8 +20,8 @@ from d2s.capture.alternatives import each
 from d2s.capture.branch import switch
 from d2s.capture.containers import STAND_INS, Dict, List, by_path, contents, is_container, plain_kind, stand_in
 from d2s.capture.forms import OneOf
-from d2s.capture.growing import asked, is_grown
-from d2s.capture.symbolic import Tracer, capturing
+from d2s.capture.growing import asked, grow, is_grown
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
 
 _TAKEN = "only a run will tell how many items it has"
@@ -60,6 +60,8 @@ def _asked(plain: Callable[..., Any]) -> Any:
     makes, name = plain.__name__ in _MAKING, plain.__name__.replace("<lambda>", "__radd__")
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if name in ("__mul__", "__rmul__") and isinstance(args[0], SymbolicTensor) and _only_numbers(self):
+            return asked(grow(List(self), []), name, *args)
         if is_grown(self) or (makes and any(map(is_grown, args))):
             return asked(self, name, *args, **kwargs)
         if by_path(self):
@@ -74,6 +76,17 @@ def _asked(plain: Callable[..., Any]) -> Any:
 
     method.__name__ = plain.__name__
     return method
+
+
+def _only_numbers(owner: Any) -> bool:
+    """Whether a list holds numbers only: one of them is as good as another that is equal."""
+    held = None if by_path(owner) or not isinstance(owner, List) else contents(owner)
+    return held is not None and all(type(v) in (bool, int, float) or is_number(v) for v in held)
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a Python number of run time."""
+    return isinstance(value, SymbolicTensor) and value.value.type.python
 
 
 def _viewed(plain: Callable[..., Any]) -> Any:

@@ -67,7 +67,7 @@ def new_object(cls: type, attributes: dict[str, Any]) -> Any:
         made: Any = another(cls, _arguments(attributes), {})
         restore(made, attributes)
         return made
-    made = object.__new__(cls)
+    made = cls.__new__(cls) if cls.__module__ == "types" else object.__new__(cls)
     for name, value in attributes.items():
         object.__setattr__(made, name, value)
     return made

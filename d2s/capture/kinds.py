@@ -16,13 +16,16 @@ In: nothing. Out: tuples of types, one for each word of the table.
 
 import collections
 import itertools
+import re
 import types
 from typing import Any
 
 from d2s.types import DType
 
 WORDS = ("constant", "compared", "leaving", "computing", "given", "content", "iterated")
-_STEPPING = "chain islice accumulate zip_longest product repeat cycle permutations combinations pairwise compress"
+_STEPPING = (
+    "chain islice accumulate zip_longest product repeat cycle permutations combinations pairwise compress groupby starmap"
+)
 _TABLE: dict[type, str] = {
     type(None): "constant compared leaving given",
     bool: "constant compared leaving given",
@@ -34,8 +37,10 @@ _TABLE: dict[type, str] = {
     type(Ellipsis): "leaving",
     type(NotImplemented): "leaving",
     DType: "leaving computing given",
-    range: "compared computing given iterated",
-    slice: "given",
+    re.Pattern: "computing given",
+    re.Match: "computing given",
+    range: "compared leaving computing given iterated",
+    slice: "leaving computing given",
     BaseException: "given",
     tuple: "computing given content iterated",
     frozenset: "computing given content iterated",
@@ -47,7 +52,8 @@ _TABLE: dict[type, str] = {
     type({}.keys()): "given iterated",
     type({}.values()): "given iterated",
     types.GeneratorType: "iterated",
-    **dict.fromkeys((zip, enumerate, map, filter, type(reversed([]))), "iterated"),
+    **dict.fromkeys((zip, enumerate, map, filter, type(reversed([])), type(reversed({}))), "iterated"),
+    type(next(itertools.groupby("a"))[1]): "iterated",
     **dict.fromkeys((type(iter(kind())) for kind in (list, tuple, dict, set, str)), "iterated"),
     **dict.fromkeys(map(type, (iter(range(0)), iter(range(1 << 70)), iter({}.values()), iter({}.items()))), "iterated"),
     **dict.fromkeys((getattr(itertools, name) for name in _STEPPING.split()), "iterated"),

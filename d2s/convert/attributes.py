@@ -175,7 +175,13 @@ def store_plainly(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
     tracer.root.heap.set(place, value)
 
 
-_PLAIN = {object.__setattr__, BaseException.__setattr__, type.__setattr__, types.ModuleType.__setattr__}
+_PLAIN = {
+    object.__setattr__,
+    BaseException.__setattr__,
+    type.__setattr__,
+    types.ModuleType.__setattr__,
+    types.SimpleNamespace.__setattr__,
+}
 
 
 def _stores_as_is(owner: Any) -> set[Any]:

@@ -4,6 +4,7 @@
 2
 """
 
+import collections
 import contextlib
 import copy
 import dataclasses
@@ -13,6 +14,7 @@ import inspect
 import itertools
 import logging
 import operator
+import re
 import types
 import typing
 from collections.abc import Callable
@@ -20,36 +22,40 @@ from typing import Any
 
 from d2s.autodiff.mode import Switch
 from d2s.capture.alternatives import each
+from d2s.capture.branch import switch
 from d2s.capture.by_path import gathered, opened
-from d2s.capture.containers import STAND_INS, by_path, plain_kind, stand_in
+from d2s.capture.containers import STAND_INS, by_path, new_object, plain_kind, stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.kinds import GIVEN
 from d2s.capture.reads import changing
+from d2s.capture.steps import later
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.taping import switched
 from d2s.capture.training import backward_of, grad_of
-from d2s.capture.tree import flatten, rebuild
+from d2s.capture.tree import containers, flatten, rebuild
 from d2s.capture.users_code import in_library, in_standard_library, refuse, refuse_call
 from d2s.convert.attributes import delete_attribute, get_attribute, set_attribute
 from d2s.convert.classes import callable_, getattr_, hasattr_, isinstance_, kind_of, type_
 from d2s.convert.copies import as_dict, as_tuple, deeply, once
 from d2s.convert.exceptions import of_exception
-from d2s.convert.generators import Entering, manager_of
+from d2s.convert.generators import Entering, Suspended, manager_of
 from d2s.convert.growing import joined_by
 from d2s.convert.library import greatest, in_order, is_plain, of_named_tuple, places_of, reduced, replaced, summed
-from d2s.convert.loads import guard_content, items_of, refuse_consumption
+from d2s.convert.loads import by_key, guard_content, items_of, iterate, refuse_consumption
+from d2s.convert.logical import not_
 from d2s.convert.making import layer, make, member, of_object_itself
 from d2s.convert.methods import answers, follow, guard_method, is_followed, method_of, walked
 from d2s.convert.names import guard_names
 from d2s.convert.objects import is_made
 from d2s.convert.of_objects import OF_OBJECTS, of_object
 from d2s.convert.operators import ASKING, binary, getter, method_called
-from d2s.convert.pure import HIGHER, LOOKING, OF_GROWN, READING, TAKING, WALKING, is_pure
-from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
+from d2s.convert.pure import HIGHER, LOOKING, OF_GROWN, READING, TAKING, WALKING, in_pure_module, is_pure
+from d2s.convert.recipes import Recipe, count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
-from d2s.convert.stores import CHANGING
+from d2s.convert.stores import CHANGING, made, with_known_keys
+from d2s.convert.taken_on import dropped_while, taken_while, until
 from d2s.convert.taking import every, folded, generated, settled, some
 from d2s.eager.gradients import backward, grad
 from d2s.eager.tensor import Tensor, to_tensor
@@ -99,6 +105,8 @@ def call(function: Any) -> Callable[..., Any]:
     of_itself = of_object_itself(call, tracer, function)
     if of_itself:
         return of_itself
+    if isinstance(changes, types.GeneratorType) and function.__name__ in ("send", "throw", "close"):
+        return functools.partial(_advance, tracer, function)
     if isinstance(changes, STAND_INS):
         refuse_call(getattr(plain_kind(changes), function.__name__))
     if isinstance(function, types.MethodType):
@@ -114,6 +122,8 @@ def call(function: Any) -> Callable[..., Any]:
         return lambda owner: call(get_attribute(owner, name))(*args, **kwargs)
     if isinstance(function, types.FunctionType) and function.__code__ is _DISPATCHED:
         return functools.partial(_dispatched, tracer, function)
+    if typing.is_typeddict(function):
+        return call(dict)
     if isinstance(typing.get_origin(function), type):
         return call(typing.get_origin(function))
     of_exceptions = of_exception(tracer, call, function)
@@ -123,6 +133,8 @@ def call(function: Any) -> Callable[..., Any]:
         return functools.partial(_call_pure, tracer, function)
     if any(function is known for known in HIGHER):
         return functools.partial(_call_higher, tracer, function)
+    if in_pure_module(function):
+        return functools.partial(_computed, tracer, function)
     if isinstance(function, types.FunctionType) and (
         getattr(function, "d2s_not_to_static", False) or function.__module__ in IGNORED
     ):
@@ -156,6 +168,21 @@ def _dispatched(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any
 def _cached(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Of constants, what it has found for them once and for all."""
     return _given(tracer, function, *args, **kwargs) if is_plain([*args, *kwargs.values()]) else refuse_call(function)
+
+
+def _computed(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Of a function of Python's library that only computes: at capture of what is known there, else by a step."""
+    leaves = flatten([args, kwargs])[0]
+    if any(isinstance(leaf, SymbolicTensor | Later) for leaf in leaves):
+        return later(function.__name__, function, *args, **kwargs)
+    if any(isinstance(leaf, OneOf) for leaf in leaves):
+        return _of_each(functools.partial(_computed, tracer, function), *args, **kwargs)
+    if not all(is_plain([leaf]) or isinstance(leaf, re.Pattern) for leaf in leaves):
+        refuse_call(function)
+    for container in containers([args, kwargs]):
+        guard_content(tracer, container)
+    found = function(*args, **kwargs)
+    return made(found) if type(found) in (list, dict, set) else found
 
 
 def _call_user(tracer: Tracer, function: types.FunctionType) -> Callable[..., Any]:
@@ -193,9 +220,13 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     asked_of = of_object(function, *args) if args and function in OF_OBJECTS else MISSING
     if asked_of is not MISSING:
         return asked_of
+    if function == itertools.chain.from_iterable:
+        return _call_pure(tracer, itertools.chain, *iterate(args[0]))
     if function is pow and len(args) == 2 and not kwargs:
         return binary(args[0], "**", args[1])
-    args = tuple(map(settled, args)) if function in TAKING or getattr(function, "__name__", "") == "join" else args
+    joins = getattr(function, "__name__", "") == "join"
+    args = tuple(map(settled, args)) if function in TAKING or joins else args
+    args = (list(iterate(args[0])),) if joins and hasattr(type(args[0]), "__next__") else args
     args = tuple(map(walked, args)) if function in WALKING or getattr(function, "__name__", "") == "join" else args
     if args and is_grown(args[0]) and function in OF_GROWN:
         return asked(args[0], OF_GROWN[function], *args[1:], **kwargs)
@@ -207,8 +238,12 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     found = of_symbols(tracer, function, args, kwargs)
     if found is not MISSING:
         return found
+    if function is len and isinstance(args[0], Recipe) and not callable(args[0].length):
+        return args[0].length
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     guard_content(tracer, owner)
+    if name == "get" and isinstance(owner, dict) and isinstance(args[0], SymbolicTensor) and args[0].value.type.python:
+        return by_key(tracer, owner, args[0], *(args[1:] or (None,)))
     if (
         name in ("index", "count")
         and isinstance(owner, list | tuple)
@@ -225,7 +260,7 @@ def _call_pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
         ):
             refuse_call(value)
     found = _begun(function, *(tracer.lift(a) if isinstance(a, Tensor) else a for a in args), **kwargs)
-    return tracer.root.heap.made(stand_in(found)) if function in (list, dict, set) else found
+    return made(found) if type(found) in (list, dict, set) else found
 
 
 def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -240,6 +275,24 @@ def _call_higher(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> An
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
     return _begun(function, *(call(value) if _acts(value) else value for value in args), **kwargs)
+
+
+def _without(tracer: Tracer, function: Any, iterable: Any) -> Any:
+    test = call(function) if function is not None else lambda item: item
+    return generated(iterable, lambda item: (not_(test(item)), lambda: item, False))
+
+
+def _generated_by(function: Any) -> Callable[..., Any]:
+    """What a function of Python's library gives, as a generator that is followed."""
+    return lambda tracer, *args: tracer.begun(Suspended(function, args, {}))
+
+
+def _iterator(tracer: Tracer, *args: Any) -> Any:
+    return _generated_by(until)(tracer, *args) if len(args) == 2 else _call_pure(tracer, iter, *args)
+
+
+def _namespace(tracer: Tracer, **attributes: Any) -> Any:
+    return tracer.root.heap.made(new_object(types.SimpleNamespace, attributes))
 
 
 def _filter(tracer: Tracer, function: Any, iterable: Any) -> Any:
@@ -279,6 +332,8 @@ def _greatest(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _change(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Of a container; what it is given is read to the end now."""
+    if function.__name__ in ("setdefault", "pop") and args and isinstance(args[0], OneOf):
+        return switch(tracer, args[0], lambda one: [_change(capturing() or tracer, function, one, *args[1:])])[0]
     for value in args:
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
@@ -287,6 +342,8 @@ def _change(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     if function.__name__ not in ("append", "extend", "update", "add"):
         guard_content(tracer, function.__self__)
     changing(tracer, function.__self__)
+    if function.__name__ in ("add", "setdefault"):
+        with_known_keys({args[0]})
     if function.__name__ == "sort":
         function.__self__[:] = in_order(call, list(function.__self__), **kwargs)
         return None
@@ -331,6 +388,11 @@ def _of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _next(tracer: Tracer, iterator: Any, *default: Any) -> Any:
     refuse_consumption(tracer, iterator)
     return next(walked(iterator) if answers(iterator, "__next__") else iterator, *default)
+
+
+def _advance(tracer: Tracer, function: Any, *args: Any) -> Any:
+    refuse_consumption(tracer, function.__self__)
+    return function(*args)
 
 
 def _partial(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -399,7 +461,13 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (dataclasses.is_dataclass, lambda tracer, record: dataclasses.is_dataclass(record)),
     (dataclasses.replace, lambda tracer, record, **changes: replaced(call, record, **changes)),
     (filter, _filter),
+    (itertools.filterfalse, _without),
+    (itertools.takewhile, _generated_by(taken_while)),
+    (itertools.dropwhile, _generated_by(dropped_while)),
+    (iter, _iterator),
     (range, range_),
+    (collections.namedtuple, lambda tracer, *args, **kwargs: collections.namedtuple(*args, **kwargs)),
+    (types.SimpleNamespace, _namespace),
     (enumerate, enumerate_),
     (zip, zip_),
     (reversed, reversed_),

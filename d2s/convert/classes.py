@@ -57,7 +57,9 @@ def kind_of(value: Any) -> Any:
     return {"b": bool, "i": int, "f": float}[value.dtype.kind] if value.value.type.python else Tensor
 
 
-def getattr_(tracer: Tracer, owner: Any, name: str, *default: Any) -> Any:
+def getattr_(tracer: Tracer, owner: Any, name: Any, *default: Any) -> Any:
+    if isinstance(name, OneOf):
+        return each(name, lambda one: getattr_(tracer, owner, one, *default))
     try:
         return get_attribute(owner, name)
     except AttributeError:

@@ -13,10 +13,12 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from d2s.capture.alternatives import each
 from d2s.capture.containers import attributes, new_object, plain_kind, stand_in
 from d2s.capture.forms import OneOf
 from d2s.capture.kinds import CONSTANT
 from d2s.capture.symbolic import SymbolicTensor, capturing
+from d2s.capture.training import set_stop_gradient
 from d2s.capture.users_code import refuse, refuse_call
 from d2s.convert.attributes import get_attribute
 from d2s.convert.loads import guard_content
@@ -57,8 +59,10 @@ def _again(value: Any, copied: Callable[[Any], Any], name: str, done: Any = None
         return value
     if isinstance(value, SymbolicTensor) and value.value.type.python:
         return value
-    if isinstance(value, SymbolicTensor | Tensor | OneOf):
-        refuse("D2S1003", f"{name}() of a tensor, which has no history", "x.clone(), or x.detach().clone()")
+    if isinstance(value, OneOf):
+        return each(value, lambda one: _again(one, copied, name, done))
+    if isinstance(value, SymbolicTensor | Tensor):
+        return _leaf(tracer, value, name)
     guard_content(tracer, value)
     if kind in (tuple, frozenset) or (isinstance(value, tuple) and hasattr(value, "_fields")):
         parts = [copied(part) for part in value]
@@ -72,6 +76,16 @@ def _again(value: Any, copied: Callable[[Any], Any], name: str, done: Any = None
         )
         return made
     return _object(value, copied, done)
+
+
+def _leaf(tracer: Any, value: Any, name: str) -> Any:
+    """A tensor of the same values without a history."""
+    if name == "copy" or type(value) not in (SymbolicTensor, Tensor):
+        refuse("D2S1003", f"{name}() of a tensor, which shares its memory", "x.clone(), or x.detach().clone()")
+    made = tracer.symbol_of(value).detach().clone()
+    if not value.stop_gradient:
+        set_stop_gradient(made, False)
+    return made
 
 
 def _object(value: Any, copied: Callable[[Any], Any], done: Any) -> Any:

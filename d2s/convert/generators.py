@@ -46,6 +46,9 @@ class Suspended:
         """The generator itself, which from now on Python advances."""
         if self._generator is None:
             self._generator = converted(self.function).function(*self.args, **self.kwargs)
+            tracer = capturing()
+            if tracer and id(self) in tracer.root.iterators:
+                tracer.root.iterators[id(self._generator)] = self._generator, tracer.root.iterators[id(self)][1]
         return self._generator
 
     def inverted(self, leaves: bool) -> Converted | None:

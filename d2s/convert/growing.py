@@ -9,11 +9,14 @@ the user's own.
 """
 
 import inspect
+import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from d2s.capture.containers import List
 from d2s.capture.growing import METHODS, append, get, grow, is_grown, item_form, length, place_of, pop_last, set_, stacked
+from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor
 from d2s.capture.users_code import refuse
 from d2s.convert.conversion import converted
@@ -151,6 +154,21 @@ def _sum(owner: Any, start: Any = 0) -> Any:
     return total
 
 
+def _best(owner: Any, better: Any, name: str, key: Any, default: Any) -> Any:
+    if len(owner) == 0:
+        if default is MISSING:
+            raise ValueError(_EMPTY.format(name))
+        return default
+    found = owner[0]
+    for one in owner[1:]:
+        if better(one if key is None else key(one), found if key is None else key(found)):
+            found = one
+    return found
+
+
+_EMPTY = "{}() iterable argument is empty" if sys.version_info >= (3, 12) else "{}() arg is an empty sequence"
+
+
 def _contains(owner: Any, value: Any) -> Any:
     found = False
     for one in owner:
@@ -243,6 +261,8 @@ def _changing(function: Any) -> Callable[..., Any]:
 METHODS |= {
     "append": append,
     "pop": _pop,
+    "max": lambda owner, key, default: in_graph(_best)(owner, operator.gt, "max", key, default),
+    "min": lambda owner, key, default: in_graph(_best)(owner, operator.lt, "min", key, default),
     "__len__": length,
     "__bool__": lambda owner: length(owner) != 0,
     "__getitem__": item,

@@ -11,24 +11,34 @@ several values that is, that value by the path.
 
 import dataclasses
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.alternatives import each
-from d2s.capture.forms import OneOf
+from d2s.capture.forms import KINDS, Later, OneOf
+from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
-from d2s.capture.symbolic import SymbolicTensor
+from d2s.capture.steps import ask
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.tree import flatten
 from d2s.capture.users_code import refuse
+from d2s.convert.classes import kind_of
 from d2s.convert.if_else import truth_of
-from d2s.convert.loads import attribute, iterate
+from d2s.convert.loads import attribute, item, iterate
 from d2s.convert.logical import equal, if_exp
 from d2s.convert.operators import binary
+from d2s.eager.tensor import Tensor
+from d2s.errors import CaptureError
+from d2s.ops.dispatch import handling
 
 Call = Callable[[Any], Callable[..., Any]]
 
 
 def greatest(call: Call, function: Any, *args: Any, key: Any = None, default: Any = MISSING) -> Any:
     """`max` or `min`: the first of the values none is greater, or less, than."""
+    if len(args) == 1 and is_grown(args[0]):
+        return asked(args[0], function.__name__, key, default)
     values = list(iterate(args[0])) if len(args) == 1 else list(args)
     if not values or (len(args) > 1 and default is not MISSING):
         return function(*args, **{} if default is MISSING else {"default": default})
@@ -62,7 +72,7 @@ def summed(iterable: Any, start: Any = 0) -> Any:
 
 
 class _Ordered:
-    """A value in the order that its class says."""
+    """A value in the order that its class says, where only Python is asked."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -75,9 +85,48 @@ def in_order(call: Call, iterable: Any, *, key: Any = None, reverse: Any = False
     """`sorted`."""
     values = list(iterate(iterable))
     keys = [value if key is None else call(key)(value) for value in values]
+    if any(isinstance(leaf, SymbolicTensor | Later | Tensor) for leaf in flatten(keys)[0]):
+        places = _known_order(keys, reverse)
+        return _ordered_by_run(values, keys, reverse) if places is None else [values[k] for k in places]
     alone = is_plain(keys)
     places = sorted(range(len(values)), key=lambda k: keys[k] if alone else _Ordered(keys[k]), reverse=reverse)
     return [values[k] for k in places]
+
+
+def _known_order(keys: list[Any], reverse: Any) -> list[int] | None:
+    """The order of keys that Python can tell apart though there are tensors in them; what says so is thrown away."""
+    tracer = capturing()
+    assert tracer is not None
+    region: Any = tracer.region("test")
+    try:
+        with handling(region), tracer.root.heap.path(region):
+            return sorted(range(len(keys)), key=lambda k: _Ordered(keys[k]), reverse=reverse)
+    except CaptureError:
+        return None
+
+
+def _ordered_by_run(values: list[Any], keys: list[Any], reverse: Any) -> list[Any]:
+    """In a run Python's own `sorted` says where what belongs."""
+    if len(values) > KINDS:
+        message = f"more than {KINDS} values are sorted by what only a run will tell"
+        refuse("D2S1003", message, "d2s.sort or d2s.argsort a tensor")
+    tracer = capturing()
+    assert tracer is not None
+    order = ask(tracer, "sorted", _places_in_order, (keys, reverse), {}, [0])
+    places = [ask(tracer, "place", operator.getitem, (order, k), {}, 0, True) for k in range(len(values))]
+    return [_picked(tracer, values, place) for place in places]
+
+
+def _picked(tracer: Tracer, values: list[Any], place: Any) -> Any:
+    """The value at a place that a run finds."""
+    kinds = {kind_of(value) for value in values}
+    if kinds in ({int}, {float}, {bool}):
+        return ask(tracer, "pick", operator.getitem, (values, place), {}, kinds.pop()(), True)
+    return item(values, place)
+
+
+def _places_in_order(keys: list[Any], reverse: bool) -> list[int]:
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
 
 
 def places_of(values: Sequence[Any], wanted: Any) -> list[int]:

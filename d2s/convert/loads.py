@@ -9,7 +9,7 @@ import dataclasses
 import operator
 import types
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any
 
 from d2s.capture import growing, undefined
 from d2s.capture.alternatives import each, table
@@ -62,7 +62,7 @@ def attribute(owner: Any, name: str) -> Any:
             return read_attribute(tracer, owner, name, getattr(owner, name))
         owner = tracer.lift(owner)
     if isinstance(owner, SymbolicTensor) and owner.value.type.python:
-        refuse_attribute(owner, name)
+        return _attribute_of_number(owner, name)
     place = tracer and _place_of(tracer, owner, name)
     if place:
         return load(_known(place), name)
@@ -120,11 +120,11 @@ def read_attribute(tracer: Tracer, owner: Any, name: str, value: Any) -> Any:
     return value
 
 
-def refuse_attribute(number: SymbolicTensor, name: str) -> NoReturn:
-    """A number of run time has the attributes of a Python number, and none of them is known."""
+def _attribute_of_number(number: SymbolicTensor, name: str) -> Any:
+    """A number of run time has the attributes of a Python number."""
     seen = {"b": bool, "i": int, "f": float}[number.dtype.kind]
     if hasattr(seen, name):
-        refuse("D2S1001", f"'{name}' of a Python {seen.__name__} of run time: only a run will tell")
+        return later(name, getattr, number, name)
     raise AttributeError(f"'{seen.__name__}' object has no attribute '{name}'")
 
 
@@ -194,10 +194,18 @@ def item(owner: Any, key: Any) -> Any:
         return item_of_tensor(tracer, owner, key)
     if tracer and isinstance(key, SymbolicTensor) and isinstance(owner, list | tuple):
         return _one_of(tracer, owner, key)
+    number = isinstance(key, SymbolicTensor) and key.value.type.python
+    if tracer and number and isinstance(owner, dict):
+        return by_key(tracer, owner, key)
+    if tracer and number and isinstance(owner, range):
+        return ask(tracer, "item", operator.getitem, (owner, key), {}, 0, number=True)
+    if tracer and number and isinstance(owner, str | bytes):
+        return later("item", operator.getitem, owner, key)
     if tracer and isinstance(key, SymbolicTensor):
         refuse(
             "D2S1001",
             f"a {type(owner).__name__} indexed by an {key.value.type} of run time: which item that is only a run will tell",
+            "int(...) or float(...) it, if a Python number is meant",
         )
     guard_content(tracer, owner)
     value = owner[key]
@@ -241,11 +249,37 @@ def _one_of(tracer: Tracer, owner: Any, key: SymbolicTensor) -> Any:
     if key.dtype.kind == "f" or key.value.type.shape:
         raise TypeError(f"{type(owner).__name__} indices must be integers or slices, not {key.value.type}")
     guard_content(tracer, owner)
+    return switch(tracer, OneOf(place_in(tracer, owner, key, ""), list(owner)), lambda one: [one])[0]
+
+
+def by_key(tracer: Tracer, owner: Any, key: SymbolicTensor, *default: Any) -> Any:
+    """The item of a dict whose key is equal to a number of run time: one key after the other."""
+    guard_content(tracer, owner)
+    keys = [k for k in owner if type(k) in (bool, int, float)]
+
+    def among(first: int) -> Any:
+        here = capturing()
+        assert here is not None
+        if first < len(keys):
+            found = keys[first]
+            return branch(here, OPS["equal"](key, found), (lambda: [item(owner, found)], lambda: [among(first + 1)]))[0]
+        if default:
+            return default[0]
+        raise KeyError(key)
+
+    return among(0)
+
+
+def place_in(tracer: Tracer, owner: Any, key: SymbolicTensor, outside: str) -> Any:
+    """An index that only a run knows as a number of items from the front; a run in which there is none complains."""
     index, count = OPS["cast"](key, "int64", python=True), len(owner)
-    outside = OPS["bitwise_or"](OPS["less_than"](index, -count), OPS["greater_equal"](index, count))
-    branch(tracer, outside, (lambda: [owner[count]][:0], list))
-    place = OPS["where"](OPS["less_than"](index, 0), index + count, index)
-    return switch(tracer, OneOf(place, list(owner)), lambda one: [one])[0]
+    is_outside = OPS["bitwise_or"](OPS["less_than"](index, -count), OPS["greater_equal"](index, count))
+
+    def complain() -> list[Any]:
+        raise IndexError(f"{plain_kind(owner).__name__} {outside}index out of range")
+
+    branch(tracer, is_outside, (complain, list))
+    return OPS["where"](OPS["less_than"](index, 0), index + count, index)
 
 
 def iterate(iterable: Any) -> Iterable[Any]:

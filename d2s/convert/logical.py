@@ -133,14 +133,35 @@ def in_(value: Any, container: Any) -> Any:
     if isinstance(container, Later):
         assert tracer is not None
         return ask(tracer, "in", operator.contains, (container, value), {}, True, number=True)
+    if tracer and isinstance(value, Later) and isinstance(container, str):
+        return ask(tracer, "in", operator.contains, (container, value), {}, True, number=True)
     guard_content(tracer, container)
+    if tracer and isinstance(value, SymbolicTensor) and value.value.type.python and isinstance(container, range):
+        return _in_range(value, container)
     if answers(container, "__contains__"):
         return truth_of(asked(container, "__contains__", value))
     items = walked(container)
-    if items is container and (plain_kind(container) not in (list, tuple) or all(map(_is_constant, (value, *container)))):
+    if items is container and (not _is_asked(value, container) or all(map(_is_constant, (value, *container)))):
         return value in container
     questions = [lambda one=one: either(lambda: is_(one, value), lambda: equal(one, value)) for one in iterate(items)]
     return either(*questions) if tracer and questions else value in items
+
+
+def _is_asked(value: Any, container: Any) -> bool:
+    """Whether the items of a container are asked one by one: Python finds constants by their hashes."""
+    by_run = isinstance(value, SymbolicTensor) and value.value.type.python
+    return plain_kind(container) in (list, tuple) or (by_run and isinstance(container, dict | set | frozenset | _KEYS))
+
+
+def _in_range(value: Any, container: range) -> Any:
+    if not container:
+        return False
+    least, most = sorted((container[0], container[-1]))
+    step = abs(container.step)
+    return both(lambda: value >= least, lambda: value <= most, lambda: step == 1 or (value - least) % step == 0)
+
+
+_KEYS: Any = type({}.keys())
 
 
 def _is_constant(value: Any) -> bool:

@@ -12,7 +12,26 @@ from typing import Any
 
 from d2s.capture.kinds import COMPUTING
 
-_PURE = {len, sum, round, pow, divmod, iter, hash, slice, ord, chr, hex, bin, oct, ascii, bytes, operator.concat, dict.fromkeys}
+_PURE = {
+    len,
+    sum,
+    format,
+    round,
+    pow,
+    divmod,
+    iter,
+    hash,
+    slice,
+    ord,
+    chr,
+    hex,
+    bin,
+    oct,
+    ascii,
+    bytes,
+    operator.concat,
+    dict.fromkeys,
+}
 _PURE |= {str.maketrans, bytes.fromhex, int.from_bytes, float.fromhex, itertools.chain.from_iterable}
 _PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass}
 _PURE |= {
@@ -41,8 +60,7 @@ LOOKING = {
 }  # into arguments
 OF_GROWN = {len: "__len__", bool: "__bool__", sum: "sum", list: "copy"}
 TAKING = {tuple, list, dict, set, frozenset}  # all items of what they are given
-HIGHER: tuple[Any, ...] = (map, itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile)
-HIGHER += (itertools.filterfalse, itertools.groupby)
+HIGHER: tuple[Any, ...] = (map, itertools.accumulate, itertools.starmap, itertools.groupby)
 WALKING = {
     sum,
     tuple,
@@ -57,9 +75,28 @@ READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", 
 READING |= {"issuperset", "isdisjoint", "symmetric_difference"}
 
 
+MODULES = {"re", "json", "bisect", "statistics", "textwrap", "fractions", "posixpath", "fnmatch", "html"}  # that only compute
+_ACTING = {"exists", "isfile", "isdir", "islink", "getsize", "getmtime", "realpath", "abspath", "expanduser", "expandvars"}
+_ACTING |= {"dump", "load", "insort", "insort_left", "insort_right", "filter", "samefile", "lexists", "ismount", "relpath"}
+
+
+def in_pure_module(function: Any) -> bool:
+    """Whether it is of a module of Python's library that only computes.
+
+    >>> import json, os.path
+    >>> in_pure_module(json.dumps), in_pure_module(json.dump), in_pure_module(os.path.join), in_pure_module(os.path.exists)
+    (True, False, True, False)
+    """
+    module = (getattr(function, "__module__", None) or "").strip("_").partition(".")[0]
+    named = isinstance(function, types.FunctionType | types.BuiltinFunctionType)
+    return named and module in MODULES and function.__name__ not in _ACTING
+
+
 def is_pure(function: Any) -> bool:
     """Whether what a call gives depends on its arguments alone, and it does nothing else."""
     owner = getattr(function, "__self__", None)
+    if isinstance(owner, type) and function in _PURE:
+        return True
     if isinstance(function, types.BuiltinMethodType) and owner is not None and not isinstance(owner, types.ModuleType):
         reading = isinstance(owner, dict | list | set) and function.__name__ in READING
         return reading or isinstance(owner, COMPUTING)

@@ -44,7 +44,7 @@ _CLOCKS = (time.time, time.perf_counter, time.monotonic, time.process_time, time
 _RECEIVERS = (logging.Logger, logging.LoggerAdapter, io.IOBase)
 _LOGGING = {"debug", "info", "warning", "warn", "error", "critical", "exception", "log"}
 _SEEN = (SymbolicTensor, Tensor, Later)
-_OF_NUMBERS = {round, pow, divmod, *(f for f in vars(math).values() if callable(f))}
+_OF_NUMBERS = {round, pow, divmod, chr, bin, hex, oct, *(f for f in vars(math).values() if callable(f))}
 _TEXTS = (str, repr, format)
 _CONVERSIONS: dict[int, Callable[[Any], str]] = {115: str, 114: repr, 97: ascii}
 _INTO_NUMBERS = (float, int, bool, complex)
@@ -176,6 +176,27 @@ def power(x: Any, y: Any) -> Any:
     if not isinstance(y, SymbolicTensor):
         return found(1 if y >= 0 else 1.0)
     return branch(tracer, y < 0, (lambda: [found(1.0)], lambda: [found(1)]))[0]
+
+
+def bitwise(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """`x & y` and its kin: of ints of run time as Python computes them."""
+    tracer, symbols = capturing(), [v for v in (x, y) if isinstance(v, SymbolicTensor)]
+    whole = all(v.value.type.python and v.dtype.kind != "f" for v in symbols)
+    others = all(type(v) in (bool, int) for v in (x, y) if not isinstance(v, SymbolicTensor))
+    if not tracer or not symbols or not whole or not others or all(kind_of_number(v) == "b" for v in (x, y)):
+        return function(x, y)
+    return ask(tracer, function.__name__.strip("_"), function, (x, y), {}, 1, number=True)
+
+
+def kind_of_number(value: Any) -> str:
+    """`b`, `i` or `f`, of a Python number, be it of run time or not."""
+    return value.dtype.kind if isinstance(value, SymbolicTensor) else {bool: "b", int: "i"}.get(type(value), "f")
+
+
+def inverted(x: Any) -> Any:
+    """`~x`: of an int of run time as Python computes it."""
+    number = isinstance(x, SymbolicTensor) and x.value.type.python and x.dtype.kind == "i"
+    return -x - 1 if number else ~x
 
 
 def _refuse_unbounded(tracer: Tracer, number: Any) -> None:

@@ -6,23 +6,28 @@
 [3, 2]
 """
 
+import functools
 import operator
 from typing import Any
 
 from d2s.capture import growing
-from d2s.capture.branch import switch
+from d2s.capture.branch import branch, switch
+from d2s.capture.by_path import is_number
 from d2s.capture.containers import by_path, stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
 from d2s.capture.reads import changing
 from d2s.capture.steps import tell
-from d2s.capture.symbolic import SymbolicTensor, capturing
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.tree import flatten
 from d2s.capture.users_code import refuse
-from d2s.convert.loads import guard_content, iterate, set_part
+from d2s.convert.loads import guard_content, iterate, place_in, set_part
 from d2s.convert.methods import answers, asked
 from d2s.eager.tensor import Tensor
+from d2s.ops import OPS
 
 _OUTSIDE = "return the new value and store it outside the captured function"
+PLACES = 64  # of a list, that a value may go to by what a run finds
 CHANGING = {
     "append",
     "extend",
@@ -46,9 +51,30 @@ CHANGING = {
 def made(container: Any) -> Any:
     """A list, dict, set or generator that the function's text makes."""
     tracer = capturing()
+    if tracer and isinstance(container, dict) and any(isinstance(key, OneOf) for key in dict.keys(container)):
+        return _of_pairs(tracer, dict.items(container))
     if tracer and hasattr(type(container), "__next__"):
         return tracer.begun(container)
-    return tracer.root.heap.made(stand_in(container)) if tracer else container
+    return tracer.root.heap.made(stand_in(with_known_keys(container))) if tracer else container
+
+
+def _of_pairs(tracer: Tracer, pairs: Any) -> Any:
+    """A dict one of whose keys depends on the path."""
+    found = tracer.root.heap.made(stand_in({}))
+    for key, value in pairs:
+        set_item(value, found, key)
+    return found
+
+
+def with_known_keys(container: Any) -> Any:
+    """A dict or a set as it is: its keys are found by what is known of them."""
+    keys = container if isinstance(container, dict | set) and not by_path(container) else ()
+    if any(isinstance(part, OneOf | Later) or is_number(part) for key in keys for part in flatten(key)[0]):
+        kind = type(container).__name__
+        refuse(
+            "D2S1001", f"a {kind} with a key that only a run will tell", "keep pairs in a list, or ask for each key in an `if`"
+        )
+    return container
 
 
 def put_together(*parts: tuple[bool, Any]) -> Any:
@@ -85,6 +111,18 @@ def delete_item(owner: Any, key: Any) -> None:
     del owner[key]
 
 
+def _at(owner: Any, k: int) -> list[Any]:
+    return [owner[k]]
+
+
+def _set_at(tracer: Tracer, value: Any, owner: Any, key: SymbolicTensor) -> None:
+    """Has each place of a list hold what it held, or at the place that only a run knows the value."""
+    place = place_in(tracer, owner, key, "assignment ")
+    changing(tracer, owner)
+    for k in range(len(owner)):
+        owner[k] = branch(tracer, OPS["equal"](place, k), (lambda: [value], functools.partial(_at, owner, k)))[0]
+
+
 def set_item(value: Any, owner: Any, key: Any) -> None:
     tracer = capturing()
     if tracer:
@@ -106,9 +144,15 @@ def set_item(value: Any, owner: Any, key: Any) -> None:
             changing(tracer, owner)
             growing.asked(owner, "__setitem__", key, value)
             return
-        if isinstance(key, SymbolicTensor | OneOf):
-            refuse("D2S1001", f"a {type(owner).__name__} stored into at an index that only a run will tell")
+        if isinstance(key, OneOf):
+            switch(tracer, key, lambda one: list(filter(None, [set_item(value, owner, one)])))  # type: ignore[func-returns-value]
+            return
         if isinstance(owner, list):
             guard_content(tracer, owner)
+        if isinstance(key, SymbolicTensor) and isinstance(owner, list) and len(owner) <= PLACES and not by_path(owner):
+            _set_at(tracer, value, owner, key)
+            return
+        if isinstance(key, SymbolicTensor):
+            refuse("D2S1001", f"a {type(owner).__name__} stored into at an index that only a run will tell")
         changing(tracer, owner)
     owner[key] = value

@@ -39,7 +39,8 @@ SAID = {
 [D2S1001] a dict indexed by an i64[] of run time: which item that is only a run will tell
   at refused_functions.py:8:16
     return x * table[k]
-               ^^^^^^^^""",
+               ^^^^^^^^
+  way out: int(...) or float(...) it, if a Python number is meant""",
     ),
     "D2S1002": (
         lambda: d2s.to_static(refused_functions.uneven)(-X),

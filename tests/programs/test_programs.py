@@ -12,6 +12,7 @@ import iterators
 import kept_items
 import kinds
 import layers
+import library_of_python
 import loops
 import numbers_
 import objects
@@ -24,7 +25,7 @@ import user_operators
 from programs_compare import PROGRAMS, check
 
 MODULES = branches, by_path, calls, containers, exceptions, exits, found_extents, growing, iterators, kept_items, kinds, layers
-MODULES += loops, numbers_, objects, ordinary, raised_by_runs, recursion, sizes, user_operators
+MODULES += library_of_python, loops, numbers_, objects, ordinary, raised_by_runs, recursion, sizes, user_operators
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
     for module in MODULES
