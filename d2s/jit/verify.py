@@ -10,7 +10,7 @@ equal: 1 output, 1 gradient
 import contextlib
 import dataclasses
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,11 @@ from d2s.config import config
 from d2s.eager.checked import seeing
 from d2s.eager.tensor import Tensor
 from d2s.errors import MismatchError
-from d2s.ir.program import Node, Program
 from d2s.jit import world
 from d2s.jit.to_static import StaticFunction, to_static
 from d2s.jit.world import told
 from d2s.nn.layer import Layer
-from d2s.runtime import interpreter
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime.call import first_difference, same_bits
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +73,7 @@ def _compared(static: StaticFunction, args: Any, kwargs: Any) -> Report:
     for (what, x), (_, y) in zip(eager, compiled, strict=False):
         if not _same(x, y):
             inputs = variant.arrays(static.leaves(*args, **kwargs))
-            where = first_difference(variant.graph.program, inputs) or run.first_unlike(static)
+            where = first_difference(variant.graph.program, inputs, passes.lower) or run.first_unlike(static)
             raise MismatchError("D2S2001", f"{what} of '{static.__name__}' is {x!r} eagerly and {y!r} static; {where}")
     if len(eager) != len(compiled):
         raise MismatchError("D2S2001", f"'{static.__name__}' gives {len(eager)} things eagerly and {len(compiled)} static")
@@ -152,24 +150,3 @@ def _same(x: Any, y: Any) -> bool:
     if type(x) is int and type(y) is int:
         return x == y  # one of many digits has no text
     return type(x) is type(y) and (x is y or repr(x) == repr(y))
-
-
-def first_difference(program: Program, arrays: Sequence[np.ndarray]) -> str:
-    """The first node the executor and the interpreter disagree on, with its line and both values; empty if there is none."""
-    if any(node.op in ("host", "fail", "update") for node in program.every_node()):
-        return ""  # it is not run beside
-    seen: list[tuple[Node, Any]] = []
-    interpreter.run(program, arrays, lambda node, results: seen.extend(_plain(node, results)))
-    values = [v for node in program.nodes for v in node.outputs if not v.type.grows]
-    compiled = Call(Program(program.name, program.inputs, program.nodes, tuple(values)), passes.lower)(arrays)
-    for (node, interpreted), y in zip(seen, compiled, strict=True):
-        if isinstance(interpreted, interpreter.Hole):
-            continue
-        if not same_bits(np.asarray(interpreted), y):
-            return f"first in {node.op} at {node.where or '?'}: {interpreted!r} node by node, {y!r} compiled"
-    return ""
-
-
-def _plain(node: Node, results: Sequence[Any]) -> Iterator[tuple[Node, Any]]:
-    """The results of a node but for lists and stacks, which later nodes change where they lie."""
-    return ((node, found) for value, found in zip(node.outputs, results, strict=True) if not value.type.grows)

@@ -14,7 +14,7 @@ import itertools
 import math
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,7 @@ class Call:
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         if knob("EXECUTOR") == "interpreter":
             return interpreter.run(self.program, arrays)
-        frames = self.frames() if knob("EXECUTOR") == "numba" else self.plain()
+        frames = self._running()
         checked = knob("CHECK") == "2" and not any(v.type.grows for v in self.program.inputs)
         if not checked:
             return frames.run(arrays)
@@ -94,14 +94,30 @@ class Call:
         results = frames.run(arrays)
         try:
             with host.replaying(host.current().found[before:]), interpreter.at_most(COMPARED):
-                _compare(self.program, results, interpreter.run(self.program, again))
+                self._compare(results, again)
         except interpreter.TooLong:
             self._warn()
             return results
         for value, x, y in zip(self.program.inputs, arrays, again, strict=True):
             if x is not y and not same_bits(x, y):
-                raise _differing(self.program, f"the input '{value.name}'", x, y)
+                raise self._differing(f"the input '{value.name}'", x, y, again)
         return results
+
+    def _running(self) -> "Frames":
+        return self.plain() if knob("EXECUTOR") == "python" else self.frames()
+
+    def _compare(self, compiled: Sequence[Any], arrays: Sequence[Any]) -> None:
+        interpreted = interpreter.run(self.program, arrays)
+        for n, (value, x, y) in enumerate(zip(self.program.outputs, compiled, interpreted, strict=True)):
+            stack = value.type.grows and not value.type.listed
+            if not stack and not isinstance(y, interpreter.Hole) and not same_bits(x, y):
+                raise self._differing(f"output {n}", x, y, arrays)
+
+    def _differing(self, what: str, x: Any, y: Any, arrays: Sequence[Any]) -> MismatchError:
+        message = f"{what} of '{self.program.name}': the executor computes {x!r}, the interpreter {y!r}"
+        where = first_difference(self.program, arrays, self._lowered)
+        hint = "please report it, with the files of D2S_DUMP=folder"
+        return MismatchError("D2S2001", f"{message}; {where}" if where else message, hint=hint)
 
     def _warn(self) -> None:
         """That a run was not compared is said once."""
@@ -128,16 +144,23 @@ def _unchanged(program: Program, arrays: Sequence[Any]) -> list[Any]:
     return [a.copy() if v in changed else a for v, a in zip(program.inputs, arrays, strict=True)]
 
 
-def _differing(program: Program, what: str, x: Any, y: Any) -> MismatchError:
-    message = f"{what} of '{program.name}': the executor computes {x!r}, the interpreter {y!r}"
-    return MismatchError("D2S2001", message, hint="please report it, with the files of D2S_DUMP=folder")
+def first_difference(program: Program, arrays: Sequence[Any], lowered: Callable[[Program], Program]) -> str:
+    """The first node the executor and the interpreter disagree on, with its line and both values; empty if there is none."""
+    if any(node.op in ("host", "fail", "update") for node in program.every_node()):
+        return ""  # it is not run beside
+    seen: list[tuple[Node, Any]] = []
+    interpreter.run(program, arrays, lambda node, results: seen.extend(_plain(node, results)))
+    values = [v for node in program.nodes for v in node.outputs if not v.type.grows]
+    all_of_it = Call(Program(program.name, program.inputs, program.nodes, tuple(values)), lowered)
+    for (node, interpreted), y in zip(seen, all_of_it._running().run(arrays), strict=True):
+        if not isinstance(interpreted, interpreter.Hole) and not same_bits(np.asarray(interpreted), y):
+            return f"first in {node.op} at {node.where or '?'}: {interpreted!r} node by node, {y!r} compiled"
+    return ""
 
 
-def _compare(program: Program, compiled: list[Any], interpreted: list[Any]) -> None:
-    for n, (value, x, y) in enumerate(zip(program.outputs, compiled, interpreted, strict=True)):
-        stack = value.type.grows and not value.type.listed
-        if not stack and not isinstance(y, interpreter.Hole) and not same_bits(x, y):
-            raise _differing(program, f"output {n}", x, y)
+def _plain(node: Node, results: Sequence[Any]) -> Iterator[tuple[Node, Any]]:
+    """The results of a node but for lists and stacks, which later nodes change where they lie."""
+    return ((node, found) for value, found in zip(node.outputs, results, strict=True) if not value.type.grows)
 
 
 class Frame:

@@ -41,7 +41,8 @@ class Session:
         except D2SError as error:
             if error.code.startswith("D2S1"):
                 raise
-            self.seen.append((step.__name__, type(error).__name__, error.code))
+            changed = "changed in place" in str(error)
+            self.seen.append((step.__name__, type(error).__name__, "changed in place" if changed else error.code))
         except Exception as error:
             self.seen.append((step.__name__, type(error).__name__, str(error)))
 

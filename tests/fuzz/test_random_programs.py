@@ -76,7 +76,7 @@ class TooLong(BaseException):
     """Not one that the comparison takes for the program's own."""
 
 
-def _too_long(*_: Any) -> None:
+def too_long(*_: Any) -> None:
     raise TooLong("still running after 30 s of the processor's time")
 
 
@@ -113,7 +113,7 @@ Found = list[tuple[int, str]]
 def run(seeds: Any, kind: type[Generator], folder: pathlib.Path, until: float) -> tuple[int, Found, Found]:
     """How many programs ran, which were refused, which differ."""
     count, refused, failures = 0, list[tuple[int, str]](), list[tuple[int, str]]()
-    signal.signal(signal.SIGPROF, _too_long)
+    signal.signal(signal.SIGPROF, too_long)
     for seed in seeds:
         if time.monotonic() > until:
             break

@@ -2,12 +2,15 @@
 
 import inspect
 import random
+import types
 
 import numpy as np
 import pytest
 
 import d2s
+from d2s import passes
 from d2s.errors import MismatchError
+from d2s.ir.program import Node, Program
 from d2s.jit import variant
 from d2s.ops.dispatch import handlers
 
@@ -121,3 +124,26 @@ def test_the_first_op_that_differs_is_named(monkeypatch):
     lines, first = inspect.getsourcelines(f)
     line = first + next(n for n, text in enumerate(lines) if "# here" in text)
     assert f"first in expm1 at {__file__}:{line}: array([5.0000000e-01" in str(error.value)
+
+
+@pytest.mark.parametrize("where", ["verify", "CHECK=2"])
+def test_the_first_node_that_is_compiled_wrong_is_named(where, monkeypatch):
+    """A pass that changes a number stands for any part of the compiler that is wrong."""
+
+    def apply(program):
+        wrong = [
+            Node(n.op, n.inputs, n.outputs, n.attrs | {"value": 1.25} if n.attrs.get("value") == 1.5 else n.attrs, n.where)
+            for n in program.nodes
+        ]
+        return Program(program.name, program.inputs, tuple(wrong), program.outputs)
+
+    def f(x):
+        y = x * 2.0 if x.sum() > 0 else x
+        return d2s.exp(y * 1.5)
+
+    line = f.__code__.co_firstlineno + 2
+    monkeypatch.setattr(passes, "LOWERING", (types.SimpleNamespace(__name__="wrong", apply=apply), *passes.LOWERING))
+    static = d2s.to_static(f)
+    said = rf"first in .*test_verify.py:{line}: .*1\.5.* node by node, .*1\.25.* compiled"
+    with pytest.raises(MismatchError, match=said), d2s.config(CHECK=2 if where == "CHECK=2" else 0):
+        (static if where == "CHECK=2" else lambda x: d2s.jit.verify(static, x))(t(1.0, 2.0))

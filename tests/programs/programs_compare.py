@@ -220,10 +220,10 @@ def check(function: Any, argument_sets: Sequence[Sequence[Any]], identity: bool 
         for n, args in enumerate(argument_sets)
         for jointly in (False, True)
     }
-    for executor, backwards in itertools.product(("numba", "interpreter"), (False, True)):
+    for executor, backwards in (*itertools.product(("numba", "interpreter"), (False, True)), ("python", False)):
         static = d2s.to_static(function)
         order = list(enumerate(argument_sets))[:: -1 if backwards else 1]
-        for turn in ("first", "second", "third"):
+        for turn in ("first", "second", "third") if executor != "python" else ("first",):
             for n, args in order:
                 jointly = turn == "third"
                 with d2s.config(EXECUTOR=executor):

@@ -1,4 +1,4 @@
-"""Every program of the corpus, every argument set: eager, compiled and interpreted, in both orders, with gradients."""
+"""Every program of the corpus, every argument set: eager, compiled, interpreted (in both orders), un-jitted; with gradients."""
 
 import branches
 import by_path
@@ -33,7 +33,7 @@ CORPUS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::d2s.runtime.plain.CompiledWarning")
 @pytest.mark.parametrize(("function", "argument_sets"), CORPUS)
 def test_program(function, argument_sets):
     check(

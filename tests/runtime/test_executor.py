@@ -492,8 +492,8 @@ def test_ctrl_c_ends_an_endless_loop():
     assert (out, err) == ("interrupted 1\n", "")
 
 
-def wrong(program, arrays):
-    return [r + 1 for r in REAL(program, arrays)]
+def wrong(program, arrays, watch=None):
+    return [r + 1 for r in REAL(program, arrays, watch)]
 
 
 REAL = interpreter.run
