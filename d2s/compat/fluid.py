@@ -43,6 +43,7 @@ from d2s.dataset import reader
 from d2s.dataset.batch import batch
 from d2s.eager.tensor import Tensor
 from d2s.nn import functional
+from d2s.ops import rearrange
 from d2s.place import CPUPlace, is_compiled_with_cuda
 from d2s.static.program import enable_static, in_dynamic_mode
 
@@ -51,9 +52,9 @@ _FUNCTIONS = {
     old_names: """sums reduce_sum reduce_mean reduce_max reduce_min reduce_prod elementwise_add elementwise_sub elementwise_mul
         elementwise_div cross_entropy mean concat reshape transpose matmul softmax scale dropout cast
         data""",
-    fluid_math: """elementwise_max elementwise_min elementwise_pow elementwise_mod elementwise_floordiv reduce_all reduce_any
-        pow leaky_relu relu6 brelu soft_relu swish hard_sigmoid hard_swish hard_shrink softshrink thresholded_relu stanh
-        l2_normalize clip_by_norm isfinite has_nan has_inf uniform_random gaussian_random""",
+    fluid_math: """dot elementwise_max elementwise_min elementwise_pow elementwise_mod elementwise_floordiv reduce_all
+        reduce_any pow leaky_relu relu6 brelu soft_relu swish hard_sigmoid hard_swish hard_shrink softshrink
+        thresholded_relu stanh l2_normalize clip_by_norm isfinite has_nan has_inf uniform_random gaussian_random""",
     fluid_shapes: """squeeze unsqueeze flatten shape mul expand expand_as reverse split stack unstack slice strided_slice
         crop_tensor gather_nd scatter scatter_nd_add where pad pad2d pad_constant_like argmax argmin argsort topk cumsum range
         eye diag one_hot diag_embed roll flip index_select tril triu space_to_depth""",
@@ -61,10 +62,12 @@ _FUNCTIONS = {
         grid_sampler maxout shuffle_channel affine_channel""",
     fluid_creation: """assign increment fill_constant zeros ones zeros_like ones_like fill_constant_batch_size_like
         uniform_random_batch_size_like gaussian_random_batch_size_like create_tensor full_like size equal not_equal
-        greater_than greater_equal less_than less_equal logical_and logical_or logical_xor logical_not""",
-    fluid_losses: """accuracy mse_loss huber_loss smooth_l1 kldiv_loss rank_loss margin_rank_loss bpr_loss
+        greater_than greater_equal less_than less_equal logical_and logical_or logical_xor logical_not
+        logsumexp clamp addcmul trace elementwise_equal is_empty""",
+    fluid_losses: """accuracy mean_iou mse_loss huber_loss smooth_l1 kldiv_loss rank_loss margin_rank_loss bpr_loss
         sigmoid_cross_entropy_with_logits cos_sim label_smooth""",
-    fluid_learning: """fc embedding conv2d_transpose conv3d layer_norm group_norm instance_norm prelu adaptive_pool2d""",
+    fluid_learning: """fc embedding gru_unit lstm_unit conv2d_transpose conv3d layer_norm group_norm instance_norm prelu
+        adaptive_pool2d""",
     functional: """relu sigmoid tanh softplus softsign elu gelu selu square_error_cost softmax_with_cross_entropy log_loss
         dice_loss npair_loss affine_grid pixel_shuffle temporal_shift unfold sequence_mask
         log_softmax mish gather_tree""",
@@ -74,7 +77,7 @@ _FUNCTIONS = {
         switch_case""",
 }
 _AS_TODAY = """abs exp log log1p sqrt rsqrt square reciprocal sin cos acos asin atan ceil floor round sign erf clip linspace
-    rank scatter_nd shard_index bmm dot t meshgrid multiplex index_sample kron arange full randint randn randperm addmm dist
+    scatter_nd shard_index bmm t meshgrid multiplex index_sample kron arange full randint randn randperm addmm dist
     allclose nonzero"""
 _OTHERWISE = {
     "sum": fluid_math.sum_of,
@@ -117,6 +120,7 @@ def _of_layers() -> dict[str, Any]:
         "layers.Switch": Switch,
         "layers.StaticRNN": StaticRNN,
     }
+    found |= {"layers.rank": rearrange.rank}  # a number even then
     return found | {f"nets.{name}": function for name, function in _NETS.items()}
 
 
@@ -145,7 +149,10 @@ def _of_training() -> dict[str, Any]:
     found |= {f"regularizer.{name}": kind for name, kind in attributes.DECAYS.items()}
     found |= {f"clip.{name}": kind for name, kind in attributes.CLIPS.items()}
     found |= {"clip.set_gradient_clip": attributes.set_gradient_clip, "metrics.Accuracy": fluid_programs.Accuracy}
-    found |= {f"metrics.{name}": getattr(fluid_programs, name) for name in ("Auc", "Precision", "Recall", "CompositeMetric")}
+    found |= {
+        f"metrics.{name}": getattr(fluid_programs, name)
+        for name in ("MetricBase", "Auc", "Precision", "Recall", "CompositeMetric")
+    }
     return found | _everywhere(". param_attr", {"ParamAttr": attributes.ParamAttr})
 
 
@@ -171,7 +178,11 @@ def _of_fluid() -> dict[str, Any]:
     found |= {"Layer": layers.Layer, "PyLayer": PyLayer, "Program": static.Program, "data": static.data}
     found |= {"one_hot": fluid_shapes.one_hot_behind, "embedding": static.nn.embedding}
     found |= _held(training, "save_dygraph load_dygraph") | {"enable_dygraph": old_names.enable_imperative}
-    found |= {"disable_dygraph": enable_static, "unique_name.guard": unique_name.guard}
+    found |= {
+        "disable_dygraph": enable_static,
+        "unique_name.guard": unique_name.guard,
+        "unique_name.switch": unique_name.switch,
+    }
     return found | {"unique_name.generate": unique_name.generate} | fluid_around.NAMES
 
 

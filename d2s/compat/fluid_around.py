@@ -19,7 +19,7 @@ from d2s import types
 from d2s.capture.users_code import user_line
 from d2s.compat.old_values import BackwardStrategy
 from d2s.compat.runs import EOFException, Executor
-from d2s.errors import ArgumentError, MissingName
+from d2s.errors import ArgumentError, D2SError, MissingName
 from d2s.nn.activation import activated
 from d2s.nn.layer import Layer
 from d2s.static.program import default_main_program
@@ -129,6 +129,7 @@ NAMES: dict[str, Any] = {
     "layer_helper.LayerHelper": LayerHelper,
     "core.BackwardStrategy": BackwardStrategy,
     "core.EOFException": EOFException,
+    "core.EnforceNotMet": D2SError,
     "core.VarDesc": VarDesc,
     "core.Scope": Scope,
     "framework.convert_np_dtype_to_dtype_": convert_np_dtype_to_dtype_,
@@ -140,4 +141,5 @@ NAMES: dict[str, Any] = {
     "memory_optimize": nothing,
     "release_memory": nothing,
     "require_version": nothing,
+    "framework.require_version": nothing,
 }

@@ -18,7 +18,7 @@ from d2s.compat.blocks import open_blocks
 from d2s.compat.fluid_math import gaussian_random, uniform_random
 from d2s.eager import assign as assigned
 from d2s.eager.tensor import Tensor, to_tensor
-from d2s.ops import compare, create, logic, rearrange
+from d2s.ops import compare, create, extremes, logic, rearrange, softmax
 from d2s.static.program import declaring, in_dynamic_mode
 from d2s.static.variable import Variable
 
@@ -153,6 +153,26 @@ def size(input: Any) -> Any:
     return rearrange.numel(input)
 
 
+def logsumexp(x: Any, dim: Any = None, keepdim: bool = False, out: Any = None, name: str | None = None) -> Any:
+    """The logarithm of the sum of exponentials."""
+    return put(softmax.logsumexp(x, dim, keepdim), out)
+
+
+def clamp(input: Any, min: float | None = None, max: float | None = None, output: Any = None, name: str | None = None) -> Any:
+    """What lies between two bounds."""
+    return put(extremes.clip(input, min, max), output)
+
+
+def addcmul(input: Any, tensor1: Any, tensor2: Any, value: float = 1.0, out: Any = None, name: str | None = None) -> Any:
+    """`input + tensor1 * tensor2 * value`."""
+    return put(input + tensor1 * tensor2 * value, out)
+
+
+def trace(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1, out: Any = None, name: str | None = None) -> Any:
+    """The sum along a diagonal."""
+    return put(rearrange.trace(input, offset, dim1, dim2), out)
+
+
 # --- what holds --------------------------------------------------------------------------------------------------------------
 
 
@@ -178,6 +198,16 @@ logical_and, logical_or, logical_xor = map(_of_bools, (logic.logical_and, logic.
 def less_than(x: Any, y: Any, force_cpu: Any = None, cond: Any = None) -> Any:
     """Where one is less than the other."""
     return put(compare.less_than(x, y), cond)
+
+
+def elementwise_equal(x: Any, y: Any, name: str | None = None) -> Any:
+    """Where both are equal."""
+    return compare.equal(x, y)
+
+
+def is_empty(x: Any, cond: Any = None) -> Any:
+    """Whether there is no element."""
+    return put(rearrange.numel(x) == 0, cond)
 
 
 def logical_not(x: Any, out: Any = None, name: str | None = None) -> Any:

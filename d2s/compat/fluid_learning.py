@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s import static
+from d2s.compat.dygraph_layers import GRUUnit
 from d2s.compat.fluid_images import pool2d
 from d2s.compat.old_names import dropout
 from d2s.nn import functional
-from d2s.ops import shape
+from d2s.ops import join, shape, slicing
 from d2s.static.layers import conv3d
 from d2s.static.learning import conv2d_transpose, group_norm, instance_norm, layer_norm, prelu
 
@@ -55,6 +56,39 @@ def adaptive_pool2d(
     if pool_type == "max":
         return functional.adaptive_max_pool2d(input, pool_size, require_index)
     return functional.adaptive_avg_pool2d(input, pool_size)
+
+
+def gru_unit(
+    input: Any,
+    hidden: Any,
+    size: int,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    activation: str = "tanh",
+    gate_activation: str = "sigmoid",
+    origin_mode: bool = False,
+) -> tuple[Any, Any, Any]:
+    """One step of a gated recurrent unit: the next state, what of the old one was let through, the gates."""
+    found: tuple[Any, Any, Any] = GRUUnit(size, param_attr, bias_attr, activation, gate_activation, origin_mode)(input, hidden)
+    return found
+
+
+def lstm_unit(
+    x_t: Any,
+    hidden_t_prev: Any,
+    cell_t_prev: Any,
+    forget_bias: float = 0.0,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> tuple[Any, Any]:
+    """One step of a long short-term memory: the next state and the next cell."""
+    size = cell_t_prev.shape[1]
+    given = fc(join.concat([x_t, hidden_t_prev], 1), 4 * size, param_attr=param_attr, bias_attr=bias_attr)
+    taken, kept, shown, new = slicing.split(given, 4, 1)
+    kept = functional.sigmoid(kept + forget_bias)
+    cell = kept * cell_t_prev + functional.sigmoid(taken) * functional.tanh(new)
+    return functional.sigmoid(shown) * functional.tanh(cell), cell
 
 
 # --- nets --------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Losses of `fluid.layers`, sample by sample, but where their names say `mean`; and the accuracy.
+"""Losses of `fluid.layers`, sample by sample, but where their names say `mean`; and measures.
 
 In: the arguments of then, with the names and defaults of then. Out: what d2s's functions give for them.
 
@@ -23,6 +23,21 @@ def accuracy(input: Any, label: Any, k: int = 1, correct: Any = None, total: Any
     if total is not None:
         put(compare.cast(rows, total.dtype), total)
     return found
+
+
+def mean_iou(input: Any, label: Any, num_classes: int) -> tuple[Any, Any, Any]:
+    """The mean over classes of what was found and is right by what was found or is right; what was wrong; what was right."""
+
+    def counted(marks: Any) -> Any:
+        return compare.cast(reduce.sum(marks, 0), "int32")
+
+    found, wanted = (functional.one_hot(compare.cast(shape.reshape(x, [-1]), "int64"), num_classes) for x in (input, label))
+    right = counted(found * wanted)
+    wrong = counted(found + wanted) - right * 2
+    of_all = compare.cast(right + wrong, "float32")
+    there = compare.cast(of_all > 0.0, "float32")
+    mean = reduce.sum(compare.cast(right, "float32") / extremes.maximum(of_all, there * 0.0 + 1.0)) / reduce.sum(there)
+    return shape.reshape(mean, [1]), wrong, right
 
 
 def mse_loss(input: Any, label: Any) -> Any:

@@ -31,6 +31,11 @@ def sum_of(x: Any) -> Any:
     return rearrange.add_n(x)
 
 
+def dot(x: Any, y: Any, name: str | None = None) -> Any:
+    """The sum of the products of two vectors, or of each pair of rows of two matrices, as a column."""
+    return reduce.sum(x * y, -1, keepdim=True)
+
+
 def pow(x: Any, factor: Any = 1.0, name: str | None = None) -> Any:
     """A power."""
     return math.pow(x, factor)

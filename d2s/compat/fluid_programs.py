@@ -47,10 +47,49 @@ def _batch(variable: Any, parts: Sequence[Any]) -> np.ndarray:
     return found.reshape(wanted) if all(isinstance(d, int) and d >= 0 for d in wanted) else found
 
 
-class Accuracy:
+class MetricBase:
+    """The base of metrics of a user's own: `update` counts a batch, `eval` says what all come to.
+
+    >>> class Sum(MetricBase):
+    ...     total = 0
+    ...     def update(self, value):
+    ...         self.total += value
+    ...     def eval(self):
+    ...         return self.total
+    >>> counted = Sum("sum")
+    >>> counted.update(2)
+    >>> before = counted.eval()
+    >>> counted.reset()
+    >>> before, counted.eval(), str(counted)
+    (2, 0, 'sum')
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        self._name = type(self).__name__ if name is None else str(name)
+
+    def __str__(self) -> str:
+        return self._name
+
+    def reset(self) -> None:
+        """Numbers and arrays without an underscore in front are 0 again."""
+        for name, value in list(vars(self).items()):
+            if not name.startswith("_") and isinstance(value, int | float | np.ndarray):
+                setattr(self, name, value * 0)
+
+    def update(self, preds: Any, labels: Any) -> None:
+        """Counts one batch."""
+        raise NotImplementedError(f"{type(self).__name__} defines no update()")
+
+    def eval(self) -> Any:
+        """What all batches come to."""
+        raise NotImplementedError(f"{type(self).__name__} defines no eval()")
+
+
+class Accuracy(MetricBase):
     """A mean of accuracies, weighed by the sizes of their batches."""
 
     def __init__(self, name: str | None = None) -> None:
+        super().__init__(name)
         self.reset()
 
     def reset(self) -> None:

@@ -14,6 +14,7 @@ from d2s import unique_name
 from d2s.autodiff import tape
 from d2s.compat.users import inside
 from d2s.eager.tensor import Tensor
+from d2s.types import DType
 
 
 def named(given: str, computed: str) -> property:
@@ -49,6 +50,20 @@ def _grad_ivar(self: Tensor) -> Any:
     """The gradient as a tensor, or None."""
     kept = tape.kept(self.node)
     return self.grad if kept is None else kept.total
+
+
+def dtype_of_paddle(self: DType) -> str:
+    """How a dtype is printed."""
+    return f"paddle.{self.name}"
+
+
+_KINDS = {"b": "BOOL", "f": "FP", "i": "INT"}
+
+
+def dtype_of_1x(self: DType) -> str:
+    """The same until 2.0: `VarType.FP32`."""
+    bits = "" if self.kind == "b" else str(8 * self.size)
+    return f"VarType.{'UINT8' if self.name == 'uint8' else _KINDS[self.kind] + bits}"
 
 
 METHODS = {function.__name__: function for function in (value, get_tensor, set, _grad_ivar)}

@@ -30,6 +30,7 @@ from d2s.ops.create import zeros_like
 from d2s.ops.operators import Operators
 from d2s.ops.shape import reshape
 from d2s.static.variable import Variable
+from d2s.types import DType
 
 METHODS = [
     "sum",
@@ -136,6 +137,7 @@ class Methods:
         self.before: list[tuple[type, str, Any]] = []
         words = ("generated_var", "tmp") if generation.old_values else ("generated_tensor", "eager_tmp")
         self._set(Tensor, "name", old_methods.named(*words))
+        self._set(DType, "__repr__", old_methods.dtype_of_1x if generation.declarative else old_methods.dtype_of_paddle)
         if generation.old_values:
             for name, method in old_methods.METHODS.items():
                 self._set(Tensor, name, method)

@@ -64,6 +64,14 @@ ROWS = {
     "elementwise_pow": (lambda L, x: L.elementwise_pow(x, L.assign(np.float32(2.0))), X, X**2),
     "expand repeats": (lambda L, x: L.expand(x, [2, 3]), X, np.tile(X, [2, 3])),
     "expand_as repeats": (lambda L, x: L.expand_as(x, L.zeros([4, 3], "float32")), X, np.tile(X, [2, 1])),
+    "addcmul": (lambda L, x: L.addcmul(x, x, x, value=0.5), X, X + X * X / 2),
+    "clamp": (lambda L, x: L.clamp(x, -1.0, max=2.0), X, np.clip(X, -1, 2)),
+    "dot keeps its axis": (lambda L, x: L.dot(x, L.assign(Y)), X, (X * Y).sum(1, keepdims=True)),
+    "elementwise_equal": (lambda L, x: L.elementwise_equal(x, L.assign(Y)), X, X == Y),
+    "is_empty": (lambda L, x: L.is_empty(x), X, [False]),
+    "logsumexp": (lambda L, x: L.logsumexp(x, dim=1), X, np.log(np.exp(X).sum(1))),
+    "mean_iou": (lambda L, x: L.mean_iou(L.cast(x, "int32"), L.assign(np.int32([[1, 0, 1]] * 2)), 5)[0], np.abs(X), [7 / 60]),
+    "trace": (lambda L, x: L.trace(x, 1), X, [X[0, 1] + X[1, 2]]),
     "eye": (lambda L, x: L.eye(2, 3) + x * 0.0, X, np.eye(2, 3)),
     "flatten keeps two axes": (lambda L, x: L.flatten(x, 2), IMAGE, IMAGE.reshape(2, 16)),
     "flatten all": (lambda L, x: L.flatten(x, 0), IMAGE, IMAGE.reshape(1, 32)),
@@ -409,3 +417,18 @@ def test_what_a_loop_and_a_switch_write_into_a_global_variable_stays(declared):
         pass
     with pytest.raises(d2s.errors.D2SError, match="in a case of a Switch"), layers.Switch() as switch, switch.case(go_on):
         layers.assign(layers.zeros([2], "float32"), total)
+
+
+def test_steps_of_recurrent_units(declared):
+    fluid, exe = declared
+    x, h, c = fluid.data("x", [2, 3]), fluid.data("h", [2, 1]), fluid.data("c", [2, 1])
+    after = fluid.layers.gru_unit(x, h, 3, fluid.initializer.Constant(0.0), bias_attr=False)[0]
+    made = fluid.layers.lstm_unit(x, h, c, 1.0, param_attr=fluid.initializer.Constant(0.5), bias_attr=False)
+    exe.run(fluid.default_startup_program())
+    given = {"x": X, "h": np.full((2, 1), 0.25, "float32"), "c": np.full((2, 1), 2.0, "float32")}
+    g = 0.5 * (X.sum(1, keepdims=True) + 0.25)
+    cell = sigmoid(g + 1) * 2 + sigmoid(g) * np.tanh(g)
+    found = exe.run(feed=given, fetch_list=[*made, after])
+    assert np.allclose(found[0], sigmoid(g) * np.tanh(cell), atol=1e-6) and np.allclose(found[1], cell, atol=1e-6)
+    new = sigmoid(X[:, :1])
+    assert np.allclose(found[2], (1 - new) * 0.25 + new * np.tanh(X[:, 2:]), atol=1e-6)

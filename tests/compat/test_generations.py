@@ -393,3 +393,10 @@ def test_declared_and_computed_are_one_class_of_variables():
 
         assert isinstance(fluid.layers.data("x", [4]), fluid.Variable) and isinstance(d2s.ones([1]), fluid.framework.Variable)
         assert not isinstance(3, fluid.Variable)
+
+
+@pytest.mark.parametrize(("api", "words"), [("1.x", "VarType.FP32"), ("2.0-alpha", "VarType.FP32"), ("2.x", "paddle.float32")])
+def test_dtypes_are_printed_as_then(api, words):
+    with compat.installed(api):
+        assert repr(d2s.ones([1]).dtype) == words
+    assert repr(d2s.ones([1]).dtype) == "d2s.float32"
