@@ -74,7 +74,8 @@ class Opened:
 
     def free(self, places: Iterable[tuple[int, int]], targets: Collection[tape.Edge]) -> None:
         """Releases the nodes that a sweep from results towards some inputs has passed."""
-        passed = tape.leading([self.result(*place) for place in places], targets)
+        roots = [self.result(*place) for place in places]
+        passed = tape.leading(roots, targets) | {tape.place(root)[0] for root in roots}
         for node in self._nodes:
             if node in passed:
                 node.release()
