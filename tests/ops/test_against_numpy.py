@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as shapes
 
 import d2s
-from d2s import types
+from d2s import passes, types
 from d2s.errors import ArgumentError, DTypeError, ShapeError
+from d2s.ir import text
 from d2s.ops import OPS
 from d2s.ops.dispatch import meet
 from d2s.optimizer import SGD
@@ -80,8 +81,8 @@ def test_other_dtypes_are_refused(name):
 @pytest.mark.parametrize("name", list(STRUCTURAL))
 def test_structural_ops_mean_what_their_sample_says(name):
     sample = STRUCTURAL[name]
-    from_text = d2s.ir.text.parse(sample.text)
-    d2s.passes.verify(from_text, d2s.passes.infer)
+    from_text = text.parse(sample.text)
+    passes.verify(from_text, passes.infer)
     for node in from_text.nodes:
         if node.op == "host":
             node.attrs["call"] = lambda run, wanting, *arrays: np.array(0)  # a text holds no function of Python's
