@@ -25,6 +25,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from d2s.codegen import store
+from d2s.codegen.cores import available
 from d2s.codegen.host import cpu, target_machine
 from d2s.stages import stage
 
@@ -37,6 +38,8 @@ _libraries: list[object] = []  # loaded code is never unloaded
 _tries = itertools.count()  # a library's name is taken even if it could not be loaded
 SHARED = "def kernel(r, o, lo, hi):"
 _provided: dict[str, Callable[[], int]] = {}
+Kernel = tuple[str, str]  # its text, and what T stands for in it
+_NONE: Mapping[Kernel, bytes] = {}
 _NOT_COMPILING = {
     "__init__.py",
     "cache.py",
@@ -48,12 +51,41 @@ _NOT_COMPILING = {
 }  # of this folder: they shape no code but by its text
 
 
-def address(text: str, T: str, name: str = "kernel") -> int:
-    """The address of the compiled function `name` of a text."""
+def address(text: str, T: str, name: str = "kernel", objects: "Mapping[Kernel, bytes]" = _NONE) -> int:
+    """The address of the compiled function `name` of a text; `objects` are compiled already."""
 
     imports = {symbol: provide() for symbol, provide in _provided.items()} if SHARED in text else {}
     shown = functools.partial(_show, f"# T = {T}\n{text}")
-    return linked(f"{T}\n{name}\n{text}", lambda: _compiled(text, T, name), ["kernel"], shown, imports)["kernel"]
+    compiled = lambda: objects.get((text, T)) or _compiled(text, T, name)  # noqa: E731
+    return linked(f"{T}\n{name}\n{text}", compiled, ["kernel"], shown, imports)["kernel"]
+
+
+def addresses(kernels: Sequence[Kernel]) -> list[int]:
+    """The addresses of the kernels of a plan; those nobody needed before are compiled at the same time, on all cores."""
+    objects = _compiled_at_once([kernel for kernel in dict.fromkeys(kernels) if not _is_known(*kernel)])
+    return [address(text, T, objects=objects) for text, T in kernels]
+
+
+def _is_known(text: str, T: str) -> bool:
+    key = _key(f"{T}\nkernel\n{text}")
+    return key in _loaded or (folder() / f"{key}.o").exists()
+
+
+def _compiled_at_once(kernels: Sequence[Kernel]) -> dict[Kernel, bytes]:
+    """Their objects; none where there is one kernel, one core, or no thread to be had: then each is compiled when asked for."""
+    workers = min(len(kernels), available())
+    if workers < 2:
+        return {}
+    longest_first = sorted(kernels, key=lambda kernel: -len(kernel[0]))
+    with _lock, contextlib.suppress(RuntimeError):
+        _progress.begin()
+        try:
+            with importlib.import_module("concurrent.futures").ThreadPoolExecutor(workers) as pool:
+                made = pool.map(lambda kernel: _compiled(kernel[0], kernel[1], "kernel"), longest_first)
+                return dict(zip(longest_first, made, strict=True))
+        finally:
+            _progress.end()
+    return {}
 
 
 def _compiled(text: str, T: str, name: str) -> bytes:
@@ -82,9 +114,7 @@ def linked(
 ) -> dict[str, int]:
     """The addresses of the symbols `exports` of an object: loaded already, kept in the folder, or compiled now."""
     with _lock:
-        digest = _digest().copy()
-        digest.update(content.encode())
-        key = digest.hexdigest()[:32]
+        key = _key(content)
         if key not in _loaded:
             loading(key[:8])
             _loaded[key] = _kept(key, exports, imports or {}) or _new(key, compiled, exports, imports or {})
@@ -126,6 +156,12 @@ def _environment() -> str:
 def _digest() -> Any:
     """The hash of that, to go on from: it is long, and a capture asks for dozens of kernels."""
     return hashlib.sha256(f"{_environment()}\n".encode())
+
+
+def _key(content: str) -> str:
+    digest = _digest().copy()
+    digest.update(content.encode())
+    return str(digest.hexdigest()[:32])
 
 
 def _version(package: str) -> str:

@@ -1,14 +1,55 @@
-"""The machine code is made for: the host, with all its vector units.
+"""The machine code is made for: the host, with all its vector units. Several threads may have code made at the same time.
 
 >>> target_machine(jit=True).triple == llvm.get_process_triple()
 True
 """
 
+import ctypes
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
+from llvmlite.binding import ffi
+
+
+class _Contexts(threading.local):
+    """What the modules of a thread have in common: LLVM works on those of different ones at the same time."""
+
+    def __init__(self) -> None:
+        self.own = llvm.create_context()
+
+
+_contexts = _Contexts()
+
+
+def parsed(text: str) -> Any:
+    """A text in LLVM IR as a module of this thread."""
+    return llvm.parse_assembly(text, _contexts.own)
+
+
+def improve(module: Any, machine: Any, tuning: Any) -> None:
+    """LLVM's passes over a module."""
+    builder = llvm.create_pass_builder(machine, tuning)
+    _apart("LLVMPY_RunNewModulePassManager", builder.getModulePassManager(), module, builder)
+
+
+def _emitted(module: Any, machine: Any) -> bytes:
+    with ffi.OutputString() as said:
+        buffer = _apart("LLVMPY_TargetMachineEmitToMemory", machine, module, 1, said)
+        if not buffer:
+            raise RuntimeError(str(said))
+    try:
+        return ctypes.string_at(ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer))
+    finally:
+        ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+def _apart(name: str, *given: Any) -> Any:
+    """A long call of LLVM without the lock that llvmlite holds around each: modules of one thread are nobody else's."""
+    function = getattr(ffi.lib, name)
+    return getattr(function, "_cfn", function)(*given)
 
 
 @functools.cache
@@ -32,13 +73,12 @@ def native_object(text: str, vectors: bool = False, complete: Callable[[Any], No
     `complete` links in what is improved already.
     """
     machine = target_machine(reloc="pic", codemodel="small")
-    module = llvm.parse_assembly(text)
+    module = parsed(text)
     module.triple = machine.triple
     module.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=3 if vectors else 2)
     if vectors:
         tuning.loop_vectorization = tuning.slp_vectorization = True
-    llvm.create_pass_builder(machine, tuning).getModulePassManager().run(module, llvm.create_pass_builder(machine, tuning))
+    improve(module, machine, tuning)
     complete(module)
-    data: bytes = machine.emit_object(module)
-    return data
+    return _emitted(module, machine)

@@ -4,7 +4,7 @@ In: a module of LLVM that defines `kernel` and calls `product_f32` or functions 
 these in it, and nothing undefined but ALLOWED: the proof that nothing in it can raise or call Python.
 
 >>> calls = "declare void @product_f32(i64)\\ndefine void @kernel() {\\n  call void @product_f32(i64 0)\\n  ret void\\n}\\n"
->>> module = llvm.parse_assembly(calls)
+>>> module = parsed(calls)
 >>> needs_more(module, [])
 True
 """
@@ -16,7 +16,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from d2s.codegen import conv_tiles, dots, native_functions, panels, tiles, vectors
-from d2s.codegen.host import target_machine
+from d2s.codegen.host import improve, parsed, target_machine
 from d2s.errors import InternalError
 
 ALLOWED = {"memcpy", "memset", "memmove", "fma", "fmaf", "malloc", "free", "d2s_fork"}
@@ -54,18 +54,17 @@ def _link_tiles(module: Any) -> None:
         for name, text in TILES.items():
             if f"{name}_{short}" in called:
                 found = f'target triple = "{module.triple}"\n{text.text_of(short, vectors.unit())}'
-                module.link_in(llvm.parse_assembly(found))
+                module.link_in(parsed(found))
 
 
 def _improved(functions: Sequence[ast.FunctionDef], short: str, triple: str) -> Any:
     """The module of native functions, by LLVM's passes."""
-    made = llvm.parse_assembly(native_functions.module_of(functions, short, conv_tiles.library(short)))
+    made = parsed(native_functions.module_of(functions, short, conv_tiles.library(short)))
     made.triple = triple
     made.verify()
     machine = target_machine(reloc="pic", codemodel="small")
     tuning = llvm.create_pipeline_tuning_options(speed_level=2)
     tuning.loop_unrolling = tuning.loop_vectorization = native_functions.has_loops(functions)
     tuning.slp_vectorization = False
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(made, builder)
+    improve(made, machine, tuning)
     return made

@@ -124,6 +124,8 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         self.head: list[tuple[int, ...]] = []  # extents are computed before anything runs
         self.steps: list[tuple[int, ...]] = []
         self.operands: list[int] = []
+        self.kernels: dict[tuple[str, str], int] = {}  # texts, by number: steps name these until all are compiled
+        self.followers: dict[int, int] = {}  # registers that hold the addresses of kernels, and which
         self.checks: dict[int, Node] = {}
         self.runs: dict[int, Node] = {}
         self.places: dict[int, list[int]] = {}
@@ -156,6 +158,7 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         ahead = len(self.head)
         for register, step in self.ways_back.items():
             self.frame[register] = step + ahead
+        self.compile()
         table = np.array([_placed(s, 0) for s in self.head] + [_placed(s, ahead) for s in self.steps], np.int64)
         checks, runs = ({step + ahead: node for step, node in found.items()} for found in (self.checks, self.runs))
         steps = {step + ahead: registers for step, registers in self.places.items()}
@@ -174,6 +177,17 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         wanted = self.register()
         self.step(COPY, wanted, self.homes[value], self.bytes(value.type))
         return wanted
+
+    def kernel(self, text: str, T: str) -> int:
+        """What stands for a kernel's address in a step until all are compiled."""
+        return self.kernels.setdefault((text, T), len(self.kernels))
+
+    def compile(self) -> None:
+        """Puts addresses in the places of the kernels' numbers."""
+        found = cache.addresses(list(self.kernels))
+        self.steps = [(code, found[rest[0]], *rest[1:]) if code == RUN else (code, *rest) for code, *rest in self.steps]
+        for register, number in self.followers.items():
+            self.frame[register] = found[number]
 
     def register(self, start: int = 0) -> int:
         self.frame.append(start)
@@ -231,7 +245,7 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         ran, more, fault = self.register(), self.register(), self.register()
         inside = node.attrs["body"].nodes[0].attrs["body"]
         changed = [value is not carry for value, carry in zip(inside.outputs, inside.inputs, strict=False)]
-        self.runs[self.step(RUN, cache.address(launch.text, launch.T), 4 * len(self.operands))] = node
+        self.runs[self.step(RUN, self.kernel(launch.text, launch.T), 4 * len(self.operands))] = node
         head = len(self.steps) - 1
         self.operands += [*homes, *self.at(node.inputs[launch.carries :]), *results, ran, more, fault]
         self.checks[self.step(CHECK, fault)] = node
@@ -267,7 +281,7 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         operands = self.given(self.at((*node.inputs, *node.outputs)), launch)
         if launch.fails:
             operands.append(self.register())
-        self.runs[self.step(RUN, cache.address(launch.text, launch.T), 4 * len(self.operands))] = node
+        self.runs[self.step(RUN, self.kernel(launch.text, launch.T), 4 * len(self.operands))] = node
         self.operands += operands
         if launch.fails:
             self.checks[self.step(CHECK, operands[-1])] = node
@@ -277,7 +291,8 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         extents, behind = [self.product(dims) for dims in launch.extents], launch.follower
         if behind is None:
             return [*values, *extents]
-        address = self.register(cache.address(behind.text, behind.T))
+        address = self.register()
+        self.followers[address] = self.kernel(behind.text, behind.T)
         own, given = ([values[k] for k in of] for of in (behind.own, behind.given))
         return [*own, *extents, address, *given, *(self.product(dims) for dims in behind.extents)]
 

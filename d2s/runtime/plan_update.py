@@ -8,7 +8,7 @@ In: the planner, with where values are and who is still to read them. Out: steps
 
 from typing import Any
 
-from d2s.codegen import cache, emit
+from d2s.codegen import emit
 from d2s.ir.program import Node, Value
 from d2s.runtime import interpreter
 from d2s.runtime.executor import COPY, RUN
@@ -32,6 +32,7 @@ class PlansUpdates:
     at: Any
     allocate: Any
     step: Any
+    kernel: Any
     bytes: Any
     branch: Any
     land: Any
@@ -49,7 +50,7 @@ class PlansUpdates:
         launch = updating(node)
         without = [self.branch(v) for v in node.inputs[3 + states :]]
         operands += [self.product(dims) for dims in launch.extents]
-        self.runs[self.step(RUN, cache.address(launch.text, launch.T), 4 * len(self.operands))] = node
+        self.runs[self.step(RUN, self.kernel(launch.text, launch.T), 4 * len(self.operands))] = node
         self.operands += operands
         for jump in without:
             self.land(jump)

@@ -231,3 +231,20 @@ def test_threads_compile_a_kernel_once():
 def test_a_kernel_that_calls_python_is_refused():
     with pytest.raises(InternalError, match=r"D2S9001.*a kernel calls"):
         cache.address("def kernel(r, o):\n    print(r[o[0]])\n", "f32")
+
+
+STEP = """
+import d2s
+from d2s.codegen import cache
+cache.available = lambda: CORES
+net = d2s.nn.Sequential(d2s.nn.Conv2D(1, 3, 3), d2s.nn.ReLU(), d2s.nn.Flatten(), d2s.nn.Linear(108, 4))
+y = d2s.to_static(lambda x: (d2s.exp(net(x)) @ d2s.ones([4, 2]), d2s.nn.functional.softmax(x, 2)))(d2s.ones([1, 1, 8, 8]))
+"""
+
+
+def test_kernels_of_a_plan_that_are_compiled_at_once_are_those_compiled_alone(tmp_path):
+    found = []
+    for cores in (1, 4):
+        run(tmp_path / str(cores), STEP.replace("CORES", str(cores)))
+        found.append({path.name: path.read_bytes() for path in objects(tmp_path / str(cores))})
+    assert found[0] == found[1] and len(found[0]) > 3
