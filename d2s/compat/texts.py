@@ -19,7 +19,7 @@ def texts_of(script: str, is_module: bool) -> list[str]:
     if not is_module:
         return list(_read(script, os.path.dirname(os.path.abspath(script)), "").values())
     for folder in sys.path:
-        for name in (script, f"{script}.__main__"):
+        for name in (f"{script}.__main__", script):  # of a package, what Python runs
             path = _file(folder, name)
             if path:
                 return list(_read(path, folder, name.rpartition(".")[0]).values())

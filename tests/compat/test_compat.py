@@ -187,7 +187,11 @@ def test_a_script_imports_what_stands_beside_it_and_a_variable_named_fluid_is_no
     package.mkdir()
     (package / "__init__.py").write_text("import paddle.fluid\n")
     (package / "train.py").write_text("import paddle\nimport paddle.fluid as fluid\nprint(paddle.__version__)\n")
-    for given, printed in ((["main.py"], "3.0"), (["-m", "old.train"], "1.5.1")):
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "__init__.py").write_text("")
+    (run / "__main__.py").write_text("import paddle\nimport paddle.fluid as fluid\nprint(paddle.__version__)\n")
+    for given, printed in ((["main.py"], "3.0"), (["-m", "old.train"], "1.5.1"), (["-m", "run"], "1.5.1")):
         command = [sys.executable, "-m", "d2s.compat", *given]
         run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=ENVIRONMENT)
         assert run.stdout.strip() == printed, run.stderr
