@@ -132,10 +132,10 @@ INTERNAL |= OF_LAYERS | IN_GRADIENTS_OF_LAYERS
 NO_PADDLE |= {"unlearnt"} | IN_GRADIENTS_OF_LAYERS | {"slopes"}
 INTERNAL |= {"slopes", "shifted_left", "shifted_right"}  # polygamma, bitwise_left_shift and bitwise_right_shift call them
 INTERNAL |= {"renamed", "bounded_log"}  # cross_entropy of probabilities takes it
-FOUND = {"places_where", "counting", "cut", "uncut", "behind"}  # whose extents a run finds
+FOUND = {"places_where", "counting", "cut", "uncut", "behind", "laid", "laid_as", "filled"}  # whose extents a run finds
 INTERNAL |= FOUND
-NO_PADDLE |= {"uncut"}
-NO_ONNX["uncut"] = NO_ONNX["place_class"]
+NO_PADDLE |= {"uncut", "laid_as"}
+NO_ONNX |= dict.fromkeys(["uncut", "laid_as"], NO_ONNX["place_class"])
 NO_GRADIENT |= dict.fromkeys({"places_where", "counting"}, "whole numbers")
 every_op = pytest.mark.parametrize("name", list(OPS))
 
@@ -208,7 +208,7 @@ def test_public_ops_have_a_name_in_d2s(name):
 def test_rules_are_known_kinds_with_the_arrays_first(name):
     op = OPS[name]
     of_kernels = {"scalar", "lines", "kernel", "followed", "fault"}
-    assert set(op.rules) <= {"canonical", "infer", "requires", "vjp", "besides", "composed"} | of_kernels
+    assert set(op.rules) <= {"canonical", "infer", "requires", "vjp", "besides", "open", "composed"} | of_kernels
     wanted = [*op.arrays, *op.attributes][op.variadic and len(op.arrays) :]  # any number of inputs have one name among them
     for kind, rule in op.rules.items():
         if kind == "besides":

@@ -155,6 +155,8 @@ class Tracer(Recorder):
         self.told: dict[Any, Any] = {}  # inputs that each call makes anew, unasked
         self.acted: dict[int, Any] = {}  # objects whose methods a call runs behind all else: what they hold then is not known
         self.taping = True  # whether results have gradients
+        self.opens = False  # whether extents may be computed of others
+        self.products: dict[Any, str] = {}  # names of extents that are products of others
         self.training: Any = None  # gradients taken inside of the function
         self.extents: dict[Value, str] = {}  # numbers of run time that are extents
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where

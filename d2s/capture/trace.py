@@ -68,6 +68,7 @@ class Given(NamedTuple):
     skeleton: Skeleton
     symbols: dict[int, tuple[str, Type]]
     same: dict[int, int]
+    opens: bool  # whether extents may be computed of open ones
 
 
 def trace(
@@ -77,12 +78,13 @@ def trace(
     skeleton: Skeleton,
     symbols: dict[int, tuple[str, Type]],
     same: dict[int, int],
+    opens: bool = False,
 ) -> Captured:
     """Runs `function` on its arguments with the leaves in `symbols` replaced by symbols, those in `same` by that of another.
 
     What it both reads and changes is different at each call: then it is captured once more, reading that anew at each.
     """
-    given = Given(function, name, leaves, skeleton, symbols, same)
+    given = Given(function, name, leaves, skeleton, symbols, same, opens)
     captured, lifts = _traced(given, {}, [])
     try:
         more = lifts
@@ -119,7 +121,7 @@ def _traced(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Capt
     Returned with it: what else it might have read anew.
     """
     tracer = Tracer(given.name)
-    tracer.lifts = lifts
+    tracer.lifts, tracer.opens = lifts, given.opens
     structure = _arguments(tracer, given)
     with handling(tracer):
         try:

@@ -67,8 +67,10 @@ def constant(writer: Writer, block: Any, node: Node) -> None:
 
 
 def meets_tensor(node: Node, k: int) -> bool:
-    """Whether input k is a single number that is added to a tensor, or the like: oneDNN's kernels, which Paddle's inference
+    """Whether input k is a single number that is added to a tensor, or repeated: oneDNN's kernels, which Paddle's inference
     takes, want an axis of it."""
+    if node.op in ("expand", "filled"):
+        return k == 0 and not node.inputs[0].type.shape and bool(node.outputs[0].type.shape)
     return node.op in _ARITHMETIC and not node.inputs[k].type.shape and bool(node.outputs[0].type.shape)
 
 

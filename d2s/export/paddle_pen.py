@@ -203,6 +203,11 @@ class Pen:
             dims = [d if isinstance(d, int) else -1 for d in want]
         return self.write("reshape2", slots, {"shape": dims}, target, also={"XShape": Type(have.dtype, (0, *have.shape))})
 
+    def with_an_axis(self) -> str:
+        """The first input, which has an axis also where it is a single number: oneDNN's kernels repeat none without."""
+        bare = not self.types[0].shape and self.node.inputs[0] not in self.writer.lines
+        return self.reshaped(self.names[0], self.types[0], (1,)) if bare else self.names[0]
+
     def dim(self, x: str, have: Type, dim: Dim) -> str:
         return self.extent(x, have, dim) if isinstance(dim, str) else self.number(dim, types.int32, [1])
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s import types
-from d2s.export.paddle_pen import Floats, Pen, refuse, spells
+from d2s.export.paddle_pen import Floats, Longs, Pen, refuse, spells
+from d2s.export.tensors import NUMBERS
 from d2s.types import Type
 
 _MOVED, _NUMBERS = "b1 i32 i64 f32 f64", "i32 i64 f32 f64"
@@ -103,3 +104,30 @@ def _(pen: Pen) -> None:
 @spells("behind", _MOVED, narrow=True)
 def _(pen: Pen) -> None:
     pen.write("concat", {"X": pen.names[: len(pen.names) // 2]}, {"axis": pen.attrs["axis"]})
+
+
+@spells("laid", _MOVED, narrow=True)
+def _(pen: Pen) -> None:
+    shape = list(pen.attrs["shape"])
+    slots = {"X": pen.names[0]} | ({"ShapeTensor": _whole_shape(pen)} if shape.count(-1) > 1 else {})
+    pen.write("reshape2", slots, {"shape": shape}, also={"XShape": Type(pen.types[0].dtype, (0, *pen.types[0].shape))})
+
+
+@spells("filled", _NUMBERS, narrow=True)
+def _(pen: Pen) -> None:
+    shape = list(pen.attrs["shape"])
+    of = Type(types.int32, pen.outputs[0].shape)
+    attrs = {"dtype": NUMBERS[types.int32], "value": 0.0, "str_value": "0", "force_cpu": False, "shape": Longs(shape)}
+    like = pen.write("fill_constant", {"ShapeTensorList": _whole_shape(pen)}, attrs, of)
+    pen.write("expand_as_v2", {"X": pen.with_an_axis(), "Y": like}, {"target_shape": shape})  # nor an expand_v2 to such a shape
+
+
+def _whole_shape(pen: Pen) -> list[str]:
+    """A shape as numbers, one by one: those a run finds, and the others."""
+    counts = iter(pen.names[1:])
+    return [_int32(pen, next(counts)) if d == -1 else pen.number(d, types.int32, [1]) for d in pen.attrs["shape"]]
+
+
+def _int32(pen: Pen, count: str) -> str:
+    line = Type(types.int64, (1,))
+    return pen.cast(pen.reshaped(count, Type(types.int64), (1,)), line, types.int32)

@@ -81,7 +81,7 @@ def _(pen: Pen) -> None:
     if not pen.attrs["shape"]:
         pen.copy(pen.names[0])
         return
-    pen.write("expand_v2", {"X": pen.names[0]}, {"shape": list(pen.attrs["shape"])})
+    pen.write("expand_v2", {"X": pen.with_an_axis()}, {"shape": list(pen.attrs["shape"])})
 
 
 @spells("expand_as", _MOVED, narrow=True)

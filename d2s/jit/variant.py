@@ -43,11 +43,19 @@ class Unfinished(Exception):
 class Variant:
     """One capture of a function: for which calls it stands says its key, for how long its guards."""
 
-    def __init__(self, function: Callable[[Any], Any], name: str, key: Key, leaves: list[Any], names: list[str]) -> None:
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        name: str,
+        key: Key,
+        leaves: list[Any],
+        names: list[str],
+        opens: bool = False,
+    ) -> None:
         symbols = {n: (names[n], leaf.type) for n, leaf in enumerate(key.leaves) if leaf.dtype and leaf.same_as < 0}
         same = {n: leaf.same_as for n, leaf in enumerate(key.leaves) if leaf.same_as >= 0}
         self.default = default_dtype()
-        self.captured = trace(function, name, leaves, key.skeleton, symbols, same)
+        self.captured = trace(function, name, leaves, key.skeleton, symbols, same, opens)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
         self.graph = Graph(self.captured.program, self.captured.returned, self.captured.history)
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs

@@ -185,3 +185,14 @@ def _(pen: Pen) -> None:
 @says("behind")
 def _(pen: Pen) -> None:
     pen.write("Concat", *pen.names[: len(pen.names) // 2], to=0, axis=pen.attrs["axis"])
+
+
+@says("laid filled")
+def _(pen: Pen) -> None:
+    counts, one = iter(pen.names[1:]), pen.const([1])
+    parts = [pen.write("Reshape", next(counts), one) if d == -1 else pen.const([d]) for d in pen.attrs["shape"]]
+    shape = pen.write("Concat", *parts, axis=0)
+    if pen.node.op == "filled":
+        pen.write("Expand", pen.names[0], shape, to=0)
+    else:
+        pen.write("Reshape", pen.names[0], shape, to=0, allowzero=1)

@@ -22,6 +22,7 @@ from d2s.ops.expand import broadcast_tensors, expand, expand_as
 from d2s.ops.found import counted, finds_extents
 from d2s.ops.movement import CHUNK
 from d2s.ops.op import Share, op
+from d2s.ops.open_shapes import full_of, is_open
 from d2s.ops.shape import unsqueeze
 from d2s.ops.shapes import tensor_type, unnamed, whole_number, whole_numbers
 from d2s.types import NUMBERS, DType, Type, bool_, dtype, float64, int64
@@ -56,7 +57,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     [7.5, 7.5]
     """
     wanted = (bool_ if isinstance(fill_value, bool) else default_dtype()) if dtype is None else _dtype(dtype)
-    return expand(number_of(fill_value, wanted), _extents(shape, "full"))
+    value = number_of(fill_value, wanted)
+    return full_of(value, shape) if is_open(shape) else expand(value, _extents(shape, "full"))
 
 
 def zeros(shape: Any, dtype: Any = None) -> Any:
@@ -235,6 +237,9 @@ def eye(num_rows: Any, num_columns: Any = None, dtype: Any = None) -> Any:
     >>> d2s.eye(2, 3).numpy().tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
+    if is_open([num_rows, num_columns]):
+        lines = [counted(0, num_rows if n is None else n) for n in (num_rows, num_columns)]
+        return cast(unsqueeze(lines[0], 1) == unsqueeze(lines[1], 0), default_dtype() if dtype is None else dtype)
     rows = whole_number(num_rows, "eye", "num_rows")
     columns = rows if num_columns is None else whole_number(num_columns, "eye", "num_columns")
     if rows < 0 or columns < 0:

@@ -95,6 +95,10 @@ class Op:
             if "besides" in self.rules and not self._fits(inputs, attrs):
                 return self._besides(inputs, attrs)
             inputs = self._bound(inputs, attrs)
+        if handlers.stack and "open" in self.rules:
+            made = self.rules["open"](*inputs)
+            if made is not None:
+                return made
         if self.door is not None and not handlers.stack:
             found = self.door(inputs)
             if found is not None:
@@ -164,6 +168,7 @@ class Op:
         """Declares one of the op's rules: canonical, infer, requires, scalar, lines, kernel, followed, fault, vjp.
 
         And `besides`: a function with the op's arguments and more that Paddle has, which says what those come to in ops;
+        `open`: what a call comes to in other ops where only a run knows extents it asks for, or None;
         `composed`, for the gradient of a gradient: what all results come to in ops that have gradients.
         """
 

@@ -406,7 +406,7 @@ def _failed(node: Node, dims: dict[str, int], value: int) -> Exception:
     if node.op == "fused":
         node = next(itertools.islice(node.attrs["body"].every_node(), value - 1, None))
     op, inputs = OPS[node.op], [v.type for v in node.inputs]
-    if node.op in lists.OPS or ("finds" in node.attrs and not op.requires(inputs, node.attrs)):
+    if node.op in lists.OPS or ("finds" in node.attrs and not (op.has("requires") or op.has("fault"))):
         return FormatError("D2S3001", f"{op.name} of what is not there: this graph was not captured", where=node.where)
     found = [Type(t.dtype, _shape(t.shape, dims), t.python) for t in inputs]
     try:

@@ -1,4 +1,6 @@
-"""Lists that a loop makes longer and shorter, out of the process: the same bits when loaded, and what others compute.
+"""What only a run knows, out of the process: lists that loops make longer, and shapes computed of an open batch.
+
+The same bits when loaded, the same gradients, and what others compute.
 
 Paddle and ONNX Runtime are asked where D2S_PADDLE26_PYTHON, D2S_PADDLE33_PYTHON and D2S_ONNX_PYTHON name interpreters.
 """
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 import d2s
-from d2s.errors import ArgumentError, FormatError
+from d2s.errors import ArgumentError, FormatError, ShapeError
 from d2s.static import InputSpec
 from tests.export.test_interop import SCRIPT
 from tests.onnx.test_onnx import SCRIPT as ONNX_SCRIPT
@@ -90,7 +92,53 @@ def pairs(x, n):
     return kept, {"last": kept[-1]}
 
 
+def flat(x, n):
+    rows = d2s.stack([x, x * 2], axis=1)
+    return (
+        x.reshape([-1]),
+        rows.flatten(0, 1) + n.astype("float32"),
+        rows.reshape([-1, 3]) * rows.flatten(0, 1),
+        rows.reshape([-1, 1]).sum(),
+    )
+
+
+def and_back(x, n):
+    b, c = x.shape
+    rows = x.reshape([c * b]) * n.astype("float32")
+    return rows.reshape([b, c]) + x, rows.reshape([b, -1]).tanh() @ d2s.ones([c, 2])
+
+
+def made(x, n):
+    b = x.shape[0]
+    state = d2s.zeros([b, 2])
+    for k in range(3):
+        state = d2s.tanh(state + x[:, k : k + 1])
+    return state, d2s.full([b, 1], 1.5) + x, d2s.ones([2, b], "int32"), d2s.eye(b) @ x, d2s.full([n], True)
+
+
+def repeated(x, n):
+    b = x.shape[0]
+    return (
+        x[0].unsqueeze(0).expand([b, 3]) * n.astype("float32"),
+        d2s.tile(x, [2, 2]),
+        d2s.tile(x[0], [b, 1]) * x,
+        d2s.concat([x, x[:1]]).reshape([-1]),
+    )
+
+
+def made_on_a_path(x, n):
+    if x.sum() > 0:
+        y = d2s.zeros([x.shape[0], 3]) + x.reshape([-1]).sum()
+    else:
+        y = x.reshape([-1, 1]).tanh().reshape([x.shape[0], 3])
+    while n > 0:
+        y = y * d2s.full([y.shape[0], 1], 0.5)
+        n = n - 1
+    return y
+
+
 FUNCTIONS = [grown, shortened, changed, masks, narrow, begun_anew, on_a_path, pairs]
+FUNCTIONS += [flat, and_back, made, repeated, made_on_a_path]
 SPEC = [InputSpec([None, 3], name="x"), InputSpec([], "int64", name="n")]
 X = np.arange(6, dtype="float32").reshape(2, 3) - 2
 RUNS = [(X, 4), (X[:1], 2), (-X, 7)]
@@ -132,6 +180,29 @@ def test_what_is_loaded_gives_the_same_bits(folder, function):
         found = outputs(loaded(d2s.to_tensor(run[0]), d2s.to_tensor(run[1])))
         for have, want in zip(found, wanted(function, run), strict=True):
             assert (have.dtype, have.shape, have.tobytes()) == (want.dtype, want.shape, want.tobytes())
+
+
+@pytest.mark.parametrize("function", [flat, and_back, made, repeated, made_on_a_path])
+def test_gradients_go_through_what_is_loaded(folder, function):
+    loaded = d2s.jit.load(f"{folder}/{function.__name__}")
+    for x, n in RUNS:
+        gradients = []
+        for f in (function, loaded):
+            given = d2s.to_tensor(x, stop_gradient=False)
+            found = f(given, d2s.to_tensor(n))
+            floats = [y for y in (found if isinstance(found, tuple) else (found,)) if not y.stop_gradient]
+            sum((y * y).sum() for y in floats).backward()
+            gradients.append(given.grad.numpy())
+        assert gradients[0].tobytes() == gradients[1].tobytes()
+
+
+def test_what_does_not_fit_is_refused(tmp_path):
+    path = str(tmp_path / "net")
+    d2s.jit.save(lambda x, n: x.reshape([n, -1]) + 1, path, input_spec=SPEC)
+    loaded = d2s.jit.load(path)
+    assert loaded(d2s.to_tensor(X), d2s.to_tensor(3)).shape == [3, 2]
+    with pytest.raises(ShapeError, match=r"reshape.*shape \[2, 3\] do not fit"):
+        loaded(d2s.to_tensor(X), d2s.to_tensor(4))
 
 
 def test_what_is_loaded_raises_what_was_saved(folder):

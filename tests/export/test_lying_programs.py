@@ -13,6 +13,7 @@ from d2s.export import save
 from tests.export.corpus import Case
 
 FAR, BELOW, MANY = 100_000_000_000, -5, (1 << 61) + 1
+FOUND = "finds=('m0',), shape=(-1,)"
 LIST = "%l: list[f32[4]] = list_new(dtype=f32, python=False, shape=(4,))"
 
 
@@ -41,6 +42,12 @@ LIES = {
         "i64[m0]",
         ["%b: b1[n0] = greater_than(x, x)", number("n", 500_000), "%c: i64[m0] = places_where(%b, %n, finds=('m0',))"],
         "%c",
+    ),
+    "more values than there are": ("f32[m0]", [number("n", 900_000), f"%r: f32[m0] = laid(x, %n, {FOUND})"], "%r"),
+    "less than no values": (
+        "f32[m0]",
+        [number("n", BELOW), "%k: f32[] = sum(x, axis=(0,), keepdim=False)", f"%r: f32[m0] = filled(%k, %n, {FOUND})"],
+        "%r",
     ),
     "numbers that have no bytes": ("i64[m0]", [number("n", MANY), "%c: i64[m0] = counting(%n, finds=('m0',))"], "%c"),
     "a sum that is too large": (
@@ -79,7 +86,7 @@ LIES = {
         [LIST, number("n", 1_000_000), "%k: list[f32[4]], %r: f32[m0,4] = list_stack(%l, %n, behind=False, finds=('m0',))"],
         "%r",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("lie", LIES)

@@ -73,7 +73,26 @@ def named_again(make):
         yield [make(*shape), number(shape[0])], {"shape": shape, "finds": (shape[0],)}
 
 
+def open_shapes(make):
+    for have, shape in (((2, 3), (6,)), ((4, 3), (2, 6)), ((0, 2), (0,)), ((), (1, 1))):
+        yield [make(*have), number(shape[-1])], {"shape": (*shape[:-1], -1), "finds": shape[-1:]}
+
+
+def wide(make):
+    for shape in ((5,), (2, 3), (4, 0)):
+        yield [make(), number(shape[-1])], {"shape": (*shape[:-1], -1), "finds": shape[-1:]}
+
+
+def found_shape(shape, finds):
+    return tuple(finds[0] if d == -1 else d for d in shape)
+
+
 SAMPLES = {
+    "laid": Listed(lambda x, n, shape, finds: x.reshape(found_shape(shape, finds)), open_shapes),
+    "laid_as": Listed(
+        lambda x, like: x.reshape(like.shape), lambda make: ([make(*a), make(*b)] for a, b in (((2, 3), (6,)), ((0, 2), (0,))))
+    ),
+    "filled": Listed(lambda x, n, shape, finds: np.full(found_shape(shape, finds), x), wide),
     "places_where": Listed(places_where, masks, kinds="b"),
     "counting": Listed(counting, lambda make: (([number(n)], {"finds": (n,)}) for n in (0, 1, 5)), kinds="f"),
     "cut": Listed(cut, parts),
