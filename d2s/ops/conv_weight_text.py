@@ -95,10 +95,13 @@ for piece in range(lo, hi):
 """
 
 _BODY = """\
-remainders = read_w
+lies = least_d == 0 and least_h == 0 and least_w == 0
+lies = lies and (u_d - 1) * s_d + most_d < i_d and (u_h - 1) * s_h + most_h < i_h and (u_w - 1) * s_w + most_w < i_w
+remainders = 1 if lies else read_w
 padded_row = remainders * ((l_w + remainders - 1) // remainders)
-lies = least_d == 0 and least_h == 0 and least_w == 0 and l_d <= i_d and l_h <= i_h and l_w <= i_w
-lies = lies and step_d == 1 and step_h == 1 and step_w == 1 and remainders == 1
+by_d, by_h, by_w = read_d, read_h, 1
+if lies:
+    by_d, by_h, by_w = s_d, s_h, s_w
 padded = l_d * l_h * padded_row
 channels = min_of(S, each // taps + 2)
 words = 2 * PLACES + 2 * (each + HIGH) + 64
@@ -153,7 +156,7 @@ for piece in range(lo, hi):
                 listed = start * (N + 1) + images
                 m, d, h, w = start // in_result, start % in_result // o_w // o_h, start // o_w % o_h, start % o_w
                 for p in range(count):
-                    table[2 * p] = m * image + d * read_d * plane + h * read_h * row + w
+                    table[2 * p] = m * image + d * by_d * plane + h * by_h * row + w * by_w
                     table[2 * p + 1] = p * WIDTH
                     w += 1
                     if w == o_w:
