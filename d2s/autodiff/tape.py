@@ -67,6 +67,10 @@ class TapeNode:
         """The results that lead to some of its edges, or of which nobody knows any more; None: all."""
         return None if self.released or any(edges) else ()
 
+    def is_freed(self, positions: Collection[int], totals: "Totals") -> bool:
+        """Whether a sweep from these results would pass what one before it has freed."""
+        return self.released
+
     def release(self) -> None:
         """Frees what the node has saved, and what lies behind it."""
         self.released, self.edges = True, ()
@@ -264,10 +268,10 @@ def _swept(totals: Totals, roots: Sequence[tuple[Any, Any]], retain_graph: bool,
     for root, cotangent in roots:
         totals.add(edge(root), totals.show(cotangent))
     while (node := totals.latest()) is not None:
-        if node.released:
+        cotangents = totals.of_nodes.pop(node)
+        if node.is_freed(cotangents, totals):
             message = "backward() a second time through a graph whose buffers were freed by the first"
             raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
-        cotangents = totals.of_nodes.pop(node)
         if (node.hooks or keeping.on) and node.looked_into(_looked_at(node, cotangents)):
             node.open()
             for position, cotangent in cotangents.items():

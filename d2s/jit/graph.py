@@ -25,7 +25,6 @@ from d2s.capture.sweeps import History
 from d2s.config import KNOBS, knob, unusual
 from d2s.eager.handler import refuse_changed
 from d2s.eager.tensor import Tensor
-from d2s.errors import GradientError
 from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import show
 from d2s.jit import listed
@@ -291,8 +290,8 @@ class GraphNode(tape.TapeNode):
         return self._name, ""
 
     def looked_into(self, positions: Collection[int], connected: bool = False) -> bool:
-        """Whether one of these results is passed by a sweep from another, or the sweep goes on the tape."""
-        return connected or any(map(self.way.is_passed, positions))
+        """Whether results are passed by a sweep from another, one comes before another, or the sweep is connected."""
+        return connected or len(positions) > 1 or any(map(self.way.is_passed, positions))
 
     def leading(self, edges: Sequence[bool]) -> Iterable[int] | None:
         if self.released:
@@ -316,11 +315,11 @@ class GraphNode(tape.TapeNode):
             tape.hand_on(held, tape.now(tape.result(self, position)))
         self.arrays = self.results = self.edges = ()
 
+    def is_freed(self, positions: Collection[int], totals: tape.Totals) -> bool:
+        self.sweeping = frozenset(positions), tuple([totals.wants(edge) for edge in self.edges])
+        return self.released or bool(self.swept and self._meets(self.sweeping))
+
     def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
-        self.sweeping = frozenset(cotangents), tuple([totals.wants(edge) for edge in self.edges])
-        if self.swept and self._meets(self.sweeping):
-            message = "backward() a second time through a static call's graph whose buffers were freed by the first"
-            raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
         results = len(self.way.given)
         found = listed.of_results(cotangents, results) if self.way.graph.lists else cotangents
         given = tuple([listed.how_far(found[n], self.results[n]) if n in found else False for n in range(results)])
