@@ -34,13 +34,14 @@ def autoincreased_step_counter(counter_name: str | None = None, begin: int = 1, 
     """How many runs there were, this one among them: a number more in each."""
     name = counter_name or "@STEP_COUNTER@"
     program = default_main_program()
-    counters = program.notes.setdefault("counters", {})
+    counters = program.notes.setdefault(runs.COUNTERS, {})
     if name not in counters:
         counter = create_global_var([1], begin - 1, "int64", True, name=name)
         assign(program.recording.lift(counter) + step, counter)
-        counters[name] = program.recording.lift(counter)
-        counters[name].stop_gradient = True
-    return counters[name]
+        now = program.recording.lift(counter)
+        now.stop_gradient = True
+        counters[name] = counter, step, now
+    return counters[name][-1]
 
 
 def _step(begin: int = 0) -> Any:

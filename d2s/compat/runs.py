@@ -57,6 +57,21 @@ def readers_of(program: Program | None) -> Iterator[Any]:
         program = program.origin
 
 
+COUNTERS = "counters"  # where a program notes, by name, those of its runs: a tensor, what is added, what it is in a run
+
+
+def _with_batches(program: Program, feed: dict[str, Any], scope: Scope) -> dict[str, Any]:
+    """What a run is fed, with what its readers give. The run that finds the end of one is counted, as it then was."""
+    try:
+        for reader in readers_of(program):
+            feed |= reader.batch_for(program, feed)
+    except EOFException:
+        for tensor, step, _ in program.notes.get(COUNTERS, {}).values():
+            scope.now(tensor).set_value(scope.now(tensor).numpy() + step)
+        raise
+    return feed
+
+
 class Executor(executor.Executor):
     """Runs programs, and feeds them what their readers give."""
 
@@ -77,8 +92,6 @@ class Executor(executor.Executor):
         held = default_main_program() if held is None else held
         given = feed[0] if isinstance(feed, list | tuple) and len(feed) == 1 else feed
         if isinstance(held, Program) and isinstance(given, dict | None):
-            given = dict(given or {})
-            for reader in readers_of(held):
-                given |= reader.batch_for(held, given)
+            given = _with_batches(held, dict(given or {}), scope or global_scope())
         with going_on(given if isinstance(given, dict) else {}, scope or global_scope()):
             return super().run(held, given, fetch_list, scope=scope, return_numpy=return_numpy)

@@ -12,6 +12,7 @@ SAMPLES = sorted((ROOT / "samples" / "from_paddle").glob("*.py"))
 PRINTED = {
     "fluid_digits": [r"eager, step 0: \[\d\.\d+", r"Executor, step 20: \[[01]\.", "the same parameters: True"],
     "fluid_1_8_digits": [r"loss \[[01]\.", r"right: 0\.[6-9]|right: 1", "loaded, the same: True"],
+    "fluid_1_8_steps": [r"epoch 7: loss 0\.[01]\d*, right 0\.9\d, rate 0\.0083", "first rates: 0.0100 0.0190"],
     "fluid_program": [r"step 0: [2-4]\.", r"right: 0\.[7-9]", r"values kept: \[ *True"],
     "alpha_regression": [r"slope 3\.000, offset 0\.500"],
     "second_static": [r"(9\d|100)% right", "the file gives the same: True"],

@@ -90,8 +90,10 @@ def test_readers_that_are_part_of_a_program_feed_its_runs_until_they_end():
         x, label = fluid.layers.read_file(reader)
         total = fluid.layers.reduce_sum(x) + fluid.layers.cast(fluid.layers.reduce_sum(label), "float32")
         tested = fluid.default_main_program().clone(for_test=True)
-        reader.decorate_paddle_reader(paddle.batch(lambda: (([float(n)], n) for n in range(5)), 2))
+        count = fluid.layers.autoincreased_step_counter()
         exe = fluid.Executor(fluid.CPUPlace())
+        exe.run(fluid.default_startup_program())
+        reader.decorate_paddle_reader(paddle.batch(lambda: (([float(n)], n) for n in range(5)), 2))
         with pytest.raises(d2s.errors.ArgumentError, match="is not started"):
             exe.run(fetch_list=[total])
         for program in (None, tested, fluid.CompiledProgram(fluid.default_main_program())):
@@ -102,6 +104,8 @@ def test_readers_that_are_part_of_a_program_feed_its_runs_until_they_end():
                     found.append(exe.run(program, fetch_list=[total])[0].item())
             reader.reset()
             assert found == [2.0, 10.0, 8.0]
+        reader.start()
+        assert exe.run(fetch_list=[count])[0].item() == 9  # two epochs with their ends, and this run
         with fluid.program_guard(fluid.Program()):
             variables = [fluid.data("a", [None, 1]), fluid.data("b", [None, 1], "int64")]
             loader = fluid.io.DataLoader.from_generator(variables, capacity=2, iterable=False)
