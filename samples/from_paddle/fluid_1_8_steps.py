@@ -64,11 +64,9 @@ def main():
                 seen.append([np.mean(v) for v in exe.run(fetch_list=[loss, right, rate])])
         except fluid.core.EOFException:
             reader.reset()
-        print(
-            "epoch %d: loss %.3f, right %.2f, rate %.4f"
-            % (epoch, seen[-1][0], np.mean([s[1] for s in seen[-20:]]), seen[-1][2])
-        )
-    print("first rates: %.4f %.4f" % (seen[0][2], seen[10][2]))
+        share = np.mean([right for _, right, _ in seen[-20:]])
+        print(f"epoch {epoch}: loss {seen[-1][0]:.3f}, right {share:.2f}, rate {seen[-1][2]:.4f}")
+    print(f"first rates: {seen[0][2]:.4f} {seen[10][2]:.4f}")
 
 
 if __name__ == "__main__":
