@@ -245,7 +245,8 @@ class Frames:
         while pc != -1:
             if pc & executor.FULL:
                 pc ^= executor.FULL
-                _next_chunk(registers, chunks, int(registers[plan.steps[pc, 2]]) + 128)
+                wanted = int(registers[plan.steps[pc, 2]])
+                _next_chunk(registers, chunks, wanted + 128 if wanted >= 0 else wanted)
             elif pc & executor.STACK_FULL:
                 pc ^= executor.STACK_FULL
                 stack, wanted = int(plan.steps[pc, 1]), int(registers[plan.steps[pc, 3]])

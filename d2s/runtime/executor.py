@@ -82,7 +82,7 @@ def _execute(steps, operands, frame, pc):
             copy_bytes(r[x], r[y], r[z])
         elif code == ALLOC:  # r[x] = address of r[y] bytes of the arena
             end = r[TOP] + ((r[y] + 63) & -64)
-            if end > r[END]:
+            if end > r[END] or r[y] < 0:
                 return (pc - 1) | FULL
             r[x] = r[TOP]
             r[TOP] = end
@@ -101,10 +101,10 @@ def _execute(steps, operands, frame, pc):
         elif code == POP:
             r[x + 1] -= r[z]
             copy_bytes(r[y], r[x] + r[x + 1], r[z])
-        elif code == MULTIPLY:  # sizes: what no memory has stays so, and below 0 there are none
+        elif code == MULTIPLY:  # a product that wraps around is more than there is
             one, other = r[y], r[z]
             product = one * other
-            if (one | other) >> 31 != 0 and (one < 0 or other < 0 or product < 0 or (one != 0 and product // one != other)):
+            if (one | other) >> 31 != 0 and one != 0 and product // one != other:
                 product = ENDLESS
             r[x] = product
         elif code == DIFFER:
