@@ -49,6 +49,7 @@ STAGES = (  # the kinds of stages there are, in the order of the work; tests/tes
         "fold_constants",
         "drop_identities",
         "merge_equal",
+        "join_rows",
         "group",
         "join_lines",
         "join_products",

@@ -21,12 +21,22 @@ from d2s.ir.program import Node, Program
 from d2s.ir.text import show
 from d2s.ir.verify import verify
 from d2s.ops import OPS
-from d2s.passes import drop_dead, drop_identities, fold_constants, group, join_lines, join_products, merge_equal, tighten_loops
+from d2s.passes import (
+    drop_dead,
+    drop_identities,
+    fold_constants,
+    group,
+    join_lines,
+    join_products,
+    join_rows,
+    merge_equal,
+    tighten_loops,
+)
 from d2s.stages import stage
 from d2s.types import Type
 
 PREPARING = (drop_dead,)  # what only an abandoned attempt of a capture has recorded goes away
-LOWERING = (fold_constants, drop_identities, merge_equal, drop_dead, group, join_lines, join_products, tighten_loops)
+LOWERING = (fold_constants, drop_identities, merge_equal, drop_dead, join_rows, group, join_lines, join_products, tighten_loops)
 
 
 def prepare(program: Program) -> Program:
