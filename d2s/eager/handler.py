@@ -215,6 +215,8 @@ def _number_dtype(op: Op, inputs: Sequence[Any]) -> DType | None:
     if not found or (op.promotes and len(found) > 1):
         return None
     of = next(iter(found))
+    if op.whole is not None and of.kind == "i":
+        return None
     return of if not kinds or of.kind == "f" or (of.kind == "i" and kinds == {int}) else None
 
 

@@ -9,6 +9,7 @@ In: sequences [batch, length, numbers], masks, caches of steps before. Out: sequ
 
 import copy
 import math
+from collections.abc import Callable
 from typing import Any
 
 from d2s.arguments import expect
@@ -245,6 +246,8 @@ class Transformer(Layer):
         custom_decoder: Any = None,
     ) -> None:
         super().__init__()
+        expect("Transformer", "custom_encoder", custom_encoder, Callable | None, "a Layer")
+        expect("Transformer", "custom_decoder", custom_decoder, Callable | None, "a Layer")
         self.d_model, self.nhead = d_model, nhead
         shared = (d_model, nhead, dim_feedforward, dropout, activation, attn_dropout, act_dropout, normalize_before)
         self.encoder = custom_encoder

@@ -117,6 +117,8 @@ def _promoted(op: "Op", typed: Sequence[tuple[Type, Any]], handler: Handler) -> 
         if not kept:
             raise DTypeError("D2S0001", f"{op.name}({', '.join(op.arrays)}): all are numbers, one is to be a Tensor")
         to = Type(types.float32 if to.dtype.kind == "f" else to.dtype)
+    if op.whole is not None and to.dtype.kind == "i":
+        to = Type(op.whole)
     return [x for _, x in kept] + [_convert(x, t, to, handler) for t, x in rest]
 
 

@@ -11,11 +11,12 @@ from typing import Any
 from d2s.ops import vector_math as vm
 from d2s.ops.math import neg
 from d2s.ops.op import elementwise
+from d2s.types import float32
 
 T: Any = None  # the emitter's, bound to the dtype of each kernel
 
 
-@elementwise(paddle="exp", onnx="Exp", dtypes="f")
+@elementwise(paddle="exp", onnx="Exp", dtypes="f", whole=float32)
 def exp(x):
     """e to the power of the value.
 
@@ -30,7 +31,7 @@ def _(g, out, x):
     return g * out
 
 
-@elementwise(paddle="expm1", onnx="Sub(Exp(x), 1)", dtypes="f")
+@elementwise(paddle="expm1", onnx="Sub(Exp(x), 1)", dtypes="f", whole=float32)
 def expm1(x):
     """e to the power of the value, minus 1: exact to the last digit near 0, too.
 
@@ -45,7 +46,7 @@ def _(g, out, x):
     return g * (out + 1.0)
 
 
-@elementwise(paddle="log", onnx="Log", dtypes="f")
+@elementwise(paddle="log", onnx="Log", dtypes="f", whole=float32)
 def log(x):
     """The natural logarithm; nan below 0.
 
@@ -76,7 +77,7 @@ def _(g, out, x):
     return g / x
 
 
-@elementwise(paddle="log1p", onnx="Log(Add(x, 1))", dtypes="f")
+@elementwise(paddle="log1p", onnx="Log(Add(x, 1))", dtypes="f", whole=float32)
 def log1p(x):
     """The natural logarithm of 1 plus the value: exact to the last digit near 0, too.
 
@@ -91,7 +92,7 @@ def _(g, out, x):
     return g / (x + 1.0)
 
 
-@elementwise(paddle="log2", onnx="Div(Log(x), 0.6931471805599453)", dtypes="f")
+@elementwise(paddle="log2", onnx="Div(Log(x), 0.6931471805599453)", dtypes="f", whole=float32)
 def log2(x):
     """The logarithm to base 2.
 
@@ -106,7 +107,7 @@ def _(g, out, x):
     return g / (x * math.log(2.0))
 
 
-@elementwise(paddle="log10", onnx="Div(Log(x), 2.302585092994046)", dtypes="f")
+@elementwise(paddle="log10", onnx="Div(Log(x), 2.302585092994046)", dtypes="f", whole=float32)
 def log10(x):
     """The logarithm to base 10.
 

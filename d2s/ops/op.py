@@ -22,7 +22,7 @@ from d2s.arguments import unlabelled, unlabelled_behind
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.dispatch import OPS, apply, handlers
 from d2s.ops.shapes import broadcast
-from d2s.types import Dim, Type, bool_
+from d2s.types import Dim, DType, Type, bool_
 
 Rule = Callable[..., Any]
 _missing = inspect.Parameter.empty
@@ -66,6 +66,7 @@ class Op:
     overflow: str = ""  # on Python ints: the condition, in x, y and v, under which v left 64 bits
     promotes: bool = False  # inputs are brought to one dtype, but for the first `kept`
     kept: int = 0
+    whole: DType | None = None  # the float dtype that integers are brought to
     some: bool = False  # whether its type rule refuses axes without values; where a run tells that, the run checks it
 
     def __post_init__(self) -> None:

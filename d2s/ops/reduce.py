@@ -12,7 +12,7 @@ from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops.lines import GRAIN, Total, along_lines, groups_of, put
 from d2s.ops.op import OPS, Share, axes, flag, op
 from d2s.ops.tree import PRODUCT, SUM, Join, extreme
-from d2s.types import DType, Shape, Type, bool_, int64
+from d2s.types import DType, Shape, Type, bool_, int32, int64
 
 
 def reduction(x: Type, axis: tuple[int, ...], join: Join, element: str = "x[k]", result: str = "{v}"):
@@ -52,7 +52,8 @@ def _wider(name: str):
 def _total_dtype(name: str, x: Type, dtype: DType | None) -> DType:
     if dtype is bool_:
         raise DTypeError("D2S0003", f"{name}(): 'dtype' is bool", hint="any() and all() answer in bool")
-    return dtype or (x.dtype if x.dtype.kind == "f" else int64)
+    stays = x.dtype.kind == "f" or (name == "prod" and x.dtype is int32)  # as in Paddle
+    return dtype or (x.dtype if stays else int64)
 
 
 def _takes(name: str, x: Type, kinds: str) -> None:
@@ -185,7 +186,7 @@ def _(g, out, x, like, axis, less):
 
 @op(paddle="reduce_prod", onnx="ReduceProd")
 def prod(x, axis: Any = None, keepdim: bool = False, dtype: Any = None):
-    """The product over some axes, or over all.
+    """The product over some axes, or over all; in `dtype` if one is given, of int32 else in int32, of other integers in int64.
 
     >>> d2s.prod(d2s.to_tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0).numpy().tolist()
     [3.0, 8.0]

@@ -9,6 +9,7 @@ from d2s.ops import vector_math as vm
 from d2s.ops.exponential import sqrt
 from d2s.ops.math import neg
 from d2s.ops.op import elementwise
+from d2s.types import float64
 
 
 @elementwise(paddle="sin", onnx="Sin", dtypes="f")
@@ -176,7 +177,7 @@ def _(g, out, x):
     return lambda: g / (1.0 - x * x)
 
 
-@elementwise(paddle="atan2", onnx=None, dtypes="f")
+@elementwise(paddle="atan2", onnx=None, dtypes="f", whole=float64)
 def atan2(x, y):
     """The angle between -π and π of the point that is y to the right and x up.
 

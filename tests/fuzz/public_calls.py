@@ -428,7 +428,7 @@ STANDING_IN = (
     "/d2s/capture/by_path.py",
 )  # they do what the user's own text says
 OF_THE_USER = ("fn(self)",)  # lines that call a function of the user, which may be one of C and leaves no frame of its own
-CALLED_WRONGLY = re.compile(r"\w+\(\) (missing \d+ required|takes .* argument|got an unexpected keyword|got multiple values)")
+CALLED_WRONGLY = re.compile(r"[\w>]\(\) (missing \d+ required|takes .* argument|got an unexpected keyword|got multiple values)")
 
 
 def fault(error):

@@ -73,9 +73,28 @@ def test_all_shapes(name):
 def test_other_dtypes_are_refused(name):
     op, sample = OPS[name], KERNELS[name]
     for of in types.TENSOR_DTYPES:
-        if of.kind not in sample.kinds:
+        if of.kind not in sample.kinds and not (op.whole and of.kind == "i"):
             with pytest.raises(DTypeError, match=f"{name}.*does not take"):
                 op(*(d2s.to_tensor(np.ones(s, of.numpy)) for s in sample.shapes[1]))
+
+
+WHOLE = {"exp": "float32", "expm1": "float32", "log": "float32", "log1p": "float32", "log2": "float32", "log10": "float32"}
+WHOLE |= {"atan2": "float64"}
+
+
+def test_which_ops_take_integers_as_floats():
+    assert {name: op.whole.name for name, op in OPS.items() if op.whole} == WHOLE
+
+
+@pytest.mark.parametrize("name", list(WHOLE))
+def test_integers_are_taken_as_floats(name):
+    """As in Paddle: the values of the op on what was cast before, eagerly each time it is called and in a graph."""
+    op = OPS[name]
+    for of in ("int32", "int64"):
+        given = [d2s.to_tensor(np.arange(1, 4, dtype=of)) for _ in op.arrays]
+        expected = op(*(x.astype(WHOLE[name]) for x in given))
+        found = [op(*given) for _ in range(4)] + [d2s.to_static(lambda *xs: op(*xs))(*given)]
+        assert all(y.dtype == WHOLE[name] and same_bits(y.numpy(), expected.numpy()) for y in found)
 
 
 @pytest.mark.parametrize("name", list(STRUCTURAL))

@@ -54,7 +54,7 @@ def tree_mean(x: np.ndarray, axis: Any = None, keepdim: bool = False) -> np.ndar
 
 
 def product(x: np.ndarray, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> np.ndarray:
-    of = x.dtype if x.dtype.kind == "f" else np.int64
+    of = x.dtype if x.dtype.kind == "f" or x.dtype == np.int32 else np.int64
     return np.prod(x.astype(of), axis_of(axis), keepdims=keepdim)
 
 
