@@ -56,7 +56,7 @@ def transform(function: Function) -> None:
     assigned: set[gast.AST] = set()  # or a whole statement: these may stand there
     for node in itertools.chain([function.tree], *map(own_nodes, function.tree.body)):
         kind = type(node).__name__
-        if kind in ("Assign", "AugAssign"):
+        if kind in ("Assign", "AugAssign", "AnnAssign"):
             assigned.update(part for t in (node.targets if kind == "Assign" else [node.target]) for part in stored(t))
         if kind == "Delete":
             assigned.update(part for target in node.targets for part in stored(target))

@@ -38,6 +38,8 @@ class Dict(dict):  # type: ignore[type-arg]
 
 STAND_INS = (List, Dict)
 List.__name__, Dict.__name__ = "list", "dict"  # what messages call them
+STANDING: dict[type, Any] = {List: list, Dict: dict}  # classes of the capture, and what the user's code knows their objects as
+REAL: dict[Any, Any] = {}  # classes whose objects are others in a capture: what makes one of the attributes these have
 
 
 def stand_in(container: Any) -> Any:
@@ -49,7 +51,7 @@ def stand_in(container: Any) -> Any:
 def plain_kind(container: Any) -> Any:
     """The class of a value as the user's code knows it."""
     kind = type(container)
-    return list if kind is List else dict if kind is Dict else kind
+    return STANDING.get(kind, kind)
 
 
 def by_path(value: Any) -> bool:

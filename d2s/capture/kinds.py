@@ -36,6 +36,7 @@ _TABLE: dict[type, str] = {
     bytes: "constant compared leaving computing given",
     type(Ellipsis): "leaving",
     type(NotImplemented): "leaving",
+    type: "leaving",
     DType: "leaving computing given",
     re.Pattern: "computing given",
     re.Match: "computing given",

@@ -14,7 +14,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from d2s.capture.containers import by_path, contents, new_object, plain_kind, restore
+from d2s.capture.containers import REAL, by_path, contents, new_object, plain_kind, restore
 from d2s.capture.encode import decode
 from d2s.capture.forms import Grown, OneOf
 from d2s.capture.symbolic import SymbolicTensor
@@ -129,6 +129,10 @@ def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]
         return filled
     if recipe.kind is set:
         done[id(recipe)] = {_build(part, leaf, done) for part in recipe.parts}
+        return done[id(recipe)]
+    if recipe.kind in REAL:
+        held = {name: _build(part, leaf, done) for name, part in zip(recipe.keys, recipe.parts, strict=True)}
+        done[id(recipe)] = REAL[recipe.kind](held)
         return done[id(recipe)]
     if issubclass(recipe.kind, BaseException):
         parts = [_build(part, leaf, done) for part in recipe.parts]

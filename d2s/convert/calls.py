@@ -38,6 +38,7 @@ from d2s.capture.tree import containers, flatten, rebuild
 from d2s.capture.users_code import in_library, in_standard_library, refuse, refuse_call
 from d2s.convert.attributes import delete_attribute, get_attribute, set_attribute
 from d2s.convert.classes import callable_, getattr_, hasattr_, isinstance_, kind_of, type_
+from d2s.convert.collected import COLLECTED
 from d2s.convert.copies import as_dict, as_tuple, deeply, once
 from d2s.convert.exceptions import of_exception
 from d2s.convert.generators import Entering, Suspended, manager_of
@@ -291,6 +292,10 @@ def _iterator(tracer: Tracer, *args: Any) -> Any:
     return _generated_by(until)(tracer, *args) if len(args) == 2 else _call_pure(tracer, iter, *args)
 
 
+def _collected(of: Any, tracer: Tracer, *args: Any, **kwargs: Any) -> Any:
+    return make(call, tracer, of, *args, **kwargs)
+
+
 def _namespace(tracer: Tracer, **attributes: Any) -> Any:
     return tracer.root.heap.made(new_object(types.SimpleNamespace, attributes))
 
@@ -466,6 +471,7 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (itertools.dropwhile, _generated_by(dropped_while)),
     (iter, _iterator),
     (range, range_),
+    *((kind, functools.partial(_collected, of)) for kind, of in COLLECTED.items()),
     (collections.namedtuple, lambda tracer, *args, **kwargs: collections.namedtuple(*args, **kwargs)),
     (types.SimpleNamespace, _namespace),
     (enumerate, enumerate_),

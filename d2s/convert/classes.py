@@ -8,7 +8,7 @@ import types
 from typing import Any
 
 from d2s.capture.alternatives import each, table
-from d2s.capture.branch import possible
+from d2s.capture.branch import possible, switch
 from d2s.capture.containers import plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
@@ -59,7 +59,7 @@ def kind_of(value: Any) -> Any:
 
 def getattr_(tracer: Tracer, owner: Any, name: Any, *default: Any) -> Any:
     if isinstance(name, OneOf):
-        return each(name, lambda one: getattr_(tracer, owner, one, *default))
+        return switch(tracer, name, lambda one: [getattr_(tracer, owner, one, *default)])[0]
     try:
         return get_attribute(owner, name)
     except AttributeError:

@@ -15,7 +15,7 @@ from d2s.capture import growing, undefined
 from d2s.capture.alternatives import each, table
 from d2s.capture.branch import branch, possible, switch
 from d2s.capture.by_path import gathered, opened
-from d2s.capture.containers import attributes, by_path, plain_kind
+from d2s.capture.containers import STAND_INS, attributes, by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
@@ -180,14 +180,14 @@ def item(owner: Any, key: Any) -> Any:
     if by_path(owner) and not is_grown(owner):
         found = each(opened(owner), lambda one: item(one, key))
         return gathered(found) if isinstance(key, slice) else found
+    if answers(owner, "__getitem__"):
+        return asked(owner, "__getitem__", key)
     if isinstance(key, OneOf):
         return each(key, lambda one: item(owner, one))
     if is_grown(owner):
         return growing.asked(owner, "__getitem__", key)
     if isinstance(owner, Later) or isinstance(key, Later):
         return later("item", operator.getitem, owner, key)
-    if answers(owner, "__getitem__"):
-        return asked(owner, "__getitem__", key)
     key = asked(key, "__index__") if answers(key, "__index__") else key
     if tracer and isinstance(owner, Tensor | SymbolicTensor):
         _guard_places(tracer, key)
@@ -210,7 +210,7 @@ def item(owner: Any, key: Any) -> Any:
     guard_content(tracer, owner)
     value = owner[key]
     seen = isinstance(owner, list | tuple | str) or (id(owner), "content") in (tracer.root.lifts if tracer else ())
-    if tracer and not seen and not tracer.root.heap.has(owner):
+    if tracer and not seen and not isinstance(owner, STAND_INS) and not tracer.root.heap.has(owner):
         with tracer.root.heap.as_before(owner):
             tracer.guard((id(owner), "item", repr(key)), f"[{key!r}]", lambda: owner[key], source=("item", owner, key))
     return value

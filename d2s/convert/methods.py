@@ -16,12 +16,13 @@ import contextlib
 import enum
 import functools
 import inspect
+import os
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from d2s.capture import by_path
-from d2s.capture.containers import plain_kind
+from d2s.capture.containers import STANDING, plain_kind
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import in_library, in_package, is_generated
@@ -36,7 +37,8 @@ ARITHMETIC |= {"<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor"
 ORDER = {"<": ("lt", "gt"), "<=": ("le", "ge"), ">": ("gt", "lt"), ">=": ("ge", "le"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
 METHODS = {sign: (f"__{name}__", f"__r{name}__") for sign, name in ARITHMETIC.items()}
 METHODS |= {sign: (f"__{name}__", f"__{other}__") for sign, (name, other) in ORDER.items()}
-_FOLLOWED = (functools.__file__,)  # of Python's library, what makes operators of the user's operators
+_COLLECTED = os.path.join(os.path.dirname(__file__), "collected.py")
+_FOLLOWED = (functools.__file__, _COLLECTED)  # what makes operators of the user's, and of the containers of `collections`
 
 
 def method_of(value: Any, name: str) -> types.FunctionType | None:
@@ -142,6 +144,8 @@ def walked(value: Any) -> Any:
     """What Python's functions iterate over instead of an object of the user's."""
     if type(value) in PLAIN or isinstance(value, type):
         return list(value) if isinstance(value, enum.EnumMeta) else value
+    if type(value) in STANDING and not isinstance(value, list | dict):
+        return value.content
     if method_of(value, "__iter__"):
         found = asked(value, "__iter__")
         return Walking(found) if answers(found, "__next__") else found

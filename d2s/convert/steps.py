@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from d2s.capture.branch import branch
-from d2s.capture.containers import by_path, plain_kind
+from d2s.capture.containers import STANDING, by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.raised import found_by_run
@@ -245,6 +245,8 @@ def _has_text_of_its_own(value: Any) -> bool:
         return tracer is not None and found_by_run(tracer, value)
     if isinstance(value, type | types.FunctionType | Undefined) or by_path(value):
         return False
+    if type(value) in STANDING and not isinstance(value, list | dict):
+        return True
     methods = (inspect.getattr_static(type(value), name, None) for name in ("__str__", "__repr__", "__format__"))
     found = (m.__code__.co_filename for m in methods if isinstance(m, types.FunctionType))
     return not isinstance(value, (*_SEEN, OneOf)) and any(not in_package(file) for file in found)

@@ -144,6 +144,8 @@ def set_item(value: Any, owner: Any, key: Any) -> None:
             changing(tracer, owner)
             growing.asked(owner, "__setitem__", key, value)
             return
+        if is_number(key) and key.dtype.kind == "b" and isinstance(owner, dict):
+            key = OneOf(OPS["cast"](key, "int64", python=True), [False, True])
         if isinstance(key, OneOf):
             switch(tracer, key, lambda one: list(filter(None, [set_item(value, owner, one)])))  # type: ignore[func-returns-value]
             return

@@ -4,6 +4,7 @@ In: a function and arguments. Out: an `Outcome` (results by structure, type, bit
 the arguments; printed text; the exception), and `check`, which compares every way of running with the eager one.
 """
 
+import collections
 import contextlib
 import dataclasses
 import hashlib
@@ -81,6 +82,8 @@ def encoded(value: Any, known: dict[int, str], seen: dict[int, int] | None = Non
         return type(value).__name__, [(k, encoded(v, known, seen)) for k, v in value.items()]
     if isinstance(value, (list, tuple)):
         return type(value).__name__, [encoded(v, known, seen) for v in value]
+    if isinstance(value, collections.deque):
+        return type(value).__name__, value.maxlen, [encoded(v, known, seen) for v in value]
     if isinstance(value, float):
         return "float", value.hex()
     if isinstance(value, (bool, int, complex, str, bytes, range, type(None), set, frozenset)):

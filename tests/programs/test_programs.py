@@ -3,6 +3,7 @@
 import branches
 import by_path
 import calls
+import collected
 import containers
 import exceptions
 import exits
@@ -24,7 +25,21 @@ import sizes
 import user_operators
 from programs_compare import PROGRAMS, check
 
-MODULES = branches, by_path, calls, containers, exceptions, exits, found_extents, growing, iterators, kept_items, kinds, layers
+MODULES = (
+    branches,
+    by_path,
+    calls,
+    collected,
+    containers,
+    exceptions,
+    exits,
+    found_extents,
+    growing,
+    iterators,
+    kept_items,
+    kinds,
+    layers,
+)
 MODULES += library_of_python, loops, numbers_, objects, ordinary, raised_by_runs, recursion, sizes, user_operators
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
@@ -33,9 +48,14 @@ CORPUS = [
 ]
 
 
+OTHER_OBJECTS = "loops", "exits", "iterators", "growing", "kept_items", "collected"  # loops of no trip hand back their argument
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::d2s.runtime.plain.CompiledWarning")
 @pytest.mark.parametrize(("function", "argument_sets"), CORPUS)
 def test_program(function, argument_sets):
     check(
-        function, argument_sets, identity=function.__module__ not in ("loops", "exits", "iterators", "growing", "kept_items")
+        function,
+        argument_sets,
+        identity=function.__module__ not in ("loops", "exits", "iterators", "growing", "kept_items", "collected"),
     )  # loops of no trip hand back their argument
