@@ -8,6 +8,8 @@ can do at best (roofline.py): fused multiply-adds, or bytes read or moved.
 python benchmarks/run.py                    all cases; writes benchmarks/results/*.json and docs/benchmarks.md
 python benchmarks/run.py --install          makes the peers' venvs first, in $D2S_PEERS (default ~/.d2s-peers)
 python benchmarks/run.py --cases eager_add  some cases, printed only
+
+static_calls.py asks many small programs whether a static call is ever slower than the same at once.
 """
 
 import argparse
