@@ -14,6 +14,7 @@ from d2s import unique_name
 from d2s.autodiff import tape
 from d2s.compat.users import inside
 from d2s.eager.tensor import Tensor
+from d2s.static.variable import Variable
 from d2s.types import DType
 
 
@@ -64,6 +65,12 @@ def dtype_of_1x(self: DType) -> str:
     """The same until 2.0: `VarType.FP32`."""
     bits = "" if self.kind == "b" else str(8 * self.size)
     return f"VarType.{'UINT8' if self.name == 'uint8' else _KINDS[self.kind] + bits}"
+
+
+def shape_of_declared(self: Variable) -> Any:
+    """The extents of what is declared: a tuple, as until 2.0; d2s's own code has its list."""
+    extents = self.value.type.shape
+    return list(extents) if inside(sys._getframe(1)) else tuple(-1 if isinstance(d, str) else d for d in extents)
 
 
 METHODS = {function.__name__: function for function in (value, get_tensor, set, _grad_ivar)}

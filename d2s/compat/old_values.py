@@ -10,6 +10,7 @@ of tensors give such values, too - to users; d2s's own code sees them as they ar
 (True, '[2.30')
 """
 
+import contextlib
 import functools
 import sys
 import weakref
@@ -29,6 +30,7 @@ from d2s.nn.parameter import Parameter
 from d2s.ops.create import zeros_like
 from d2s.ops.operators import Operators
 from d2s.ops.shape import reshape
+from d2s.static.program import Program
 from d2s.static.variable import Variable
 from d2s.types import DType
 
@@ -138,6 +140,9 @@ class Methods:
         words = ("generated_var", "tmp") if generation.old_values else ("generated_tensor", "eager_tmp")
         self._set(Tensor, "name", old_methods.named(*words))
         self._set(DType, "__repr__", old_methods.dtype_of_1x if generation.declarative else old_methods.dtype_of_paddle)
+        if generation.declarative:
+            self._set(Variable, "shape", property(old_methods.shape_of_declared))
+            self._set(Program, "_lr_schedule_guard", lambda self, *_: contextlib.nullcontext())
         if generation.old_values:
             for name, method in old_methods.METHODS.items():
                 self._set(Tensor, name, method)

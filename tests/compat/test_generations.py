@@ -136,14 +136,14 @@ def test_declared_data_has_a_batch_in_front_in_layers_and_not_in_static():
     with compat.installed("1.x"):
         import paddle.fluid as fluid
 
-        assert fluid.layers.data("a", [3]).shape == [-1, 3]
-        assert fluid.layers.data("b", [3], append_batch_size=False).shape == [3]
-        assert fluid.layers.data("c", [-1, 3]).shape == [-1, 3]
-        assert fluid.data("d", [3]).shape == [3]
+        assert fluid.layers.data("a", [3]).shape == (-1, 3)
+        assert fluid.layers.data("b", [3], append_batch_size=False).shape == (3,)
+        assert fluid.layers.data("c", [-1, 3]).shape == (-1, 3)
+        assert fluid.data("d", [3]).shape == (3,)
     with compat.installed("2.0-alpha"):
         import paddle
 
-        assert paddle.static.data("e", [3]).shape == [3]
+        assert paddle.static.data("e", [3]).shape == (3,)
 
 
 def test_a_declared_variable_grows_in_place_and_a_run_without_a_program_is_of_the_default_one():
