@@ -9,7 +9,7 @@ import functools
 from typing import Any
 
 from d2s.errors import ArgumentError, brief
-from d2s.ops.movement import CHUNK, Axis, axes_of, moved
+from d2s.ops.movement import CHUNK, Axis, axes_of, floats_moved, moved
 from d2s.ops.op import Share, axes, op
 from d2s.ops.shapes import one_axis, tensor_type, whole_numbers
 from d2s.types import Type
@@ -41,7 +41,7 @@ def _(x, perm):
 @transpose.rule("kernel")
 def _(x, out, perm):
     have = axes_of(x.shape)
-    return moved([have[a] for a in perm])
+    return (floats_moved if x.dtype.kind == "f" else moved)([have[a] for a in perm])
 
 
 @transpose.rule("vjp")

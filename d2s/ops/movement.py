@@ -17,8 +17,10 @@ from d2s.types import Dim, Shape, Type
 
 Product = tuple[Dim, ...]
 Kernel = tuple[list[Product], str, Share]
+KernelOfFloats = tuple[list[Product], str, Share, str]  # with native functions above
 NOWHERE: Product = (0,)
 BLOCK = 16  # rows and columns turned at a time: a line of memory of floats
+LONG = 64  # columns of floats turned at a time: some lines of each page that is opened
 CHUNK = 16384  # elements a thread takes at a time, at least
 
 
@@ -96,15 +98,39 @@ def copied(of: Type, inputs: int = 1) -> Kernel:
     return [of.shape, (of.dtype.size,)], text, Share("n0", str(CHUNK))
 
 
+_SQUARES = '''\
+@native
+def squares_turned(to, width, source, jump, columns, rows):
+    """Squares of as many numbers as a vector has, in registers: else each would be read and written by itself."""
+    for l in range(0, columns, LANES):
+        for j in range(0, rows, LANES):
+            read, lines = source + (l * jump + j) * SIZE, min_of(LANES, columns - l)
+            turn(to + (j * width + l) * SIZE, width, read, jump, lines, min_of(LANES, rows - j))
+
+
+'''
+
+
+def floats_moved(axes: Sequence[Axis]) -> Kernel | KernelOfFloats:
+    """As `moved`, of float32 and float64."""
+    loops, r = coalesced(axes), Registers()
+    unit = _turning(loops)
+    return moved(axes) if unit is None else (*_turned(loops, unit, (), r, LONG), _SQUARES)
+
+
 def moved(axes: Sequence[Axis], start: Sequence[Product] = ()) -> Kernel:
     """The values at a start (a sum of products) and along some axes."""
     loops, r = coalesced(axes), Registers()
     if not loops:
         return r.extents, body([f"for i in range(lo, hi):\n    out[i] = x[{r.sum(start)}]"]), Share("1", "1")
+    unit = _turning(loops)
+    return _rows(loops, start, r) if unit is None else _turned(loops, unit, start, r)
+
+
+def _turning(loops: Sequence[Axis]) -> int | None:
+    """Which loop x is contiguous along, where the innermost one jumps."""
     unit = [k for k, loop in enumerate(loops) if loop.stride == ()]
-    if unit and unit[0] < len(loops) - 1 and loops[-1].stride != NOWHERE:
-        return _turned(loops, unit[0], start, r)
-    return _rows(loops, start, r)
+    return unit[0] if unit and unit[0] < len(loops) - 1 and loops[-1].stride != NOWHERE else None
 
 
 def _rows(loops: list[Axis], start: Sequence[Product], r: Registers) -> Kernel:
@@ -143,17 +169,17 @@ def each(loops: Sequence[Axis], row: str, at: str, first: str, work: Sequence[st
     return ["if lo >= hi:", "    return 0", *begin, f"for {row} in range(lo, hi):", *indented(inside)]
 
 
-def _turned(loops: list[Axis], unit: int, start: Sequence[Product], r: Registers) -> Kernel:
-    """Blocks of the innermost loop and of the one that x is contiguous along."""
+def _turned(loops: list[Axis], unit: int, start: Sequence[Product], r: Registers, long: int = BLOCK) -> Kernel:
+    """Blocks of the innermost loop and of the one that x is contiguous along, `long` in this one."""
     inner, turned, places = loops[-1], loops[unit], strides([loop.extent for loop in loops])
     outer = [(k, loop) for k, loop in enumerate(loops[:-1]) if k != unit]
     columns, rows, jump, width = r(inner.extent), r(turned.extent), r(inner.stride), r(places[unit])
-    blocks = f"(({rows} + {BLOCK - 1}) // {BLOCK})"
+    blocks = f"(({rows} + {long - 1}) // {long})"
     lines = [
         f"blocks = {blocks}",
         "for p in range(lo, hi):",
         "    left = p // blocks",
-        f"    j0 = (p - left * blocks) * {BLOCK}",
+        f"    j0 = (p - left * blocks) * {long}",
     ]
     at, to = [r.sum(start)], ["0"]
     for k, loop in reversed(outer):
@@ -161,9 +187,21 @@ def _turned(loops: list[Axis], unit: int, start: Sequence[Product], r: Registers
         lines += [f"    i{k} = left % {extent}", f"    left = left // {extent}"]
         at.append(f"i{k} * {r.stride(loop.stride)}")
         to.append(f"i{k} * {r(places[k])}")
-    lines += [f"    at = {' + '.join(at)}", f"    to = {' + '.join(to)}", *indented(_block(columns, rows, jump, width))]
+    lines += [
+        f"    begin = {' + '.join(at)}",
+        f"    to = {' + '.join(to)}",
+        *indented((_block if long == BLOCK else _square)(columns, rows, jump, width)),
+    ]
     count = f"{blocks} * {r(joined([loop.extent for _, loop in outer]))}" if outer else blocks
-    return r.extents, body(lines), Share(count, f"1 + {CHUNK // BLOCK} // (1 + {columns})")
+    return r.extents, body(lines), Share(count, f"1 + {CHUNK // long} // (1 + {columns})")
+
+
+def _square(columns: str, rows: str, jump: str, width: str) -> list[str]:
+    """Some rows of the output, by a native function."""
+    return [
+        f"j1 = {LONG} if j0 + {LONG} < {rows} else {rows} - j0",
+        f"squares_turned(at(out, to + j0 * {width}), {width}, at(x, begin + j0), {jump}, {columns}, j1)",
+    ]
 
 
 def _block(columns: str, rows: str, jump: str, width: str) -> list[str]:
@@ -173,8 +211,8 @@ def _block(columns: str, rows: str, jump: str, width: str) -> list[str]:
         f"for l0 in range(0, {columns} & -8, 8):",
         "    for j in range(j0, j1):",
         "        for l in range(8):",
-        f"            out[to + j * {width} + l0 + l] = x[at + (l0 + l) * {jump} + j]",
+        f"            out[to + j * {width} + l0 + l] = x[begin + (l0 + l) * {jump} + j]",
         "for j in range(j0, j1):",
         f"    for l in range({columns} & -8, {columns}):",
-        f"        out[to + j * {width} + l] = x[at + l * {jump} + j]",
+        f"        out[to + j * {width} + l] = x[begin + l * {jump} + j]",
     ]
