@@ -90,7 +90,8 @@ def found_shape(shape, finds):
 SAMPLES = {
     "laid": Listed(lambda x, n, shape, finds: x.reshape(found_shape(shape, finds)), open_shapes),
     "laid_as": Listed(
-        lambda x, like: x.reshape(like.shape), lambda make: ([make(*a), make(*b)] for a, b in (((2, 3), (6,)), ((0, 2), (0,))))
+        lambda x, like: x.reshape(like.shape),
+        lambda make: (([make(*a), make(*b)], {}) for a, b in (((2, 3), (6,)), ((0, 2), (0,)))),
     ),
     "filled": Listed(lambda x, n, shape, finds: np.full(found_shape(shape, finds), x), wide),
     "places_where": Listed(places_where, masks, kinds="b"),
