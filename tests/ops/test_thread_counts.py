@@ -52,6 +52,12 @@ def found(x):
     return d2s.concat([x[n // 2 : n], x[:n]], axis=0)
 
 
+def open_shapes(x):
+    laid, laid_as, filled = (OPS[name] for name in ("laid", "laid_as", "filled"))
+    flat = laid(x, d2s.to_tensor(x.size), shape=(-1,), finds=(x.size,))
+    return laid_as(flat, x) * filled(x.mean(), d2s.to_tensor(200), shape=(600, -1), finds=(200,))
+
+
 def with_new_rows(x):
     y = x * 1.0
     y[5:, 1:] = x[:-5, 1:]
@@ -145,6 +151,7 @@ CASES = {
     "index_add": matrix(lambda x: d2s.index_add(x, ROWS, 0, x[:300])),
     "assignment": matrix(with_new_rows),
     "parts of extents that are found": (found, [(600, 200)]),
+    "open shapes": matrix(open_shapes),
     "unlearnt": matrix(lambda x: x * OPS["unlearnt"](x)),
     "where": matrix(lambda x: d2s.where(MASK, x, x * 2.0)),
     "masked": matrix(lambda x: x[MASK]),
