@@ -14,6 +14,8 @@ In: a loss whose gradients there are, or a declared one. Out: a step.
 import os
 from typing import Any
 
+import numpy as np
+
 from d2s import checkpoint, optimizer
 from d2s.compat import old_rules as rules
 from d2s.compat.decays import Decay
@@ -22,7 +24,6 @@ from d2s.compat.old_values import learnt
 from d2s.eager.tensor import to_tensor
 from d2s.errors import ArgumentError
 from d2s.nn.parameter import Parameter
-from d2s.ops import create
 from d2s.optimizer.optimizer import Optimizer
 from d2s.static.program import default_main_program
 from d2s.static.variable import Variable
@@ -39,6 +40,7 @@ class _Old:
     _learning_rate: Any
     _used: float | None = None  # the rate of the latest step
     _declared = False
+    _shown: Any = None  # a tensor that is the rate, where that was asked for
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if len(args) > len(self._order):
@@ -73,6 +75,8 @@ class _Old:
     def _stepped(self) -> None:
         rate = self._learning_rate
         self._used = self.get_lr()  # type: ignore[attr-defined]
+        if self._shown is not None:
+            self._shown.set_value(np.array([self._used], "float32"))
         if isinstance(rate, Decay):
             rate.step()
 
@@ -83,8 +87,11 @@ class _Old:
 
     def _global_learning_rate(self, program: Any = None) -> Any:
         """The learning rate as a variable, which a run may be asked for."""
-        rate = self._learning_rate
-        return rate.rate if isinstance(rate, DeclaredRate) else create.full([1], float(self.get_lr()), "float32")  # type: ignore[attr-defined]
+        if isinstance(self._learning_rate, DeclaredRate):
+            return self._learning_rate.rate
+        if self._shown is None:
+            self._shown = to_tensor([self.get_lr()], "float32")  # type: ignore[attr-defined]
+        return self._shown
 
     def current_step_lr(self) -> float:
         """The learning rate of the latest step, or of the first."""

@@ -101,6 +101,7 @@ def test_a_rate_is_what_a_run_makes_of_a_variable():
     assert moved(switched) == ([4.0, 6.0, 7.0], [4.0, 2.0, 1.0])
     assert moved(lambda fluid: fluid.layers.piecewise_decay([1], [4.0, 2.0]) * 0.5) == ([2.0, 3.0, 4.0], [2.0, 1.0, 1.0])
     assert moved(lambda fluid: fluid.data("rate", [1]), lambda n: {"rate": np.array([n + 1], "float32")})[0] == [1.0, 3.0, 6.0]
+    assert moved(lambda fluid: fluid.dygraph.PiecewiseDecay([1], [4.0, 2.0], 0)) == ([4.0, 6.0, 8.0], [4.0, 2.0, 2.0])
     assert moved(lambda fluid: 0.5) == ([0.5, 1.0, 1.5], [0.5] * 3)
 
 
