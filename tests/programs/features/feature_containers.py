@@ -169,3 +169,47 @@ def dataclass_carried(x):
     while point.a.sum() < 10:
         point = Point(point.a * point.a + 1, point.n + 1)
     return point.a, point.n
+
+
+@row("comprehension with a condition on a tensor")
+def kept_by_condition(x):
+    kept = [v * 2 for v in x if v > 0]
+    return kept, len(kept)
+
+
+@row("`sum` and `any` of a generator with a condition on a tensor")
+def summed_by_condition(x):
+    return sum(v for v in x if v > -2), any(v > 1 for v in x if v > 0)
+
+
+@row("`sorted` by the values of tensors")
+def sorted_by_values(x):
+    named = {"a": x[0], "b": x[1]}
+    return [k for k, _ in sorted(named.items(), key=lambda pair: pair[1])]
+
+
+@row("a place in a list, and a key of a dict, that only a run tells")
+def places_of_run_time(x):
+    n = int(x[0])
+    parts = [x, x * 2]
+    parts[n] = x * 10
+    return parts[0], {1: "one", -1: "minus one"}[n]
+
+
+@row("`deque` in a tensor loop")
+def queue_in_loop(x):
+    last = collections.deque([x], maxlen=2)
+    while x.sum() < 10:
+        x = x * x + 1
+        last.append(x)
+    return len(last), last[0] + 0
+
+
+@row("`defaultdict` and `OrderedDict` whose keys a tensor decides")
+def groups_by_sign(x):
+    groups, seen = collections.defaultdict(list), collections.OrderedDict()
+    for v in x:
+        key = "pos" if v > 0 else "neg"
+        groups[key].append(v)
+        seen[key] = v
+    return {k: len(v) for k, v in groups.items()}, list(seen)
