@@ -524,7 +524,7 @@ ENDS = {
 @pytest.mark.parametrize("way", ENDS)
 def test_a_process_ends(way):
     shown = passes(f"import atexit\natexit.register(lambda: print(time.time(), flush=True))\n{ENDS[way]}\n")
-    assert time.time() - float(shown.split()[-1]) < 2.0
+    assert time.time() - float(shown.split()[-1]) < 30.0  # the job would go on for years; a busy machine takes seconds
 
 
 @pool
