@@ -130,11 +130,39 @@ def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dic
     if function in _OF_NUMBERS and all(_is_number(v) for v in leaves):
         example = computed(function, args, kwargs)
         number = type(example) in (bool, int, float)
-        return ask(tracer, function.__name__, function, args, kwargs, example, number=number)
+        asks = _tried if tracer.root.attempts else ask
+        return asks(tracer, function.__name__, function, args, kwargs, example, number=number)
     if any(isinstance(v, Later) for v in leaves):
         example = computed(function, args, kwargs)
         return ask(tracer, function.__name__, function, args, kwargs, example, number=type(example) in (bool, int, float))
     return MISSING
+
+
+_RAISED = (ValueError, OverflowError, ZeroDivisionError, TypeError)  # by functions of numbers
+
+
+def _tried(
+    tracer: Tracer, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], example: Any, number: bool
+) -> Any:
+    """The same inside a `try`: a step finds whether the function raises, and what; then the path raises it."""
+    outcome = ask(tracer, name, functools.partial(_outcome, function), args, kwargs, (0, "", example))
+    kind = ask(tracer, "kind", operator.getitem, (outcome, 0), {}, 0, number=True)
+    said = ask(tracer, "text", operator.getitem, (outcome, 1), {}, "")
+    for k, error in enumerate(_RAISED, 1):
+        branch(tracer, OPS["equal"](kind, k), (functools.partial(_raise, error, said), list))
+    return ask(tracer, name, operator.getitem, (outcome, 2), {}, example, number=number)
+
+
+def _outcome(function: Any, *args: Any, **kwargs: Any) -> tuple[int, str, Any]:
+    try:
+        return 0, "", function(*args, **kwargs)
+    except _RAISED as error:
+        kind = next(k for k, known in enumerate(_RAISED, 1) if isinstance(error, known))
+        return kind, str(error), None
+
+
+def _raise(error: type[Exception], said: Any) -> list[Any]:
+    raise error(said)
 
 
 def _is_number(value: Any) -> bool:

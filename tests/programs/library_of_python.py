@@ -5,6 +5,7 @@ import copy
 import dataclasses
 import itertools
 import json
+import math
 import os.path
 import re
 import statistics
@@ -180,3 +181,26 @@ def keys_by_the_path(x):
     found = {key: x}
     found.setdefault(key, x * 2)
     return found, counts, {("c" if v > 2 else "d"): v for v in x}
+
+
+@program((X,), (Y,), (t([0.0, 0.0, 0.0]),), (t([1000.0, 1.0, 1.0]),))
+def functions_of_numbers_that_fail_inside_a_try(x):
+    total = float(x.sum())
+    try:
+        found = math.log(total)
+    except ValueError as error:
+        found = str(error)
+    try:
+        return found, math.exp(total)
+    except (OverflowError, ZeroDivisionError):
+        return found, x
+    finally:
+        print("done")
+
+
+@program(*KNOWN)
+def an_error_of_a_number_that_nothing_catches(x):
+    try:
+        return math.sqrt(float(x.sum()))
+    except KeyError:
+        return x
