@@ -95,21 +95,23 @@ def _note_joined(region: Tracer, ends: Sequence[Any], values: Sequence[Any], own
     """The same of all that is joined: the memory of a tensor stays that tensor's, whatever values a path hands on in it."""
     first = len(values) - len(owners)
     memory = {first + n for n, owner in enumerate(owners) if isinstance(owner, Memory)}
+    where = user_line()  # asked once: it looks through all frames, and there may be many values
     for n, (end, value) in enumerate(zip(ends, values, strict=False)):
         noted = region.root.overlapping if n in memory else region.root.aliased
-        noted.update(aliases(region, end, value))
+        noted.update(dict.fromkeys(aliases(region, end, value), where))
 
 
 def note_aliases(region: Tracer, ends: Sequence[Any], values: Sequence[Any]) -> None:
     """Tensors that a path did not make but hands on are one with what is made where paths join: none may change in place."""
+    where = user_line()
     for end, value in zip(ends, values, strict=False):
-        region.root.aliased.update(aliases(region, end, value))
+        region.root.aliased.update(dict.fromkeys(aliases(region, end, value), where))
 
 
-def aliases(region: Tracer, end: Any, value: Any) -> dict[Value, str]:
+def aliases(region: Tracer, end: Any, value: Any) -> list[Value]:
     """The tensors that a path hands on as `end`, and what they are one with where paths join."""
     old = [s for s in tensors_in(region, end) if s.recorder is not region or s.value in region.root.aliased]
-    return dict.fromkeys([s.value for s in (*old, *(tensors_in(region, value) if old else ()))], user_line())
+    return [s.value for s in (*old, *(tensors_in(region, value) if old else ()))]
 
 
 def shared(region: Tracer, ends: Sequence[Any]) -> list[int]:
