@@ -44,7 +44,7 @@ The other columns are measured by `peers.py` beside that file: the same text on 
 ({versions};
 torch.compile with fullgraph=True and its backend that only captures; Paddle with full_graph=True). *-*: the text does not run
 there eagerly, is a check of ours that says more than a function, or the peer was not asked. AutoGraph is TensorFlow's, whose
-tensors were given the methods that rows call. Gradients are compared for rows of that group only, and not for jax and TensorFlow.
+tensors were given the methods that rows call. Gradients are compared for rows of that group only, not for jax and TensorFlow.
 
 {sums}
 """
