@@ -11,6 +11,7 @@ import dataclasses
 from typing import Any
 
 from d2s import types
+from d2s.autodiff.handed import Ways, interleaved
 from d2s.autodiff.lists import flag_of
 from d2s.autodiff.totals import Total, Totals, add, nothing, presence, told
 from d2s.ir.program import Node, Value
@@ -58,15 +59,26 @@ class LoopSweep:
         self.inputs = {p: self._input(p, flagged) for p, flagged in self.flagged.items()}
         self.found: Totals = {p: total for p, total in self.inputs.items() if p in self.fixed}
         with handling(self.recorder):
+            self.scope.split |= self._entered()
             self.found |= {p: self._at_first_trip(total) for p, total in self.later.items()}
             for p, result in self.carried.items():
                 if p in self.inputs and (result in self.scope.active or result.type.grows):
-                    add(self.found, result, Total(self.inputs[p].value, self.inputs[p].present))
+                    self.scope.give(self.found, result, Total(self.inputs[p].value, self.inputs[p].present))
             self.scope.sweep(self.found)
         keys = [p for p in self.body.inputs if p in self.flagged or (p in self.found and p in self.scope.active)]
         sure = {p for p in keys if self.flagged.get(p) is False and p in self.found and self.found[p].present is None}
         before, self.flagged = self.flagged, {p: p not in sure for p in keys}
         return before == self.flagged
+
+    def _entered(self) -> dict[Value, tuple[Any, Ways]]:
+        """Carried values that are in the first trip what the body reads under another name."""
+        found = dict[Value, tuple[Any, Ways]]()
+        for p in self.carried:
+            same = next((q for q, v in self.fixed.items() if v is self.outside[p] and q.type == p.type), None)
+            plain = p.type.is_float and not p.type.grows and {p, same} <= self.scope.active
+            if same and plain and interleaved(self.body, -1, p, same, self.body.inputs):
+                found[p] = OPS["equal"](self.left, 1), [(True, same), (False, p)]
+        return found
 
     def _input(self, p: Value, flagged: bool) -> Total:
         value = self.recorder.input(self._type_of_total(p), f"total_{p.name}")

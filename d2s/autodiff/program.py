@@ -25,6 +25,7 @@ import functools
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from d2s.autodiff.handed import Ways, handed_on
 from d2s.autodiff.linear import Linear, returned, uniquely_named
 from d2s.autodiff.lists import SweepsLists
 from d2s.autodiff.lists import given as given_total
@@ -61,6 +62,8 @@ def linearize(
     recorder.extents_named = _extents_named(program)
     scope = _Scope(program, active, recorder)
     scope.watched = watched
+    begun = {v for v, has in zip(program.inputs, started, strict=True) if has}
+    scope.split = {v: ways for v, ways in handed_on(program, begun).items() if v not in watched}
     totals: Totals = {}
     outputs = [(n, v) for n, v in enumerate(program.outputs) if given[n] and v in active]
     gs = [(v, given_total(recorder, n, v.type, given[n] == 2)) for n, v in outputs]
@@ -69,7 +72,7 @@ def linearize(
             totals[value] = Total(recorder.input(value.type, f"total_{value.name}"))
     with handling(recorder):
         for value, g in gs:
-            add(totals, value, g)
+            scope.give(totals, value, g)
         scope.sweep(totals)
     return scope.halves(totals)
 
@@ -148,6 +151,7 @@ class _Scope(SweepsLists, PopsResiduals):
         self.constants = {node.outputs[0]: node.attrs["value"] for node in region.nodes if node.op == "constant"}
         self.watched: Collection[Value] = ()
         self.found: Totals = {}  # of what is watched
+        self.split: dict[Value, tuple[Any, Ways]] = dict(handed_on(region, region.inputs)) if parent else {}
         self.arms: dict[Node, list[_Scope]] = {}  # of the conds swept
         self.loops: dict[Node, LoopSweep] = {}
         self.calls: dict[Node, CallSweep] = {}
@@ -194,7 +198,7 @@ class _Scope(SweepsLists, PopsResiduals):
                 with handling(recorder):
                     self.contribute(node, g.value, totals_inside)
             arms.append((recorder, totals_inside, []))
-        self.join(g.present, arms, list(dict.fromkeys(node.inputs)), totals)
+        self.join(g.present, arms, self.behind(node.inputs), totals)
 
     def pull_update(self, node: Node, totals: Totals) -> None:
         """What an optimizer has written is a beginning."""
@@ -205,7 +209,32 @@ class _Scope(SweepsLists, PopsResiduals):
         wanted = [v in self.active for v in node.inputs]
         inputs, outputs = [self.need(v) for v in node.inputs], [self.need(v) for v in node.outputs]
         out = outputs[0] if len(outputs) == 1 else tuple(outputs)
-        pull(OPS[node.op], node.attrs, g, out, inputs, wanted, lambda i, c: add(totals, node.inputs[i], Total(c)))
+        pull(OPS[node.op], node.attrs, g, out, inputs, wanted, lambda i, c: self.give(totals, node.inputs[i], Total(c)))
+
+    def give(self, totals: Totals, value: Value, more: Total) -> None:
+        """Adds a contribution; to what came in, where the value is that on the path taken."""
+        condition, ways = self.split.get(value, (value, ()))
+        for holds, source in ways:
+            if source in self.active:
+                met = condition if isinstance(condition, Symbolic) else self.need(condition)
+                here = OPS["where"](met, *(current().constant(taken, FLAG) for taken in (holds, not holds)))
+                present = here if more.present is None else OPS["where"](here, more.present, False)
+                give = add if source is value else self.give
+                give(totals, source, Total(OPS["where"](here, more.value, -0.0), present))
+        if len(ways) < 2:
+            add(totals, value, more)
+
+    def is_given(self, value: Value, source: Value) -> bool:
+        """Whether contributions to a value were given to what came in."""
+        return any(one is source for _, one in self.split.get(value, (None, ()))[1])
+
+    def behind(self, values: Sequence[Value]) -> list[Value]:
+        """These and what else they may be."""
+        found = dict.fromkeys(values)
+        for value in values:
+            others = [source for _, source in self.split.get(value, (None, ()))[1] if source is not value]
+            found |= dict.fromkeys(self.behind(others))
+        return list(found)
 
     def begin_stacks(self, node: Node, totals: Totals) -> None:
         """The cotangent of a stack is a stack of cotangents: empty behind the last node that takes something from it."""
@@ -250,30 +279,31 @@ class _Scope(SweepsLists, PopsResiduals):
     def pull_cond(self, node: Node, totals: Totals) -> None:
         gs = [totals.pop(v, None) for v in node.outputs]
         arms: list[Any] = []
-        self.arms[node] = []
+        self.arms[node], taken = [], self.behind(node.inputs[1:])
         for name in ("then", "otherwise"):
             region = node.attrs[name]
             alias = dict(zip(region.inputs, node.inputs[1:], strict=True))
             scope = self.inside(region, name, alias)
             scope.handed = {v: out for v, out in zip(region.outputs, node.outputs, strict=True) if v not in alias}
             firsts = {v: p for p, v in reversed(alias.items())}  # a value captured twice has one total
-            found: Totals = {p: totals[v] for v, p in firsts.items() if v in totals and p in self.active and not p.type.grows}
+            entering = {v: p for v, p in firsts.items() if v in totals and v not in self.split}
+            found: Totals = {p: totals[v] for v, p in entering.items() if p in self.active and not p.type.grows}
             with handling(scope.recorder):
-                for inner, g in zip(region.outputs, gs, strict=True):
-                    if g and (inner in self.active or inner.type.grows):
-                        add(found, inner, Total(g.value, g.present))
+                for inner, g, out in zip(region.outputs, gs, node.outputs, strict=True):
+                    elsewhere = inner in alias and self.is_given(out, alias[inner])
+                    if g and not elsewhere and (inner in self.active or inner.type.grows):
+                        scope.give(found, inner, Total(g.value, g.present))
                 scope.sweep(found)
-            outside: Totals = {}
+            outside: Totals = {v: totals[v] for v in taken if v in totals and (v not in firsts or v in self.split)}
             with handling(scope.recorder):
                 for p, total in found.items():
                     if p in alias:
-                        add(outside, alias[p], total)
+                        self.give(outside, alias[p], total)
             arms.append((scope.recorder, outside))
             self.arms[node].append(scope)
         self.complete(arms, self.arms[node])
         arms = [(*arm, [scope.popped(self.stack)]) for arm, scope in zip(arms, self.arms[node], strict=True)]
-        captured = list(dict.fromkeys(node.inputs[1:]))
-        (self.stack,) = self.join(self.need(node.inputs[0]), arms, captured, totals)
+        (self.stack,) = self.join(self.need(node.inputs[0]), arms, taken, totals)
 
     def complete(self, arms: Sequence[Any], scopes: "Sequence[_Scope]") -> None:
         """A list that one arm has a total of has one in the other, too."""

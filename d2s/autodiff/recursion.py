@@ -83,7 +83,7 @@ class CallSweep:
         with handling(self.recorder):
             for value, g in gs:
                 if value in self.scope.active:
-                    add(found, value, g)
+                    self.scope.give(found, value, g)
         return found
 
     def again(self, scope: Any, node: Node, totals: Totals) -> None:

@@ -36,12 +36,14 @@ class Session:
         return self.seen
 
     def take(self, step: Callable[["Session"], None]) -> None:
+        before = len(self.seen)
         try:
             step(self)
         except D2SError as error:
             if error.code.startswith("D2S1"):
                 raise
             changed = "changed in place" in str(error)
+            del self.seen[before:]  # how far a sweep came that is refused is no matter
             self.seen.append((step.__name__, type(error).__name__, "changed in place" if changed else error.code))
         except Exception as error:
             self.seen.append((step.__name__, type(error).__name__, str(error)))

@@ -15,8 +15,8 @@ import d2s
 from d2s.errors import D2SError
 
 FIRST = int(os.environ.get("D2S_FUZZ_FIRST", "0"))
-PROGRAMS, SESSIONS = int(os.environ.get("D2S_FUZZ_PROGRAMS", "150")), 4
-SECONDS = 100
+PROGRAMS, SESSIONS = int(os.environ.get("D2S_FUZZ_PROGRAMS", "50")), 4
+SECONDS = 40
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 

@@ -436,3 +436,28 @@ def test_what_was_changed_before_an_op_that_fails_stays_changed_or_is_told(says)
         assert "not written" in static[2][0]
     else:
         assert eager[:2] == static[:2] and "y = x[i]" in static[2][0]
+
+
+def by_a_join(x, w, k):
+    z = x if k > 0 else w
+    q = z if k > -5 else x * 2.0
+    return (x * 3.1 + z * 0.7 + d2s.tanh(x) * z + z * z * 1.3 + q * x).sum()
+
+
+def in_front_of_a_loop(x, w, k):
+    y = x
+    while k > 0:
+        y = y * 1.1 + x * 0.3 * y + d2s.tanh(x) * w
+        k = k - 1
+    return (y * y).sum()
+
+
+@pytest.mark.parametrize("f", [by_a_join, in_front_of_a_loop])
+def test_contributions_to_a_tensor_of_two_names_have_their_order(f):
+    bits = []
+    for g in (f, d2s.to_static(f)):
+        for k in (3, 1, -1, -9):
+            x, w = (d2s.to_tensor(np.cos(np.arange(40) + n).astype("float32"), stop_gradient=False) for n in (0, 1))
+            g(x, w, d2s.to_tensor(k)).backward()
+            bits.append((f, k, *(None if t.grad is None else t.grad.numpy().tobytes() for t in (x, w))))
+    assert bits[:4] == bits[4:]

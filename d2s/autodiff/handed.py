@@ -1,0 +1,59 @@
+"""Values that a `cond` hands on: on the path that was taken, the result is what came in, under another name.
+
+In: a region. Out: for results of its `cond`s, what else they are. A contribution to such a result is one to what came in, in
+its place among the contributions to that, as in eager code, where both are one tensor.
+
+>>> from d2s.ir.text import parse
+>>> program = parse(
+...     "program f(c: b1[], x: f32[2]) -> (f32[2]) { %0: f32[2] = cond(c, x) { then(x: f32[2]) -> (f32[2]) { return x } "
+...     "otherwise(x: f32[2]) -> (f32[2]) { %1: f32[2] = tanh(x) return %1 } } "
+...     "%2: f32[2] = multiply(x, %0) %3: f32[2] = multiply(%2, %0) return %3 }"
+... )
+>>> list(handed_on(program, set()).values())
+[(<Value c: b1[]>, [(True, <Value x: f32[2]>)])]
+"""
+
+from collections.abc import Collection
+
+from d2s.ir.program import Node, Program, Value
+
+Ways = list[tuple[bool, Value]]  # where a condition holds, or does not, and what the value is there
+
+
+def handed_on(region: Program, begun: Collection[Value]) -> dict[Value, tuple[Value, Ways]]:
+    """The condition and the ways of each, where the order of contributions would be another one; `begun` have totals before."""
+    found = {}
+    for at, node in enumerate(region.nodes):
+        for k, value in enumerate(node.outputs) if node.op == "cond" else ():
+            ways = [way for way in _ways(node, k) if interleaved(region, at, value, way[1], begun)]
+            if ways:
+                found[value] = node.inputs[0], ways
+    return found
+
+
+def _ways(cond: Node, k: int) -> Ways:
+    ways = []
+    for taken, name in ((True, "then"), (False, "otherwise")):
+        arm = cond.attrs[name]
+        outside = dict(zip(arm.inputs, cond.inputs[1:], strict=True))
+        source = outside.get(arm.outputs[k])
+        if source is not None and source.type == cond.outputs[k].type and source.type.is_float and not source.type.grows:
+            ways.append((taken, source))
+    return ways
+
+
+def interleaved(region: Program, at: int, value: Value, source: Value, begun: Collection[Value]) -> bool:
+    """Whether adding up the contributions to one first, and then to the other it was at a node, gives another order.
+
+    Loops, calls and lists that take it gather contributions of their own: there it is left as it is.
+    """
+    users = [node for node in region.nodes if value in node.inputs]
+    if any(
+        (node.regions() and node.op != "cond") or node.op in ("again", "push") or node.op.startswith("list_") for node in users
+    ):
+        return False
+    end, behind = len(region.nodes), range(at + 1, len(region.nodes))
+    own = [n for n in behind for v in region.nodes[n].inputs if v is value] + [end] * region.outputs.count(value)
+    others = [n for n in behind for v in region.nodes[n].inputs if v is source]
+    others += [end] * (region.outputs.count(source) + (source in begun))
+    return bool(own and others) and (len(own) > 1 or any(n <= own[0] for n in others))
