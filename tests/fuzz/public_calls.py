@@ -395,8 +395,6 @@ def _used(result, rng):
     elif isinstance(result, d2s.metric.Metric):
         result.update(*_some(rng, 2, least=1))
         result.accumulate()
-    elif isinstance(result, d2s.io.Dataset) and rng.random() < 0.5:
-        result[0]
     elif isinstance(result, (d2s.io.Dataset, d2s.io.DataLoader, d2s.io.Sampler, d2s.io.BatchSampler)):
         next(iter(result), None)
     elif hasattr(result, "__next__"):
