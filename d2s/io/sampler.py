@@ -119,6 +119,7 @@ class SubsetRandomSampler(Sampler):
         self.indices = indices
 
     def __iter__(self) -> Iterator[int]:
+        memory.check("SubsetRandomSampler", (len(self.indices),), np.dtype(np.int64))
         return (self.indices[at] for at in draws.generator().permutation(len(self.indices)).tolist())
 
     def __len__(self) -> int:
