@@ -216,9 +216,14 @@ class Pen:
         if name not in have.shape:
             refuse(f"an extent {name} that no input has")
         axis = have.shape.index(name)
-        shape = self.write("shape", {"Input": x}, {}, Type(types.int32, (len(have.shape),)))
+        shape = self.shape(x, have)
         attrs = {"axes": [0], "starts": [axis], "ends": [axis + 1], "infer_flags": [1], "decrease_axis": []}
         return self.write("slice", {"Input": shape}, attrs, Type(types.int32, (1,)))
+
+    def shape(self, x: str, have: Type) -> str:
+        """The extents of x, as an int32 vector."""
+        x = self.cast(x, have, types.int32) if have.dtype is types.int16 else x  # of which Paddle has no kernel
+        return self.write("shape", {"Input": x}, {}, Type(types.int32, (len(have.shape),)))
 
     def one_with(self, name: Dim) -> tuple[str, Type]:
         """A variable that has an extent, and its type: an input of the Program, or what a node before this one made."""

@@ -139,7 +139,18 @@ class _Writer:
         taken = [self.names[v] for v in program.inputs]
         for column, name in enumerate(self.distinct(top, program.outputs, taken, self.model.fetches)):
             self.op(top, "fetch", {"X": [name]}, ["fetch"], {"col": column})
+        self.drop_idle()
         return {"blocks": self.blocks, "version": {"version": VERSION}, "notes": notes_of(self.model, {})}
+
+    def drop_idle(self) -> None:
+        """Drops constants that attributes say: passes of paddle.inference end the process where nothing reads one."""
+        read = {name for block in self.blocks for op in block["ops"] for slot in op["inputs"] for name in slot["arguments"]}
+        for block in self.blocks:
+            filled = [(op, *op["outputs"][0]["arguments"]) for op in block["ops"] if op["type"] == "fill_constant"]
+            idle = {name for _, name in filled} - read
+            dropped = {id(op) for op, name in filled if name in idle}
+            block["ops"] = [op for op in block["ops"] if id(op) not in dropped]
+            block["vars"] = [variable for variable in block["vars"] if variable["name"] not in idle]
 
     def items(self, block: Message, value: Value, wanted: str) -> None:
         """A list that is fetched is a tensor of its items."""

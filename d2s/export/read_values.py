@@ -10,6 +10,7 @@ True
 import functools
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 from d2s import types
@@ -122,11 +123,26 @@ def _(r: Reading) -> Any:
     r.only("ShapeTensor", "ShapeTensorList")
     dtype, text = dtype_of(r.take("dtype", 5)), r.take("str_value", "")
     number = _number(r, text, dtype.kind) if text else r.take("value", 0.0)
+    listed = r.many("ShapeTensorList") if r.has("ShapeTensorList") else []
+    if any(x.value not in r.frame.known for x in listed):
+        return _full_of_found(r, r.constant(number, dtype), listed)
     dims = r.wanted("shape", "ShapeTensor", "ShapeTensorList")
     found = r.full(number, dtype, dims)
     if dtype.kind == "i" and dims in ([], [1]):
         r.know(found, [int(number)])
     return found
+
+
+def _full_of_found(r: Reading, value: Any, listed: Sequence[Any]) -> Any:
+    """A number in every place of a shape some of whose extents only a run finds."""
+    shape, counts = [], []
+    for x in listed:
+        dim = r.frame.known.get(x.value, [""])[0]
+        shape.append(dim if isinstance(dim, int) else -1)
+        if not isinstance(dim, int):
+            counts.append(OPS["cast"](OPS["reshape"](x, []), types.int64))
+    finds = tuple(f"{found_by(r)[0]}_{k}" for k in range(len(counts)))
+    return OPS["filled"](value, *counts, shape=tuple(shape), finds=finds)
 
 
 def _number(r: Reading, text: str, kind: str) -> Any:

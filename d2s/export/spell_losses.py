@@ -69,7 +69,7 @@ def _(pen: Pen) -> None:
         "reshape2", {"X": index}, {"shape": [-1]}, Type(label.dtype, ("",)), also={"XShape": Type(label.dtype, (0,))}
     )
     found = pen.write("gather", {"X": pen.names[0], "Index": flat}, {"axis": 0}, line)
-    shape = pen.write("shape", {"Input": pen.names[1]}, {}, Type(types.int32, (len(label.shape),)))
+    shape = pen.shape(pen.names[1], label)
     slots = {"X": found, "Shape": shape}
     shaped = pen.write("reshape2", slots, {"shape": []}, out, also={"XShape": Type(out.dtype, (0, ""))})
     _where_seen(pen, counts, shaped, out, None)

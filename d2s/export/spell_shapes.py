@@ -42,7 +42,7 @@ def _(pen: Pen) -> None:
     if sum(isinstance(d, str) for d in like.shape) < 2:
         pen.reshaped(pen.names[0], x, like.shape, of=None)
         return
-    shape = pen.write("shape", {"Input": pen.names[1]}, {}, Type(types.int32, (len(like.shape),)))
+    shape = pen.shape(pen.names[1], like)
     pen.write("reshape2", {"X": pen.names[0], "Shape": shape}, {"shape": []}, also=_xshape(pen))
 
 
@@ -245,8 +245,8 @@ def _(pen: Pen) -> None:
 
 @spells("extent")
 def _(pen: Pen) -> None:
-    axis, rank = pen.attrs["axis"], len(pen.types[0].shape)
-    shape = pen.write("shape", {"Input": pen.names[0]}, {}, Type(types.int32, (rank,)))
+    axis = pen.attrs["axis"]
+    shape = pen.shape(pen.names[0], pen.types[0])
     attrs = {"axes": [0], "starts": [axis], "ends": [axis + 1], "infer_flags": [1], "decrease_axis": [0]}
     one = pen.write("slice", {"Input": shape}, attrs, Type(types.int32))
     pen.cast(one, Type(types.int32), types.int64, of=None)
@@ -352,7 +352,7 @@ def _(pen: Pen) -> None:
         dims = [d for d in like.shape if isinstance(d, int)]
         pen.write("reshape2", {"X": counted}, {"shape": dims}, also={"XShape": Type(types.int64, (0, ""))})
         return
-    shape = pen.write("shape", {"Input": pen.names[0]}, {}, Type(types.int32, (len(like.shape),)))
+    shape = pen.shape(pen.names[0], like)
     pen.write("reshape2", {"X": counted, "Shape": shape}, {"shape": []}, also={"XShape": Type(types.int64, (0, ""))})
 
 
@@ -368,7 +368,19 @@ def _(pen: Pen) -> None:
     if not any(pairs):
         pen.copy(pen.names[0])
         return
+    if len(pen.types[0].shape) == 4 and not any(pairs[:4]):  # paddle.inference does not come back from `pad`
+        _pad_images(pen, [pairs[6], pairs[7], pairs[4], pairs[5], 0, 0], float(value))
+        return
     pen.write("pad", {"X": pen.names[0]}, {"paddings": pairs, "pad_value": float(value)})
+
+
+def _pad_images(pen: Pen, paddings: list[int], value: float) -> None:
+    """Images as volumes of one layer, which have an op of their own."""
+    (n, c, h, w), dtype = pen.outputs[0].shape, pen.types[0].dtype
+    volumes, _ = pen.unsqueezed(pen.names[0], pen.types[0], 2)
+    attrs = {"paddings": paddings, "mode": "constant", "value": value, "data_format": "NCDHW"}
+    wide = Type(dtype, (n, c, 1, h, w))
+    pen.squeezed(pen.write("pad3d", {"X": volumes}, attrs, wide), wide, 2)
 
 
 @spells("pad_own", _NUMBERS, narrow=True)
