@@ -106,8 +106,8 @@ def place(edge: Edge) -> tuple[TapeNode | None, int]:
 
 def now(edge: Edge) -> Edge:
     """Where an edge leads by now: where a node was opened, to one that has taken its place."""
-    node, position = place(edge)
-    return edge if node is None or node.opened is None else now(node.opened(position))
+    node = edge if isinstance(edge, TapeNode) else edge.node if isinstance(edge, Result) else None
+    return edge if node is None or node.opened is None else now(node.opened(edge.position))
 
 
 def _hooks_at(edge: Edge) -> tuple[dict[int, list[Hook]], int]:
@@ -186,25 +186,36 @@ class Totals:
 
     def get(self, edge: Edge) -> Any:
         """The total so far, or None."""
+        return self._get(now(edge))
+
+    def wants(self, edge: Edge) -> bool:
+        """Whether what an edge leads to wants a cotangent."""
+        return self._wants(now(edge))
+
+    def put(self, edge: Edge, total: Any) -> None:
+        self._put(now(edge), total)
+
+    def add(self, edge: Edge, contribution: Any) -> None:
         edge = now(edge)
+        before = self._get(edge)
+        self._put(edge, contribution if before is None else OPS["add"](before, contribution))
+
+    def _get(self, edge: Edge) -> Any:
         node, position = place(edge)
         if node is None:
             return self.of_leaves.get(id(edge), (None, None))[1]
         return self.of_nodes.get(node, {}).get(position)
 
-    def wants(self, edge: Edge) -> bool:
-        """Whether what an edge leads to wants a cotangent."""
-        edge = now(edge)
+    def _wants(self, edge: Edge) -> bool:
         if edge is None or (self._leading is None and not self._ignored):
             return edge is not None
         node, position = place(edge)
         leads = self._leading is None or _leads(self._leading, edge)
         return leads and (id(edge) if node is None else (node, position)) not in self._ignored
 
-    def put(self, edge: Edge, total: Any) -> None:
-        if not self.wants(edge):
+    def _put(self, edge: Edge, total: Any) -> None:
+        if not self._wants(edge):
             return
-        edge = now(edge)
         node, position = place(edge)
         if node is None:
             self.of_leaves[id(edge)] = edge, total
@@ -213,10 +224,6 @@ class Totals:
             self.of_nodes[node] = {}
             heapq.heappush(self._waiting, (-node.order, node))
         self.of_nodes[node][position] = total
-
-    def add(self, edge: Edge, contribution: Any) -> None:
-        before = self.get(edge)
-        self.put(edge, contribution if before is None else OPS["add"](before, contribution))
 
     def show(self, tensor: Any) -> Any:
         """Notes that users may hold a cotangent."""
