@@ -212,7 +212,7 @@ def read_by(static: Any) -> list[Any]:
     return list(found.values())
 
 
-def check(function: Any, argument_sets: Sequence[Sequence[Any]], identity: bool = True) -> None:
+def check(function: Any, argument_sets: Sequence[Sequence[Any]], identity: bool = True, unjitted: bool = False) -> None:
     """Every way of running `function` on each set, in both orders; AssertionError where one differs, Refused where refused."""
     probe = d2s.to_static(function)
     for args in argument_sets:
@@ -223,7 +223,7 @@ def check(function: Any, argument_sets: Sequence[Sequence[Any]], identity: bool 
         for n, args in enumerate(argument_sets)
         for jointly in (False, True)
     }
-    for executor, backwards in (*itertools.product(("numba", "interpreter"), (False, True)), ("python", False)):
+    for executor, backwards in (*itertools.product(("numba", "interpreter"), (False, True)), *[("python", False)] * unjitted):
         static = d2s.to_static(function)
         order = list(enumerate(argument_sets))[:: -1 if backwards else 1]
         for turn in ("first", "second", "third") if executor != "python" else ("first",):

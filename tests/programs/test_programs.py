@@ -1,4 +1,4 @@
-"""Every program of the corpus, every argument set: eager, compiled, interpreted (in both orders), un-jitted; with gradients."""
+"""Every program of the corpus, every argument set: eager, compiled, interpreted, some un-jitted; in both orders, with gradients."""
 
 import branches
 import by_path
@@ -41,6 +41,8 @@ MODULES = (
     layers,
 )
 MODULES += library_of_python, loops, numbers_, objects, ordinary, raised_by_runs, recursion, sizes, user_operators
+# kernels in plain Python are slow: these are of small values
+UNJITTED = "branches", "loops", "exits", "growing", "found_extents", "recursion"
 CORPUS = [
     pytest.param(function, sets, id=f"{module.__name__}-{function.__name__}")
     for module in MODULES
@@ -54,4 +56,5 @@ OTHER_OBJECTS = "loops", "exits", "iterators", "growing", "kept_items", "collect
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::d2s.runtime.plain.CompiledWarning")
 @pytest.mark.parametrize(("function", "argument_sets"), CORPUS)
 def test_program(function, argument_sets):
-    check(function, argument_sets, identity=function.__module__ not in OTHER_OBJECTS)
+    module = function.__module__
+    check(function, argument_sets, identity=module not in OTHER_OBJECTS, unjitted=module in UNJITTED)
