@@ -1,4 +1,4 @@
-"""Every program of the corpus, every argument set: eager, compiled, interpreted, some un-jitted; in both orders, with gradients."""
+"""Every program of the corpus: eager, compiled, interpreted, some un-jitted; on every argument set, with gradients."""
 
 import branches
 import by_path
