@@ -50,10 +50,6 @@ def defines_global():
         pass
 
 
-def annotates_attribute(self):
-    self.n: int = 1  # here
-
-
 def loops_over_attribute(a):
     for a.x in range(3):  # here
         pass
