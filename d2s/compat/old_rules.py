@@ -10,14 +10,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from d2s import optimizer
-from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
+from d2s.ops.dispatch import OPS
 from d2s.optimizer import adaptive
 from d2s.optimizer.groups import Group, Slot
-from d2s.optimizer.lamb import norm
 from d2s.optimizer.lr import LRScheduler
 from d2s.optimizer.optimizer import Optimizer
 from d2s.optimizer.update import Rule
@@ -67,6 +64,7 @@ class LarsMomentum(Optimizer):
     [0.75]
     """
 
+    lengths = ("p", "g")
     rule = Rule(
         "lars",
         ("velocity",),
@@ -87,18 +85,17 @@ class LarsMomentum(Optimizer):
     ) -> None:
         settings = {"momentum": momentum, "coeff": lars_coeff, "fade": lars_weight_decay}
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, settings)
-        self._length = 0.0  # of the gradient that is stepped with
 
     def numbers(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
-        momentum, coeff, fade = (group.settings[name] for name in ("momentum", "coeff", "fade"))
-        length = norm(slot.parameter)
-        known = fade > 0 and length > 0 and self._length > 0
-        own = rate * coeff * length / (self._length + fade * length) if known else rate
-        return own, momentum, fade
+        return group.settings["momentum"], group.settings["fade"]
 
-    def _change(self, slot: Slot, group: Group, gradient: np.ndarray, rate: float, limit: Any) -> None:
-        self._length = norm(Tensor(gradient))
-        super()._change(slot, group, gradient, rate, limit)
+    def to_adapt(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
+        return rate, rate * group.settings["coeff"], group.settings["fade"]
+
+    def adapted(self, told: Sequence[Any], *lengths: Any) -> Any:
+        (rate, scaled, fade), (own, steep) = told, lengths
+        known = OPS["logical_and"](own * fade > 0, steep > 0)
+        return OPS["where"](known, own * scaled / (steep + own * fade), rate)
 
 
 class DecayedAdagrad(Optimizer):

@@ -5,13 +5,9 @@
 >>> d2s.optimizer.Lamb(0.01, parameters=layer.parameters()).step()
 """
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
-from d2s.eager.tensor import Tensor
 from d2s.errors import DTypeError
 from d2s.ops.dispatch import OPS
 from d2s.optimizer.adam import MOMENTS, forgetting, positive, share
@@ -38,6 +34,8 @@ class Lamb(Optimizer):
     """
 
     powers: ClassVar[dict[str, str]] = {"beta1_pow_acc": "beta1", "beta2_pow_acc": "beta2"}
+    rule, scratch = _DIRECTION, ("direction",)
+    last, lengths = _STEP, ("p", "direction")
 
     def __init__(
         self,
@@ -61,17 +59,6 @@ class Lamb(Optimizer):
         settings["lamb_weight_decay"] = share("Lamb", "lamb_weight_decay", lamb_weight_decay)
         super().__init__(learning_rate, parameters, None, grad_clip, name, settings)
 
-    def rule_of(self, parameter: Any, group: Group) -> Rule:
-        return _DIRECTION
-
-    def _state_names(self, parameter: Any, group: Group) -> tuple[str, ...]:
-        return tuple(name for name in super()._state_names(parameter, group) if name != "direction")
-
-    def _begin(self, slot: Slot, group: Group) -> None:
-        super()._begin(slot, group)
-        if "direction" not in slot.state:
-            slot.state["direction"] = Tensor(np.empty_like(slot.parameter.array))
-
     def _fade(self, slot: Slot, group: Group) -> float:
         excluded = self._excluded is not None and self._excluded(slot.parameter)
         return 0.0 if excluded else group.settings["lamb_weight_decay"]
@@ -81,18 +68,10 @@ class Lamb(Optimizer):
         first, second = (1 - power for power in powers)
         return settings["epsilon"], settings["beta1"], settings["beta2"], first, second, self._fade(slot, group)
 
-    def _change(self, slot: Slot, group: Group, gradient: np.ndarray, rate: float, limit: Any) -> None:
-        super()._change(slot, group, gradient, rate, limit)
-        adapts = self._always or self._fade(slot, group) > 0
-        length, wanted = (norm(slot.parameter), norm(slot.state["direction"])) if adapts else (0.0, 0.0)
-        ratio = length / wanted if length > 0 and wanted > 0 else 1.0
-        slot.update(_STEP).run(gradient, (self._rate_of(slot, group, rate) * ratio,))
+    def to_adapt(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
+        return rate, float(self._always or self._fade(slot, group) > 0)
 
-
-def norm(x: Tensor) -> float:
-    """The length of a tensor.
-
-    >>> norm(d2s.to_tensor([3.0, 4.0]))
-    5.0
-    """
-    return math.sqrt(OPS["sum"](OPS["square"](x.detach())).item())
+    def adapted(self, told: Sequence[Any], *lengths: Any) -> Any:
+        (rate, adapts), (own, wanted) = told, lengths
+        known = OPS["logical_and"](own * adapts > 0, wanted > 0)
+        return OPS["where"](known, own / wanted, 1.0) * rate

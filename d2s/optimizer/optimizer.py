@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from d2s import types
 from d2s.arguments import expect, number
 from d2s.autodiff import writes
 from d2s.autodiff.mode import no_grad
@@ -24,6 +25,7 @@ from d2s.eager.history import acts
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.nn.clip import ClipGradBase
+from d2s.ops.dispatch import OPS
 from d2s.ops.operators import Operators
 from d2s.optimizer.groups import Group, Groups, Slot, checked_clip
 from d2s.optimizer.lr import LRScheduler
@@ -37,12 +39,16 @@ _DECAYS = {L2Decay: "g = g + decay * p\n", L1Decay: "g = g + decay * select(p > 
 class Optimizer(Groups):
     """The base of optimizers. A subclass says its `rule`, the numbers a step needs, and which `settings` groups may set.
 
-    `powers` are state of one number: they begin as a setting and are multiplied by it at each step.
+    `powers` are state of one number: they begin as a setting and are multiplied by it at each step. Some steps need to know how
+    long tensors are: `lengths` names these, and `adapted` makes of them the first number of the last kernel.
     """
 
     rule: Rule
+    last: Rule | None = None  # a second kernel, behind that of the rule
+    lengths: tuple[str, ...] = ()  # of "p", "g" and state, just before the last kernel
     powers: ClassVar[dict[str, str]] = {}
     begins: float = 0.0  # what state begins as
+    scratch: tuple[str, ...] = ()  # state that each step writes anew, and no file holds
 
     def __init__(
         self,
@@ -93,10 +99,17 @@ class Optimizer(Groups):
     def _change(self, slot: Slot, group: Group, gradient: np.ndarray, rate: float, limit: Any) -> None:
         """A step of one parameter."""
         self._begin(slot, group)
-        decay = self._decay_of(slot, group)
-        rule = self._rule_behind(slot, group, None if limit is None else group.clip.__class__)
-        numbers = self.numbers(slot, group, self._rate_of(slot, group, rate))
-        slot.update(rule).run(gradient, [*numbers, *([decay.coeff] if decay else ()), *(limit or ())])
+        decay, rate = self._decay_of(slot, group), self._rate_of(slot, group, rate)
+        rules = self._rules(slot, group, None if limit is None else group.clip.__class__)
+        told = [*self.numbers(slot, group, rate), *([decay.coeff] if decay else ()), *(limit or ())]
+        for rule in rules[:-1]:
+            slot.update(rule).run(gradient, told)
+            told = []
+        if self.lengths:
+            arrays = {"p": slot.parameter.detach(), "g": Tensor(gradient), **slot.state}
+            found = self.adapted(self.to_adapt(slot, group, rate), *(length(arrays[name]) for name in self.lengths))
+            told = [found.item(), *told]
+        slot.update(rules[-1]).run(gradient, told)
         self._raise_powers(slot, group)
 
     def _decay_of(self, slot: Slot, group: Group) -> WeightDecayRegularizer | None:
@@ -104,10 +117,11 @@ class Optimizer(Groups):
         own = getattr(slot.parameter, "regularizer", None) if group.rate is None else None
         return own or group.decay
 
-    def _rule_behind(self, slot: Slot, group: Group, clip: Any) -> Rule:
-        """The rule of a parameter, behind its decay and the limit of its gradient."""
+    def _rules(self, slot: Slot, group: Group, clip: Any) -> list[Rule]:
+        """The kernels of a parameter's step; the first of them behind its decay and the limit of its gradient."""
         decay: Any = self._decay_of(slot, group).__class__
-        return _composed(self.rule_of(slot.parameter, group), decay, clip)
+        first = _composed(self.rule_of(slot.parameter, group), decay, clip)
+        return [first] if self.last is None else [first, self.last]
 
     def _raise_powers(self, slot: Slot, group: Group) -> None:
         """One step more has been made."""
@@ -127,16 +141,28 @@ class Optimizer(Groups):
         """What `rule.numbers` are at this step."""
         raise NotImplementedError
 
+    def to_adapt(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
+        """What `adapted` is told."""
+        raise NotImplementedError
+
+    def adapted(self, told: Sequence[Any], *lengths: Any) -> Any:
+        """The first number of the last kernel, of tensors or of values of a graph."""
+        raise NotImplementedError
+
     def _begin(self, slot: Slot, group: Group) -> None:
         """The state of a parameter that has none yet."""
         p = slot.parameter
-        for name in self._state_names(p, group):
+        for name in self._held_names(p, group):
             if name not in slot.state:
                 shape, value = ([1], group.settings[self.powers[name]]) if name in self.powers else (p.shape, self.begins)
                 slot.state[name] = Tensor(np.full(shape, value, p.dtype.numpy))
 
+    def _held_names(self, parameter: Any, group: Group) -> tuple[str, ...]:
+        """The state of a parameter; all that is in files, and what each step writes anew."""
+        return (*self._state_names(parameter, group), *self.scratch)
+
     def _state_names(self, parameter: Any, group: Group) -> tuple[str, ...]:
-        return (*self.rule_of(parameter, group).state, *self.powers)
+        return (*(name for name in self.rule_of(parameter, group).state if name not in self.scratch), *self.powers)
 
     def minimize(
         self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
@@ -289,6 +315,15 @@ class Optimizer(Groups):
             if new.shape != expected and not (name in self.powers and new.size == 1):
                 raise ShapeError("D2S0002", f"set_state_dict(): '{key}' has shape {new.shape}, expected {expected}")
             slot.state[name] = Tensor(new.array.reshape(expected))
+
+
+def length(x: Any) -> Any:
+    """The length of a tensor, as a float64.
+
+    >>> length(d2s.to_tensor([3.0, 4.0])).item()
+    5.0
+    """
+    return OPS["sqrt"](OPS["cast"](OPS["sum"](OPS["square"](x)), types.float64))
 
 
 @functools.cache

@@ -1,8 +1,9 @@
-"""`optimizer.step()` in a captured function: one node for each parameter, the very kernel eager code uses.
+"""`optimizer.step()` in a captured function: a node for each kernel of each parameter, the very one eager code uses.
 
-In: the parameters' gradients as the capture has them. Out: `update` nodes, which write parameters and state where they lie. The
-numbers of a step - the learning rate, corrections, decays - are told anew at each call by the optimizer's own methods, so
-schedules and `set_lr` recompile nothing; a limit on norms is computed in the graph. Behind a run `Stepped` does the rest.
+In: the parameters' gradients as the capture has them. Out: `update` nodes, one for each kernel of a step, which write
+parameters and state where they lie. The numbers of a step - the learning rate, corrections, decays - are told anew at each call
+by the optimizer's own methods, so schedules and `set_lr` recompile nothing; limits on norms and what lengths of tensors decide
+are computed in the graph. Behind a run `Stepped` does the rest.
 
 >>> layer = d2s.nn.Linear(1, 1)
 >>> sgd = d2s.optimizer.SGD(0.5, parameters=layer.parameters())
@@ -20,7 +21,7 @@ schedules and `set_lr` recompile nothing; a limit on norms is computed in the gr
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,9 @@ from d2s.convert.calls import RECORDED
 from d2s.eager.tensor import Tensor
 from d2s.nn.clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from d2s.ops import OPS
+from d2s.ops.slicing import unbind
 from d2s.optimizer.lr import LRScheduler
-from d2s.optimizer.optimizer import Optimizer
+from d2s.optimizer.optimizer import Optimizer, length
 from d2s.optimizer.update import Rule, text_of
 from d2s.types import DType, Type
 
@@ -71,11 +73,12 @@ class Stepped:
 
     def held(self) -> Any:
         """The slot; before its first step, one whose state waits aside."""
-        names = self.optimizer._state_names(self.slot.parameter, self.group)
-        if all(name in self.slot.state for name in names):
+        known = self.slot.state
+        if all(name in known for name in self.optimizer._held_names(self.slot.parameter, self.group)):
             return self.slot
-        if self.begun is None:
+        if self.begun is None or any(self.begun.state.get(name) is not state for name, state in known.items()):
             self.begun = type(self.slot)(self.slot.parameter)
+            self.begun.state |= known
             self.optimizer._begin(self.begun, self.group)
         return self.begun
 
@@ -85,7 +88,7 @@ class Stepped:
         return found
 
     def numbers(self, leaves: Sequence[Any]) -> Tensor:
-        """What the kernel is told, but for a limit on norms."""
+        """What the first kernel is told, but for a limit on norms."""
         optimizer, group, slot = self.optimizer, self.group, self.held()
         rate = optimizer._rate_of(slot, group, optimizer.get_lr())
         found = [*optimizer.numbers(self._later(slot) if self.ahead else slot, group, rate)]
@@ -93,6 +96,12 @@ class Stepped:
         found += [decay.coeff] if decay else []
         clips = type(group.clip) is ClipGradByValue and getattr(slot.parameter, "need_clip", True)
         return Tensor(np.array([*found, *((group.clip.min, group.clip.max) if clips else ())], np.float64))
+
+    def to_adapt(self, leaves: Sequence[Any]) -> Tensor:
+        """What a number that lengths decide is computed from besides."""
+        optimizer, group, slot = self.optimizer, self.group, self.held()
+        rate = optimizer._rate_of(slot, group, optimizer.get_lr())
+        return Tensor(np.array(optimizer.to_adapt(slot, group, rate), np.float64))
 
     def _later(self, slot: Any) -> Any:
         """The slot as it will be behind the steps before."""
@@ -234,20 +243,43 @@ def _record(tracer: Tracer, optimizer: Any, group: Any, slot: Any, symbol: Any, 
     if current is not symbol and current.value not in tracer.training.written:
         refuse("D2S1003", "step() of a parameter that was changed in place before", "change it behind the step")
     clip = None if group.clip is None or not getattr(slot.parameter, "need_clip", True) else type(group.clip)
-    rule = optimizer._rule_behind(slot, group, clip)
     stepped = Stepped(optimizer, group, slot, _steps_before(tracer, slot))
-    numbers = _numbers(tracer, stepped, slot, limit)
-    states = [_state(tracer, stepped, slot, name) for name in rule.state]
     flag = presence(held)
-    inputs = [current, _gradient(held), *states, numbers, *(() if flag is None else (flag,))]
-    values = [tracer.resolve(s) for s in inputs]
-    written = [v.type for v in (values[0], *values[2 : 2 + len(states)])]
-    results = tracer.add("update", values, written, {"rule": Kernel(rule), "state": rule.state})
-    tracer.training.written |= {s.value for s in results}
-    _hold(tracer, symbol.value, results[0])
-    for name, result in zip(rule.state, results[1:], strict=True):
-        _hold(tracer, ("state", id(slot), name), result)
+
+    def now(name: str) -> Any:
+        known = {"p": lambda: tracer.now(symbol), "g": lambda: _gradient(held)}
+        return known[name]() if name in known else _state(tracer, stepped, slot, name)
+
+    for rule, numbers in launches(stepped, clip, limit, functools.partial(_numbers, tracer, stepped, slot), now):
+        inputs = [now("p"), now("g"), *map(now, rule.state), numbers, *(() if flag is None else (flag,))]
+        values = [tracer.resolve(s) for s in inputs]
+        written = [v.type for v in (values[0], *values[2 : 2 + len(rule.state)])]
+        results = tracer.add("update", values, written, {"rule": Kernel(rule), "state": rule.state})
+        tracer.training.written |= {s.value for s in results}
+        _hold(tracer, symbol.value, results[0])
+        for name, result in zip(rule.state, results[1:], strict=True):
+            _hold(tracer, ("state", id(slot), name), result)
     _note(tracer, slot, stepped, flag)
+
+
+def launches(
+    stepped: Stepped, clip: Any, limit: Any, told_of: Callable[[str], Any], now: Callable[[str], Any]
+) -> Iterator[tuple[Rule, Any]]:
+    """The kernels of a step with their numbers, in order; `now` says what "p", "g" or a state is behind those so far."""
+    optimizer = stepped.optimizer
+    *before, last = optimizer._rules(stepped.slot, stepped.group, clip)
+    parts = [told_of("numbers"), *(() if limit is None else (OPS["reshape"](limit, [1]),))]
+    for rule in before:
+        yield rule, _joined(parts)
+        parts = []
+    if optimizer.lengths:
+        found = optimizer.adapted(unbind(told_of("to_adapt")), *(length(now(name)) for name in optimizer.lengths))
+        parts = [OPS["reshape"](found, [1]), *parts]
+    yield last, _joined(parts)
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else OPS["concat"](*parts, axis=0)
 
 
 def _hold(tracer: Tracer, key: Any, result: Any) -> None:
@@ -256,10 +288,9 @@ def _hold(tracer: Tracer, key: Any, result: Any) -> None:
     tracer.root.heap.set(place, SymbolicTensor(tracer, result.value))
 
 
-def _numbers(tracer: Tracer, stepped: Stepped, slot: Any, limit: Any) -> Any:
-    count = len(stepped.numbers(()).array)
-    found = told(tracer, ("numbers", id(slot), stepped.ahead), stepped.numbers, Type(types.float64, (count,)), "numbers")
-    return found if limit is None else OPS["concat"](found, OPS["reshape"](limit, [1]), axis=0)
+def _numbers(tracer: Tracer, stepped: Stepped, slot: Any, name: str) -> Any:
+    read = getattr(stepped, name)
+    return told(tracer, (name, id(slot), stepped.ahead), read, Type(types.float64, read(()).array.shape), name)
 
 
 def _state(tracer: Tracer, stepped: Stepped, slot: Any, name: str) -> Any:

@@ -20,7 +20,7 @@ from d2s.ir.program import Value
 from d2s.ops import OPS
 from d2s.ops.dispatch import handling
 from d2s.ops.recording import Recorder, Symbolic
-from d2s.optimizer.recorded import CLIPS, Kernel, Stepped, limits, says_its_own_step
+from d2s.optimizer.recorded import CLIPS, Kernel, Stepped, launches, limits, says_its_own_step
 from d2s.static.recording import Recording
 from d2s.static.replay import Replay
 from d2s.static.scope import Scope
@@ -45,8 +45,8 @@ class Taken:
     def __init__(self, stepped: Stepped, key: tuple[int, int], scope: Scope) -> None:
         self.stepped, self.key, self.scope = stepped, key, scope
 
-    def numbers(self) -> np.ndarray:
-        return self.stepped.numbers(()).array  # type: ignore[no-any-return]
+    def numbers(self, name: str) -> np.ndarray:
+        return getattr(self.stepped, name)(()).array  # type: ignore[no-any-return]
 
     def learnt(self) -> np.ndarray:
         """Whether a run before had a gradient: a loop of eager code then steps with the zeros of `clear_grad()`."""
@@ -141,24 +141,34 @@ class Steps:
         one = Stepping(*place, len(before), present)
         self.taken.append(one)
         clips = group.clip is not None and getattr(tensor, "need_clip", True)
-        rule = optimizer._rule_behind(slot, group, type(group.clip) if clips else None)
-        parameter = self._now.get(id(tensor)) or self.replay.value(self.replay.recording.first(tensor).value)
         like = Stepped(optimizer, group, slot, 0)
-        states = [self._state(like, name) for name in rule.state]
         flag = []
         if present is not None:
             learnt = self._told("learnt", Type(bool_), Taken.learnt)
             flag = [self._value(OPS["logical_or"](self._symbol(present), learnt))]
             gradient = self._value(OPS["where"](self._symbol(present), self._symbol(gradient), 0.0))
-        inputs = [parameter, gradient, *states, self._value(self._numbers(like, limit)), *flag]
-        attrs = {"rule": Kernel(rule), "state": rule.state}
-        results = self.replay.builder.add("update", inputs, [v.type for v in (parameter, *states)], attrs)
-        for key, result in zip([id(tensor), *((id(slot), name) for name in rule.state)], results, strict=True):
-            self._now[key] = result
 
-    def _numbers(self, like: Stepped, limit: Any) -> Any:
-        found = self._told("numbers", Type(types.float64, like.numbers(()).array.shape), Taken.numbers)
-        return found if limit is None else OPS["concat"](found, OPS["reshape"](limit, [1]), axis=0)
+        def value(name: str) -> Value:
+            known = {"p": lambda: self._parameter(tensor), "g": lambda: gradient}
+            return known[name]() if name in known else self._state(like, name)
+
+        def told(name: str) -> Symbolic:
+            shape = getattr(like, name)(()).array.shape
+            return self._told(name, Type(types.float64, shape), lambda taken: taken.numbers(name))
+
+        def now(name: str) -> Symbolic:
+            return self._symbol(value(name))
+
+        for rule, numbers in launches(like, type(group.clip) if clips else None, limit, told, now):
+            states = [value(name) for name in rule.state]
+            inputs = [value("p"), gradient, *states, self._value(numbers), *flag]
+            attrs = {"rule": Kernel(rule), "state": rule.state}
+            results = self.replay.builder.add("update", inputs, [v.type for v in (inputs[0], *states)], attrs)
+            for key, result in zip([id(tensor), *((id(slot), name) for name in rule.state)], results, strict=True):
+                self._now[key] = result
+
+    def _parameter(self, tensor: Tensor) -> Value:
+        return self._now.get(id(tensor)) or self.replay.value(self.replay.recording.first(tensor).value)
 
     def _state(self, like: Stepped, name: str) -> Value:
         key = id(like.slot), name

@@ -7,6 +7,7 @@ from test_training_of_networks import Block, Dropping, LeNet, Recurrent, Residua
 import d2s
 import d2s.nn.functional as F
 from d2s import nn, unique_name
+from d2s.compat.old_rules import LarsMomentum
 from d2s.optimizer import SGD, Adam, AdamW, Lamb, Momentum
 from d2s.optimizer.lr import ExponentialDecay, StepDecay
 
@@ -136,12 +137,33 @@ RULES = {
     "momentum": lambda p: Momentum(0.1, parameters=p, use_nesterov=True, grad_clip=nn.ClipGradByValue(0.05)),
     "adamw": lambda p: AdamW(StepDecay(0.1, 2), parameters=p, weight_decay=0.1, grad_clip=nn.ClipGradByNorm(9.0)),
     "groups": lambda p: Adam(0.1, parameters=[{"params": p[:1], "learning_rate": 0.5}, {"params": p[1:], "weight_decay": 0.1}]),
+    "lamb": lambda p: Lamb(StepDecay(0.1, 2), parameters=p, exclude_from_weight_decay_fn=lambda q: q.ndim == 1),
+    "lamb limited": lambda p: Lamb(0.1, parameters=p, grad_clip=nn.ClipGradByGlobalNorm(0.1), always_adapt=True),
+    "lars": lambda p: LarsMomentum(0.1, 0.9, lars_coeff=0.1, parameters=p, grad_clip=nn.ClipGradByNorm(0.3)),
 }
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_optimizers(rule):
     same(plain, lambda: [(x,) for x in inputs()], RULES[rule])
+
+
+def twice(small):
+    def f(x):
+        for _ in range(2):
+            loss = small.loss(x)
+            loss.backward()
+            small.optimizer.step()
+            small.optimizer.clear_grad()
+        return loss
+
+    return f
+
+
+@pytest.mark.parametrize("rule", ["lamb", "lars"])
+def test_steps_of_the_length_of_tensors(rule):
+    same(on_a_path, lambda: [(x,) for x in inputs(6)], RULES[rule])
+    same(twice, lambda: [(x,) for x in inputs()], RULES[rule])
 
 
 @pytest.mark.parametrize("config", [{"EXECUTOR": "interpreter"}, {"CHECK": "2"}], ids=str)
@@ -348,11 +370,15 @@ def in_an_if(small):
 
 
 def of_another_kind(small):
-    lamb = Lamb(0.1, parameters=small.net.parameters())
+    class InOwnWords(SGD):
+        def _change(self, slot, group, gradient, rate, limit):
+            slot.parameter.array[...] = 0
+
+    own = InOwnWords(0.1, parameters=small.net.parameters())
 
     def f(x):
         small.loss(x).backward()
-        lamb.step()
+        own.step()
 
     return f
 

@@ -5,6 +5,7 @@ import pytest
 
 import d2s
 from d2s import nn, optimizer, static
+from d2s.compat.old_rules import LarsMomentum
 from d2s.nn.clip import ClipGradBase
 
 F = nn.functional
@@ -57,7 +58,8 @@ MAKES = {
         0.1, parameters=ps, weight_decay=d2s.regularizer.L1Decay(0.1), grad_clip=nn.ClipGradByNorm(0.5)
     ),
     "values": lambda ps: optimizer.SGD(0.1, parameters=ps, grad_clip=nn.ClipGradByValue(0.1)),
-    "in Python": lambda ps: optimizer.Lamb(0.1, parameters=ps),
+    "lengths of parameters": lambda ps: optimizer.Lamb(0.1, parameters=ps, grad_clip=nn.ClipGradByGlobalNorm(0.5)),
+    "lengths of gradients": lambda ps: LarsMomentum(0.1, 0.9, lars_coeff=0.1, parameters=ps),
     "a limit of one's own": lambda ps: optimizer.SGD(0.1, parameters=ps, grad_clip=Halving()),
 }
 
@@ -77,13 +79,14 @@ def test_parameters_and_state_are_those_of_eager_code(declared, make):
     assert all(np.array_equal(found[k].numpy(), v.numpy()) for k, v in state.items() if isinstance(v, d2s.Tensor))
 
 
-def test_a_run_is_one_native_call_with_its_updates(declared):
+@pytest.mark.parametrize("name, updates", [("values", 2), ("lengths of parameters", 4)])
+def test_a_run_is_one_native_call_with_its_updates(declared, name, updates):
     main, _ = declared
-    _layer, _, loss = declared_program(MAKES["values"], *declared, loss_of)
+    _layer, _, loss = declared_program(MAKES[name], *declared, loss_of)
     static.Executor().run(main, feed={"x": XS[0]}, fetch_list=[loss])
     (compiled,) = main.compiled.values()
     (segment,) = compiled.segments
-    assert sum(node.op == "update" for node in segment.call.program.nodes) == 2
+    assert sum(node.op == "update" for node in segment.call.program.nodes) == updates
     assert compiled.steps == []
 
 
