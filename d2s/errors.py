@@ -9,6 +9,7 @@ D2S0002` prints the page of a code.
 
 import linecache
 import reprlib
+import unicodedata
 from typing import Any
 
 from d2s.pages import PAGES
@@ -73,12 +74,32 @@ class D2SError(Exception):
         lines = [f"[{self.code}] {self.message}"]
         if self.where:
             text = self._line()
-            bare = text.lstrip()
-            first, last = self.columns or (len(text) - len(bare), len(text))
-            marked = " " * (4 + first - len(text) + len(bare)) + "^" * max(1, min(last, len(text)) - first)
-            place = self.where + (f":{first + 1}" if self.columns else "")
-            lines += [f"  at {place}", f"    {bare}", marked] if bare else [f"  at {place}"]
+            place = self.where + (f":{self.columns[0] + 1}" if self.columns else "")
+            lines += [f"  at {place}", *(_marked(text, self.columns) if text.strip() else [])]
         return "\n".join(lines + ([f"  way out: {self.hint}"] if self.hint else []))
+
+
+_WIDEST = 120  # of a longer line that much is shown, with what is meant
+
+
+def _marked(text: str, columns: tuple[int, int] | None) -> list[str]:
+    """A line, and carets under what of it is meant.
+
+    >>> [line[-22:] for line in _marked("y = " + "x + " * 100 + "nope", (404, 408))]
+    ['+ x + x + x + x + nope', '                  ^^^^']
+    """
+    bare = len(text) - len(text.lstrip())
+    first, last = columns or (bare, len(text))
+    start = bare if len(text) - bare <= _WIDEST else min(max(bare, first - _WIDEST // 3), max(bare, len(text) - _WIDEST))
+    end = min(len(text), start + _WIDEST)
+    before, behind = "..." * (start > bare), "..." * (end < len(text))
+    carets = "^" * max(1, _width(text[first : min(last, end)]))
+    return [f"    {before}{text[start:end]}{behind}", " " * (4 + len(before) + _width(text[start:first])) + carets]
+
+
+def _width(text: str) -> int:
+    """How many places a text takes: Chinese characters take two."""
+    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 def _again(kind: type[D2SError], code: str, message: str, where: str, hint: str, columns: tuple[int, int] | None) -> D2SError:

@@ -73,7 +73,7 @@ def name_here(value: Any) -> str:
 
 def refuse(code: str, message: str, hint: str = "") -> NoReturn:
     """Ends the capture at the user's line."""
-    raise CaptureError(code, message, where=user_line(), hint=hint, columns=_columns())
+    raise CaptureError(code, message, where=user_line(), hint=hint, columns=user_columns())
 
 
 def refuse_call(function: Any) -> NoReturn:
@@ -83,11 +83,14 @@ def refuse_call(function: Any) -> NoReturn:
     refuse("D2S1004", message, "call it outside of the captured function")
 
 
-def _columns() -> tuple[int, int] | None:
+def user_columns() -> tuple[int, int] | None:
     """What of the user's line is running: rewritten code has the places of the user's; None where Python does not keep them."""
     frame = _user_frame()
     if not frame or sys.version_info < (3, 11):
         return None
     positions = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
     first, last, start, end = positions
-    return (start, end) if first == last == frame.f_lineno and start is not None and end is not None and start < end else None
+    if first != last or first != frame.f_lineno or start is None or end is None or start >= end:
+        return None
+    line = linecache.getline(frame.f_code.co_filename, first).encode()
+    return len(line[:start].decode(errors="ignore")), len(line[:end].decode(errors="ignore"))  # Python counts bytes

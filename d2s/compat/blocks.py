@@ -1,6 +1,6 @@
 """What a `with` block of a declared program writes: the variables are others inside of it, and what they were behind it.
 
->>> with writing() as written:
+>>> with writing(None) as written:
 ...     bool(open_blocks)
 True
 >>> written.taken_back(), bool(open_blocks)
@@ -13,13 +13,14 @@ from typing import Any
 
 from d2s.eager.tensor import Tensor
 from d2s.static.program import declaring
-from d2s.static.recording import Variable
+from d2s.static.recording import Recording, Variable
 
 
 class Written:
     """The variables a block writes, as they were before."""
 
-    def __init__(self) -> None:
+    def __init__(self, region: Recording | None) -> None:
+        self.region = region
         self.before: dict[int, tuple[Variable, Any, Any]] = {}
         self.tensors: dict[int, Tensor] = {}  # of variables that stand for tensors of the program
 
@@ -50,9 +51,9 @@ open_blocks: list[Written] = []
 
 
 @contextlib.contextmanager
-def writing() -> Iterator[Written]:
-    """What is written in the `with` block."""
-    open_blocks.append(Written())
+def writing(region: Recording | None) -> Iterator[Written]:
+    """What is written in the `with` block, which is recorded into a region."""
+    open_blocks.append(Written(region))
     try:
         yield open_blocks[-1]
     finally:

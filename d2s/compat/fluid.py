@@ -34,7 +34,7 @@ from d2s.compat import (
 )
 from d2s.compat import fluid_attributes as attributes
 from d2s.compat.evaluation import AnyVariable
-from d2s.compat.fluid_control import Switch, While
+from d2s.compat.fluid_control import Switch, While, cond, while_loop
 from d2s.compat.generation import Generation
 from d2s.compat.old_py_layer import PyLayer
 from d2s.compat.old_values import old, old_layer
@@ -73,8 +73,7 @@ _FUNCTIONS = {
         log_softmax mish gather_tree""",
     old_readers: "py_reader create_py_reader_by_data read_file double_buffer",
     static: "create_parameter create_global_var Print py_func auc",
-    static.nn: """conv3d_transpose row_conv spectral_norm bilinear_tensor_product conv2d batch_norm cond while_loop case
-        switch_case""",
+    static.nn: """conv3d_transpose row_conv spectral_norm bilinear_tensor_product conv2d batch_norm case switch_case""",
 }
 _AS_TODAY = """abs exp log log1p sqrt rsqrt square reciprocal sin cos acos asin atan ceil floor round sign erf clip linspace
     scatter_nd shard_index bmm t meshgrid multiplex index_sample kron arange full randint randn randperm addmm dist
@@ -117,6 +116,8 @@ def _of_layers() -> dict[str, Any]:
     found = {f"layers.{name}": old(function) for name, function in functions.items()}
     found |= {f"layers.{f.__name__}": f for f in declared_rates.FUNCTIONS} | {
         "layers.While": While,
+        "layers.while_loop": old(while_loop),
+        "layers.cond": old(cond),
         "layers.Switch": Switch,
         "layers.StaticRNN": StaticRNN,
     }

@@ -19,10 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from d2s import unique_name
 from d2s.autodiff import writes
+from d2s.compat.runs import now
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
+from d2s.nn.initializer import Constant, Initializer
 from d2s.static.averages import ExponentialMovingAverage
+from d2s.static.program import default_startup_program
 from d2s.static.scope import Scope
 from d2s.static.variable import Variable
 
@@ -99,38 +103,52 @@ class LookaheadOptimizer:
                 "D2S0004", "LookaheadOptimizer(): expects an optimizer, 'alpha' of 0 to 1, and 'k' of 1 or more"
             )
         self.inner_optimizer, self.alpha, self.k, self.type = inner_optimizer, alpha, k, "lookahead"
-        self._parameters: list[Tensor] = []
-        self._slow: list[np.ndarray] = []
-        self._steps = 0
+        self._pairs: list[tuple[Tensor, Tensor]] = []  # parameters and their slow weights
+        self._step = Tensor(np.zeros([1], "int32"))
 
     def minimize(self, loss: Any, startup_program: Any = None) -> Any:
-        """A step; of a declared loss, one in each run."""
+        """A step; of a declared loss, one in each run. There the slow weights begin where the startup program runs."""
         if not isinstance(loss, Variable):
-            self._begin(*[p for p in self.inner_optimizer._parameter_list if not p.stop_gradient])
+            learning = [p for p in self.inner_optimizer._parameter_list if not p.stop_gradient]
+            self._pairs = self._pairs or [(p, p.clone().detach()) for p in learning]
             found = self.inner_optimizer.minimize(loss, startup_program)
-            self._follow(None)
+            self._move(self._step, self._pairs)
             return found
         found = self.inner_optimizer.minimize(loss, startup_program)
-        self._parameters = [p for p, _ in found[1]]
-        recording = loss.root
-        recording.host(self._begin, self._parameters, [])
-        recording.followers.append(self._follow)
+        starts = (startup_program or default_startup_program()).starts
+        for parameter, _ in found[1]:
+            slow = Tensor(np.zeros_like(parameter.array))
+            slow.name = f"{parameter.name}@SLOW"
+            starts.append((slow, _Beginning(parameter)))
+            self._pairs.append((parameter, slow))
+        self._step.name = unique_name.generate("lookahead_step")
+        starts.append((self._step, Constant(0)))
+        loss.root.followers.append(self._follow)
         return found
 
-    def _begin(self, *parameters: Tensor) -> None:
-        """Where the slow weights begin: in front of the first step."""
-        self._parameters = self._parameters or list(parameters)
-        self._slow = self._slow or [p.array.copy() for p in parameters]
+    def _follow(self, scope: Scope) -> None:
+        self._move(scope.now(self._step), [(scope.now(fast), scope.now(slow)) for fast, slow in self._pairs])
 
-    def _follow(self, scope: Scope | None) -> None:
-        self._steps += 1
-        if self._steps % self.k:
+    def _move(self, step: Tensor, pairs: list[tuple[Tensor, Tensor]]) -> None:
+        step.array += 1
+        if step.array[0] % self.k:
             return
-        for slow, parameter in zip(self._slow, self._parameters, strict=True):
-            now = (parameter if scope is None else scope.now(parameter)).array
-            slow += now.dtype.type(self.alpha) * (now - slow)
-            np.copyto(now, slow)
-            writes.noted(now)
+        for fast, slow in pairs:
+            alpha = fast.array.dtype.type(self.alpha)
+            slow.array[...] = fast.array * alpha + slow.array * (1 - alpha)
+            np.copyto(fast.array, slow.array)
+            writes.noted(fast.array)
+
+
+class _Beginning(Initializer):
+    """The values another tensor begins with, in the scope of the run that starts them."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+    def __call__(self, parameter: Any, block: Any = None) -> Any:
+        parameter.set_value(now().scope.now(self.tensor))
+        return parameter
 
 
 class RecomputeOptimizer:

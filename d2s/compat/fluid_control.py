@@ -17,19 +17,24 @@ branches of the program; the variables written are what these leave.
 """
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s.arguments import expect
+from d2s.capture.tree import flatten, rebuild
 from d2s.capture.users_code import refuse, user_line
 from d2s.compat.blocks import writing
 from d2s.compat.fluid_creation import put
-from d2s.errors import ArgumentError
+from d2s.eager import assign as assigned
+from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError, DTypeError
 from d2s.ops import logic
 from d2s.ops.dispatch import handling
+from d2s.static import control_flow
 from d2s.static.control_flow import shaped, truth
-from d2s.static.program import declaring
+from d2s.static.program import declaring, in_dynamic_mode
 from d2s.static.recording import Recording, Variable
+from d2s.types import bool_
 
 
 class While:
@@ -45,7 +50,7 @@ class While:
         outer = declaring("While")
         trip = outer.region("body")
         outer.where = trip.where = user_line()
-        with writing() as written, handling(trip):
+        with writing(trip) as written, handling(trip):
             yield
         pairs = written.taken_back()
         variables = [variable for variable, _ in pairs]
@@ -73,6 +78,42 @@ def _looped(outer: Recording, trip: Recording, cond: Variable, pairs: Sequence[t
             refuse("D2S1002", message, "keep dtype and shape")
     reads, (test, body) = outer.adopt([asking, trip], [[answer], ends])
     return outer.add("while_loop", [*begins, *reads], types, {"test": test, "body": body, "carries": len(begins)})
+
+
+def while_loop(
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, is_test: bool = False, name: str | None = None
+) -> Any:
+    """`loop_vars = body(*loop_vars)` as long as `cond(*loop_vars)` holds. Declared variables are the loop's behind it, too.
+
+    >>> d2s.enable_static()
+    >>> with d2s.static.program_guard(d2s.static.Program()):
+    ...     i = d2s.full([1], 0, "int64")
+    ...     (last,) = while_loop(lambda i: i < 3, lambda i: [i + 1], [i])
+    ...     found = d2s.static.Executor().run(d2s.static.default_main_program(), fetch_list=[i + 10])
+    >>> d2s.disable_static()
+    >>> found[0].tolist(), last is i
+    ([13], True)
+    """
+    if in_dynamic_mode() or not isinstance(loop_vars, list | tuple) or not loop_vars:
+        return control_flow.while_loop(cond, body, loop_vars, is_test, name)
+    leaves, skeleton = flatten(loop_vars)
+    leaves = [leaf if isinstance(leaf, Tensor) else declaring("while_loop").symbol_of(leaf) for leaf in leaves]
+    held = rebuild(skeleton, leaves)
+    goes_on = cond(*held)
+    if not isinstance(goes_on, Variable) or goes_on.dtype is not bool_:
+        raise DTypeError("D2S0001", "while_loop(): 'cond' returns no bool of the program", hint="layers.less_than(i, n)")
+    with While(goes_on).block():
+        given = body(*held)
+        given = given if isinstance(given, list | tuple) else [given]
+        found, _ = flatten(given)
+        if len(found) != len(leaves):
+            message = f"while_loop(): 'body' returns {len(found)} values for {len(leaves)} variables"
+            raise ArgumentError("D2S0004", message)
+        asked = cond(*given)
+        now = [assigned.assign(value) for value in (*found, asked)]  # before any is another
+        for value, variable in zip(now, (*leaves, goes_on), strict=True):
+            put(value, variable)
+    return held
 
 
 class Switch:
@@ -124,13 +165,53 @@ class Switch:
             yield
 
 
+def cond(
+    pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None, name: Any = None
+) -> Any:
+    """What one of two functions returns. Variables that it writes are others behind it, where a run takes that path.
+
+    >>> from d2s.compat.fluid_creation import assign
+    >>> d2s.enable_static()
+    >>> with d2s.static.program_guard(d2s.static.Program()):
+    ...     x, seen = d2s.static.data("x", [1]), d2s.full([1], 0.0)
+    ...     _ = cond(x > 1.0, lambda: assign(x * 2.0, seen), lambda: x)
+    ...     exe, main = d2s.static.Executor(), d2s.static.default_main_program()
+    ...     runs = [exe.run(main, feed={"x": np.array([v], "float32")}, fetch_list=[seen])[0] for v in (0, 3)]
+    >>> d2s.disable_static()
+    >>> [found.tolist() for found in runs]
+    [[0.0], [6.0]]
+    """
+    if not isinstance(pred, Variable):
+        return control_flow.cond(pred, true_fn, false_fn, name)
+    outer, arms = declaring("cond"), []
+    for path, function in (("then", true_fn), ("otherwise", false_fn)):
+        expect("cond", "true_fn" if path == "then" else "false_fn", function, Callable | None, "a function")
+        region = outer.region(path)
+        outer.where = region.where = user_line()
+        with writing(region) as written, handling(region):
+            leaves, skeleton = flatten(function() if function else None)
+            result = rebuild(skeleton, [Variable(v.recorder, v.value) if isinstance(v, Variable) else v for v in leaves])
+        arms.append((region, result, written, written.taken_back()))
+    variables = {id(variable): (variable, written) for *_, written, pairs in arms for variable, _ in pairs}
+    results = []
+    for region, result, _, pairs in arms:
+        ends = {id(variable): end for variable, end in pairs}
+        with handling(region):
+            now = [shaped(ends.get(key, variable), variable) for key, (variable, _) in variables.items()]
+        results.append((result, now))
+    found, ends = control_flow.joined(outer, pred, [arm[0] for arm in arms], results)
+    for (variable, written), end in zip(variables.values(), ends, strict=True):
+        put(end, written.written(variable))
+    return found
+
+
 @contextlib.contextmanager
 def _branch(holds: Variable) -> Iterator[None]:
     """What is written in the `with` block is so where a condition holds."""
     outer = declaring("Switch")
     then, otherwise = outer.region("then"), outer.region("otherwise")
     outer.where = then.where = otherwise.where = user_line()
-    with writing() as written, handling(then):
+    with writing(then) as written, handling(then):
         yield
     pairs = written.taken_back()
     with handling(then):

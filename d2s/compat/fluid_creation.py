@@ -32,7 +32,7 @@ def put(value: Any, out: Any) -> Any:
         value = declaring("assign").symbol_of(value)
     if not isinstance(out, Variable) or not isinstance(value, Variable):
         return value if out is None else assigned.assign(value, out)
-    if open_blocks and out.recorder is not declaring("assign"):
+    if open_blocks and out.recorder is not declaring("assign") is open_blocks[-1].region:
         open_blocks[-1].note(out)
         out.recorder = value.recorder
     if out.recorder is not value.recorder:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from d2s.arguments import expect
-from d2s.capture.users_code import user_line
+from d2s.capture.users_code import user_columns, user_line
 from d2s.compat import alpha, fluid, pillow, second
 from d2s.compat.generation import Generation
 from d2s.compat.keywords import refusing, refusing_class
@@ -53,7 +53,8 @@ class Face(types.ModuleType):
             raise AttributeError(name)
         found = self._finder.find(f"{self.__name__}.{name}")
         if found is _MISSING:
-            raise MissingName("D2S5001", self._finder.missing(f"{self.__name__}.{name}"), where=user_line())
+            message = self._finder.missing(f"{self.__name__}.{name}")
+            raise MissingName("D2S5001", message, where=user_line(), columns=user_columns())
         self.__dict__[name] = found
         return found
 

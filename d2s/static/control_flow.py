@@ -40,6 +40,11 @@ def cond(
     regions, results = zip(
         *(_recorded(recording, name, arm) for name, arm in zip(("then", "otherwise"), arms, strict=True)), strict=True
     )
+    return joined(recording, pred, regions, results)
+
+
+def joined(recording: Recording, pred: Variable, regions: Sequence[Recording], results: Sequence[Any]) -> Any:
+    """What two recorded paths return, by which of them a run takes."""
     (first, skeleton), (second, other) = (flatten(result) for result in results)
     if skeleton != other:
         refuse("D2S1002", "the functions of a cond() return structures that differ", "return as many tensors from both")

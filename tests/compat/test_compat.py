@@ -58,6 +58,17 @@ def test_a_missing_name_is_refused_at_the_line_with_the_nearest(tmp_path):
     assert isinstance(e.value, AttributeError)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="no columns there")
+def test_of_a_long_line_what_is_meant_is_shown(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(f"import paddle\nx = [{'1, ' * 400}]; 损失 = paddle.nope(x)\n")
+    with pytest.raises(d2s.errors.MissingName) as e:
+        main(["--api", "2.x", str(path)])
+    _, _, line, carets = str(e.value).splitlines()
+    assert line.startswith("    ..., 1, 1") and line.endswith("1, ]; 损失 = paddle.nope(x)") and len(line) < 140
+    assert carets == " " * (line.index("paddle") + 2) + "^" * len("paddle.nope")
+
+
 @pytest.mark.parametrize("line", ["import paddle.nope", "from paddle import nope", "from paddle.nn import Linaer"])
 def test_a_missing_import(line):
     with compat.installed("2.x"), pytest.raises(ImportError, match="is not in d2s; nearest") as e:

@@ -275,6 +275,95 @@ def test_a_loop_whose_body_is_a_block():
             L.increment(i)
 
 
+def closed_over(L, number):
+    i, total, n = number(0), number(0), number(4)
+    L.while_loop(lambda *_: L.less_than(i, n), lambda *_: [i + 1, total + i], [i, total])
+    return [i, total, total * 10]
+
+
+def changed_in_place(L, number):
+    i, n = number(0), number(4)
+
+    def body(i):
+        L.increment(i)
+        return i
+
+    return [*L.while_loop(lambda i: L.less_than(i, n), body, [i]), i]
+
+
+def loop_that_has_run(L, number):  # when the outer one comes again
+    i, j, total, n = number(0), number(0), number(0), number(3)
+
+    def body(i, total):
+        return [i + 1, L.while_loop(lambda j, t: L.less_than(j, n), lambda j, t: [j + 1, t + 10], [j, total])[1]]
+
+    return [*L.while_loop(lambda i, _: L.less_than(i, n), body, [i, total]), j]
+
+
+def loop_in_an_arm(L, number):
+    i, n = number(0), number(3)
+    return [
+        L.cond(L.less_than(i, n), lambda: L.while_loop(lambda i: L.less_than(i, n), lambda i: [i + 1], [i])[0], lambda: i),
+        i,
+    ]
+
+
+def arm_that_writes(L, number):
+    seen, other, one = number(0), number(7), number(1)
+    L.cond(L.less_than(seen, one), lambda: L.assign(one + 4, output=seen), lambda: L.assign(one, output=other))
+    return [seen, other]
+
+
+def arm_in_a_block(L, number):
+    i, total, n, two = number(0), number(0), number(4), number(2)
+    go_on = L.less_than(i, n)
+    with L.While(go_on).block():
+        L.cond(L.less_than(i, two), lambda: L.increment(total, 10), lambda: total)
+        L.increment(i)
+        L.less_than(i, n, cond=go_on)
+    return [total, i]
+
+
+def tensor_of_the_program(L, number):
+    held, n = L.create_global_var([1], 5, "int64", persistable=True), number(8)
+    L.while_loop(lambda held: L.less_than(held, n), lambda held: [held + 1], [held])
+    return [held]
+
+
+WRITTEN = {  # as Paddle 1.8.5 has it
+    closed_over: [5, 10, 100],
+    changed_in_place: [4, 4],
+    loop_that_has_run: [3, 30, 3],
+    loop_in_an_arm: [3, 3],
+    arm_that_writes: [5, 7],
+    arm_in_a_block: [20, 4],
+    tensor_of_the_program: [8],
+}
+
+
+@pytest.mark.parametrize("declare", list(WRITTEN))
+def test_loops_and_arms_write_the_variables_they_are_given(declare):
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        fetched = declare(fluid.layers, lambda value: fluid.layers.fill_constant([1], "int64", value))
+        exe = fluid.Executor()
+        exe.run(fluid.default_startup_program())
+        found = exe.run(fluid.default_main_program(), fetch_list=fetched)
+    assert [v.tolist() for v in found] == [[value] for value in WRITTEN[declare]]
+
+
+def test_a_loop_refuses_a_condition_that_is_no_bool_and_other_counts():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        i = fluid.layers.fill_constant([1], "int64", 0)
+        with pytest.raises(d2s.errors.DTypeError, match="'cond' returns no bool"):
+            fluid.layers.while_loop(lambda i: i, lambda i: [i], [i])
+        with pytest.raises(d2s.errors.ArgumentError, match="'body' returns 2 values for 1 variables"):
+            fluid.layers.while_loop(lambda i: i < 3, lambda i: [i, i], [i])
+
+
 IMAGES = np.arange(18, dtype="float32").reshape(1, 2, 3, 3)
 RESIZED = {  # the first channel, as Paddle 1.8.5 has it
     "nearest": (lambda L, x: L.resize_nearest(x, [5, 2]), [[0, 2], [3, 5], [3, 5], [6, 8], [6, 8]]),

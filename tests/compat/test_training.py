@@ -258,6 +258,24 @@ def test_parameters_go_back_part_of_the_way():
     np.testing.assert_allclose(_runs(build), [0.8, second, 0.8 * second, second * second], rtol=1e-5)
 
 
+def test_slow_weights_begin_where_the_startup_program_runs():
+    with compat.installed("1.x"):
+        import paddle.fluid as fluid
+
+        w = fluid.layers.create_parameter([1], "float32", name="w", default_initializer=fluid.initializer.Constant(1.0))
+        loss, found = fluid.layers.reduce_sum(w), []
+        fluid.optimizer.LookaheadOptimizer(fluid.optimizer.SGD(0.5), alpha=0.5, k=2).minimize(loss)
+        exe = fluid.Executor()
+        for scope in (fluid.Scope(), fluid.Scope()):
+            with fluid.scope_guard(scope):
+                exe.run(fluid.default_startup_program())
+                fluid.global_scope().find_var("w").get_tensor().set(np.full(1, 5, "float32"), fluid.CPUPlace())
+                for _ in range(3):
+                    exe.run(fluid.default_main_program())
+                    found.append(_value(fluid))
+    assert found == [4.5, 2.5, 2.0] * 2  # as Paddle 1.8.5 has it
+
+
 def test_recomputation_changes_nothing():
     def build(fluid, loss):
         optimizer = fluid.optimizer.RecomputeOptimizer(fluid.optimizer.SGD(0.1))
