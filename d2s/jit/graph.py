@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from d2s import passes
-from d2s.autodiff import reads, tape, writes
+from d2s.autodiff import reads, taken, tape, writes
 from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
 from d2s.autodiff.passed import Uses, has_regions, may_pass
@@ -104,7 +104,7 @@ class Graph:
         own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
         return [
             own[id(a)] if id(a) in own else listed.each(self.ended[n], a) if n in self.ended else node.taped(n, a, reached)
-            for n, (a, reached) in enumerate(zip(results, way.reached, strict=False))
+            for n, (a, reached) in enumerate(zip(results, way.on_path(results), strict=False))
         ]
 
     @property
@@ -162,10 +162,18 @@ class Way:
         self.graph, self.wanted, self.given = graph, wanted, graph.given()
         self.linear, self.forward, _ = graph.halves(wanted, self.given, (False,) * len(wanted))
         self.reached = [n in self.linear.reached and n not in graph.ended for n in range(len(self.given))]
+        told, self.taken = taken.told(self.linear.forward, wanted, self.reached, graph.stopped)
+        if max(self.taken, default=-1) >= 0:
+            stage(f"forward:{told.name}", lambda: show(told))
+            self.forward = Call(told, passes.lower)
         self._sweeps: dict[tuple[Mask, Mask], Sweep] = {}
         self._passing: dict[tuple[int, Mask], frozenset[Node]] = {}
         self._shut: dict[tuple[Sweeping, ...], Set[int]] = {}
         self._inner: dict[int, bool] = {}
+
+    def on_path(self, results: Sequence[Any]) -> list[bool]:
+        """Which results of a run depend on what wants a gradient."""
+        return [has and (n < 0 or bool(results[n])) for has, n in zip(self.reached, self.taken, strict=True)]
 
     def sweep(self, given: Mask, started: Mask) -> "Sweep":
         """The halves for these cotangents and totals."""
@@ -223,7 +231,7 @@ class Way:
         """What native calls put on the tape."""
         node = GraphNode(self, (), (), ())
         node.executor = KNOBS["EXECUTOR"][0]  # where another one is set, no call is native
-        return Recorded(node, tape.Result(node, 1), [bool(w) for w in self.wanted], self.reached)
+        return Recorded(node, tape.Result(node, 1), [bool(w) for w in self.wanted], self.reached, self.taken)
 
 
 class Sweep:

@@ -69,13 +69,15 @@ def _functions() -> dict[str, int]:
 class Recorded(NamedTuple):
     """What calls put on the tape: a node with what all their nodes share, and what stands for a further result of it.
 
-    And which inputs want a gradient, which of the outputs handed out have one; outputs behind those are kept by the node only.
+    And which inputs want a gradient, which of the outputs handed out have one, and which output, if any, says whether they do
+    on the path taken (-1: none); outputs behind those handed out are kept by the node only.
     """
 
     node: Any
     result: Any
     wanted: Sequence[bool]
     reached: Sequence[bool]
+    taken: Sequence[int]
 
 
 class Entry:
@@ -94,13 +96,15 @@ class Entry:
         words |= {"inputs": len(plan.inputs), "outputs": len(positions), "on_tape": recorded is not None}
         words |= {"returned": len(recorded.reached if recorded else positions)}
         stacks = np.array(plan.stacks, np.int64)
+        taken = np.array(recorded.taken if recorded else (), np.int64)
+        words |= {"taken": taken.ctypes.data if (taken >= 0).any() else 0}
         words |= {"stacks": len(stacks), "stack_rows": stacks.ctypes.data, "stacks_at": len(plan.frame)}
         words |= {"rows": rows.ctypes.data, "made": made.ctypes.data, "releases": is_long(plan)}
         words |= {"execute": executor.address(), "steps": plan.steps.ctypes.data, "operand_table": plan.operands.ctypes.data}
         self.head = np.array([words.get(name, 0) for name in (*HEAD, *CALL)], np.int64)
         self.most = _most_room(plan)
         self.room = min(ROOM, self.most)
-        self.kept = classes, kinds, recorded, templates, positions, rows, made, stacks  # what the head points at
+        self.kept = classes, kinds, recorded, templates, positions, rows, made, stacks, taken  # what the head points at
         self.add(self._arena())
         self.call: Callable[[tuple[Any, ...]], Any] = builtin(_address(), self.head)
 

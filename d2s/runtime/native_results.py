@@ -31,7 +31,8 @@ tensors:
   br i1 %single, label %one, label %several
 one:
   %only_array = ptr at %results[0]
-  %only = call ptr @given(ptr %head, ptr %frame, ptr %items, ptr %row0, ptr %only_array, ptr %node)
+  %only_node = call ptr @reached(ptr %head, ptr %results, i64 0, ptr %node)
+  %only = call ptr @given(ptr %head, ptr %frame, ptr %items, ptr %row0, ptr %only_array, ptr %only_node)
   br label %leave
 several:
   %tuple = call ptr @PyTuple_New(i64 %returned)
@@ -44,7 +45,8 @@ next:
   br i1 %left, label %item, label %leave
 item:
   %array = ptr at %results[%n]
-  %tensor = call ptr @given(ptr %head, ptr %frame, ptr %items, ptr %row, ptr %array, ptr %node)
+  %its_node = call ptr @reached(ptr %head, ptr %results, i64 %n, ptr %node)
+  %tensor = call ptr @given(ptr %head, ptr %frame, ptr %items, ptr %row, ptr %array, ptr %its_node)
   %slot = add i64 %n, FIRST_ITEM
   %tuple[%slot] := ptr %tensor
   %row1 = call ptr @row_behind(ptr %row)
@@ -62,6 +64,27 @@ on:
 off:
   call void @release(ptr %arrays, i64 %count)
   ret ptr %result
+}
+
+; The node, where a result depends on something that wants a gradient on the path the run took.
+define internal ptr @reached(ptr %head, ptr %results, i64 %n, ptr %node) {
+entry:
+  %taken = ptr at %head[taken]
+  %none = icmp eq ptr %taken, null
+  br i1 %none, label %same, label %look
+look:
+  %number = i64 at %taken[%n]
+  %surely = icmp slt i64 %number, 0
+  br i1 %surely, label %same, label %ask
+same:
+  ret ptr %node
+ask:
+  %array = ptr at %results[%number]
+  %data = ptr at %array[2]
+  %byte = load i8, ptr %data
+  %not = icmp eq i8 %byte, 0
+  %its = select i1 %not, ptr null, ptr %node
+  ret ptr %its
 }
 
 ; The tape's node of a run: it takes over the inputs' arrays, and shares those of the outputs.
@@ -158,7 +181,9 @@ end:
 ; What a tensor remembers that is a node's result: nothing (0), the node itself (1), or else an object with both.
 define internal ptr @history(ptr %head, ptr %node, ptr %position) {
 entry:
-  %number = ptrtoint ptr %position to i64
+  %told = ptrtoint ptr %position to i64
+  %off_tape = icmp eq ptr %node, null
+  %number = select i1 %off_tape, i64 0, i64 %told
   switch i64 %number, label %another [i64 0, label %none i64 1, label %first]
 none:
   ret ptr null

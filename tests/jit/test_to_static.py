@@ -1,5 +1,6 @@
 """`to_static` in its forms, what goes in and out, gradients around it, threads, knobs, and `verify`."""
 
+import contextlib
 import functools
 import inspect
 import os
@@ -479,19 +480,21 @@ def test_stop_gradient_of_results():
     assert [v.stop_gradient for v in expected] == [v.stop_gradient for v in found]
 
 
-def test_stop_gradient_of_a_result_says_whether_any_path_depends():
+def test_stop_gradient_of_a_result_says_whether_the_path_taken_depends():
     def f(x, w):
         y = w * 1
         if x.sum() > 0:
             y = x * 2
         return y
 
-    for sign in (1.0, -1.0):
+    static = d2s.to_static(f)
+    for sign in (1.0, -1.0) * 3:  # the later calls are native
         x, w = d2s.Tensor((x1() * sign).numpy(), False), x1()
-        y = d2s.to_static(f)(x, w)
-        assert not y.stop_gradient
-        y.sum().backward()  # where the path taken does not depend on x, there is no gradient, as eagerly
-        assert (x.grad is None) == f(x, w).stop_gradient
+        y = static(x, w)
+        assert y.stop_gradient == f(x, w).stop_gradient == (sign < 0)
+        with pytest.raises(GradientError, match="D2S0006") if sign < 0 else contextlib.nullcontext():
+            y.sum().backward()
+        assert (x.grad is None) == (sign < 0)
 
 
 def test_grad_of_a_leaf_returned():

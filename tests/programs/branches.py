@@ -284,3 +284,18 @@ def an_argument_comes_back_from_one_arm(x):
     if x.sum() > 0:
         return x
     return x * 2
+
+
+@program(*((t([1.0, 2.0]), d2s.to_tensor(k)) for k in (3, 1, 0, -3)))
+def depends_by_the_path(x, k):
+    y = x if k > 1 else x.detach()
+    s, p = d2s.zeros([2]), y
+    while k > 0:
+        if k == 2:
+            p = s
+        s, p = s + p * 2.0, p * 1.5
+        k = k - 1
+    q = d2s.zeros([2])
+    if k < -2:
+        q = q + x
+    return s, p, [y * 1.0, q * 2.0], s * q
