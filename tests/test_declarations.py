@@ -133,10 +133,11 @@ NO_PADDLE |= {"unlearnt"} | IN_GRADIENTS_OF_LAYERS | {"slopes"}
 INTERNAL |= {"slopes", "shifted_left", "shifted_right"}  # polygamma, bitwise_left_shift and bitwise_right_shift call them
 INTERNAL |= {"renamed", "bounded_log"}  # cross_entropy of probabilities takes it
 FOUND = {"places_where", "counting", "cut", "uncut", "behind", "laid", "laid_as", "filled"}  # whose extents a run finds
+FOUND |= {"as_extent"}
 INTERNAL |= FOUND
 NO_PADDLE |= {"uncut", "laid_as"}
 NO_ONNX |= dict.fromkeys(["uncut", "laid_as"], NO_ONNX["place_class"])
-NO_GRADIENT |= dict.fromkeys({"places_where", "counting"}, "whole numbers")
+NO_GRADIENT |= dict.fromkeys({"places_where", "counting", "as_extent"}, "whole numbers")
 every_op = pytest.mark.parametrize("name", list(OPS))
 
 

@@ -77,7 +77,7 @@ def _(pen: Pen) -> None:
     pen.write("fill_constant", {}, attrs)
 
 
-@spells("detached")
+@spells("detached as_extent")
 def _(pen: Pen) -> None:
     pen.copy(pen.names[0])
 

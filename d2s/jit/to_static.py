@@ -253,7 +253,8 @@ class StaticFunction:
         keys = signature.candidates(call, [old for old, _ in self.variants], specs, names, self.stays_open)
         for key in keys:
             try:
-                variant = Variant(self._python, self.__name__, key, leaves, names, self.stays_open)
+                opens = self.stays_open or key == call  # nothing else is left that could be known
+                variant = Variant(self._python, self.__name__, key, leaves, names, opens)
             except D2SError as error:
                 if key == keys[-1]:
                     raise (error.at(self._line()) if isinstance(error, CaptureError) else error) from error.__cause__

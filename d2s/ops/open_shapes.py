@@ -1,6 +1,7 @@
 """Shapes of which only a run knows some extents: `x.reshape([-1, 4])`, `zeros([x.shape[0], 2])` of a batch that stays open.
 
-Files are captured so (`Tracer.opens`); other captures are made anew for each size. Extents that are products of others have
+Files are captured so (`Tracer.opens`); other captures are made anew for each size, and so (`zeros([int(x.sum())])`) where all
+sizes of a call are known already. Extents that are products of others have
 one name for each product: so `x.reshape([-1, 4])` and `y.reshape([-1])` of equal batches fit together, and a way back is seen.
 
 In: values, and extents: numbers, and numbers of run time. Out: nodes that find what they are.
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 
 from d2s.errors import ArgumentError, CaptureError, D2SError, ShapeError
 from d2s.ir.program import Value
+from d2s.ops.compare import equal, where
 from d2s.ops.dispatch import current
 from d2s.ops.expand import expand, expand_as, summed_to, tile
 from d2s.ops.extremes import maximum
@@ -62,6 +64,15 @@ def _with_found(shape: Sequence[int], finds: Sequence[Dim]) -> Shape:
     return tuple(next(names) if d == -1 else d for d in shape)
 
 
+@op(paddle=None)
+def as_extent(n, of: str, least: int):
+    """A number that is an extent of a shape: a run in which it is below the least there can be ends with an error.
+
+    >>> d2s.ops.open_shapes.as_extent(d2s.to_tensor(3), "full", 0).item()
+    3
+    """
+
+
 @laid.rule("infer")
 def _(x, *counts, shape, finds):
     return Type(x.dtype, _with_found(shape, finds))
@@ -77,6 +88,24 @@ def _(x, *counts, shape, finds):
     if x.shape:
         raise ShapeError("D2S0002", f"filled(): 'x' has shape {list(x.shape)}, expected a single value")
     return Type(x.dtype, _with_found(shape, finds))
+
+
+@as_extent.rule("infer")
+def _(n, of, least):
+    if n.shape or n.dtype is not int64:
+        raise ShapeError("D2S0002", f"{of}(): 'shape' holds {n}, expected ints")
+    return n
+
+
+@as_extent.rule("kernel")
+def _(n, out, of, least):
+    return [], f"r[o[fault]] = 1 if n[0] < {int(least)} else 0\nout[0] = n[0]\n"
+
+
+@as_extent.rule("fault")
+def _(value, n, of, least):
+    hint = "" if of == "full" else "write a -1 itself: which extent is left is then known"
+    return ArgumentError("D2S0004", f"{of}(): 'shape' holds a number that is below {least} in this run", hint=hint)
 
 
 def _copied(x: Type, inputs: int, out: Shape) -> Kernel:
@@ -152,7 +181,7 @@ def is_open(shape: Any) -> bool:
 
 def full_of(value: Any, shape: Sequence[Any]) -> Any:
     """A single value in every place of a shape."""
-    return _filled(value, [_given(d) for d in shape])
+    return _filled(value, [_given(d, "full") for d in shape])
 
 
 @reshape.rule("open")
@@ -162,7 +191,7 @@ def _(x, shape):
     have, sizes = _shape(x), list[_Size | None]()
     for k, d in enumerate(shape):
         copied = type(d) is int and d == 0 and k < len(have)
-        sizes.append(_along(x, k) if copied else None if type(d) is int and d == -1 else _given(d))
+        sizes.append(_along(x, k) if copied else None if type(d) is int and d == -1 else _asked(x, k, d))
     return None if sizes.count(None) > 1 else _laid(x, sizes)
 
 
@@ -180,7 +209,7 @@ def _(x, shape):
     if not is_open(shape):
         return None
     extra = len(shape) - len(_shape(x))
-    sizes = [_along(x, k - extra) if type(d) is int and d == -1 else _given(d) for k, d in enumerate(shape)]
+    sizes = [_along(x, k - extra) if type(d) is int and d == -1 else _given(d, "expand") for k, d in enumerate(shape)]
     return expand_as(x, _filled(current().constant(False, Type(bool_)), sizes))
 
 
@@ -193,7 +222,7 @@ def _(x, repeat_times):
         x = unsqueeze(x, 0)
     for k, n in enumerate(times):
         if not isinstance(n, int) or n != 1:
-            x = _repeated(x, k, _given(n))
+            x = _repeated(x, k, _given(n, "tile"))
     return x
 
 
@@ -220,13 +249,37 @@ def _is_plain(of: Any, x: Any, **attrs: Any) -> bool:
     return True
 
 
-def _given(d: Any) -> _Size:
-    """An extent that a user gives."""
-    if current().type_of(d) is None:
-        found = whole_number(d, "reshape", "shape")
+def _given(d: Any, of: str, least: int = 0) -> _Size:
+    """An extent that a user gives a function."""
+    n = _found(d)
+    if n is not None:
+        return _Size(None, as_extent(n, of, least))
+    product = _product_of(d.value, d.recorder) if _is_number(d) else None
+    if product is None:
+        found = whole_number(d, of, "shape")
         return _Size((found,), found)
-    product = _product_of(d.value, d.recorder)
-    return _Size(product, d) if product is None or any(isinstance(e, str) for e in product) else _Size((math.prod(product),), 0)
+    return _Size(product, d) if any(isinstance(e, str) for e in product) else _Size((math.prod(product),), 0)
+
+
+def _found(d: Any) -> Any:
+    """A number of which only a run knows what it is; None if `d` is none, or a product of extents."""
+    if not _is_number(d) or _product_of(d.value, d.recorder) is not None:
+        return None
+    return number(reshape(d, ()) if current().type_of(d).shape else d)  # type: ignore[union-attr]
+
+
+def _is_number(d: Any) -> bool:
+    held = current().type_of(d)
+    return held is not None and held.dtype.kind == "i" and held.shape in ((), (1,))
+
+
+def _asked(x: Any, axis: int, d: Any) -> _Size:
+    """An extent that a user gives `reshape`: what turns out to be 0 is the extent that x has there."""
+    have = _shape(x)[axis : axis + 1]
+    n = _found(d)
+    if n is None or not have:
+        return _given(d, "reshape", 1)
+    return _Size(None, as_extent(where(equal(n, 0), number(_along(x, axis).count), n), "reshape", 0))
 
 
 def _along(x: Any, axis: int) -> _Size:

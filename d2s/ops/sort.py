@@ -19,7 +19,7 @@ from d2s.ops.reduce import kept_shape
 from d2s.ops.rounding import isnan
 from d2s.ops.scan import in_a_row
 from d2s.ops.shape import squeeze, unsqueeze
-from d2s.ops.shapes import tensor_type, unnamed
+from d2s.ops.shapes import tensor_type, unnamed, whole_number
 from d2s.ops.slicing import slice
 from d2s.ops.softmax import no_bools, one_axis
 from d2s.types import Type, int32, int64
@@ -150,6 +150,8 @@ def _among(name: str, argument: str, k: Any, x: Any, axis: Any) -> None:
     count = shape[one_axis(axis, len(shape), name)] if shape else 1
     if not isinstance(count, int):
         raise unnamed(name, f"the extent of axis {axis}")
+    if current().type_of(k) is not None:
+        k = whole_number(k, name, argument)
     if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= count:
         raise ArgumentError("D2S0004", f"{name}(): '{argument}' is {brief(k)}, expected an int from 1 to {count}")
 

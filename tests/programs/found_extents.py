@@ -23,6 +23,45 @@ def places(x):
     return x[rows, columns], x.nonzero(), d2s.masked_select(x, x > 1), d2s.where(x > 2)
 
 
+COUNTED = tuple((X, t(n)) for n in (3, 1, 9, 0, -1, -2, 2))
+
+
+@program(*COUNTED)
+def shaped(x, n):
+    k = int(n)
+    return x.reshape([k, -1]) * 2, x.flatten().reshape((n, -1)).sum(0)
+
+
+@program(*COUNTED)
+def made(x, n):
+    k, total = int(n), 0.0
+    rows = d2s.zeros([k, 2], "float64")
+    for i in range(k):
+        rows[i] = x[0, 0] * i
+        total = total + rows.sum()
+    return rows * x.sum(), total * x.sum(), d2s.ones([k, n.reshape([1])]).sum(), d2s.full((n * 2,), x.sum()), d2s.eye(k)
+
+
+@program(*COUNTED)
+def repeated(x, n):
+    k = max(int(n), 0)
+    return x[:1].expand([k, 3]), x[0].expand([k, -1]).sum(), x.tile([k, 1]).sum(0), d2s.broadcast_to(x[0, :1], [k])
+
+
+@program(*SETS)
+def shaped_as_what_was_found(x):
+    y, rows = x[x > 0], x[x[:, 0] > 0]
+    square = y.reshape([-1, 1]) * d2s.ones([1, y.shape[0]])
+    return square, y.reshape([y.shape[0], 1]).flatten(), rows.flatten() + rows.reshape([-1])
+
+
+@program(*SETS)
+def shaped_on_a_path(x):
+    n = int((x > 0).sum())
+    y = d2s.zeros([n]) if n > 4 else d2s.ones([n, 2])
+    return y * x.sum(), y.sum()
+
+
 @program(*PARTS)
 def sliced(x, n):
     return x[:n] * 2, x[1:n:2], x[n::-1], x[-n:], x[:, :n] + 1, x[None, ..., :n], x[:n, n:].sum()

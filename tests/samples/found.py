@@ -94,6 +94,9 @@ SAMPLES = {
         lambda make: (([make(*a), make(*b)], {}) for a, b in (((2, 3), (6,)), ((0, 2), (0,)))),
     ),
     "filled": Listed(lambda x, n, shape, finds: np.full(found_shape(shape, finds), x), wide),
+    "as_extent": Listed(
+        lambda n, of, least: n, lambda make: (([number(n)], {"of": "full", "least": n}) for n in (0, 3)), kinds="f"
+    ),
     "places_where": Listed(places_where, masks, kinds="b"),
     "counting": Listed(counting, lambda make: (([number(n)], {"finds": (n,)}) for n in (0, 1, 5)), kinds="f"),
     "cut": Listed(cut, parts),

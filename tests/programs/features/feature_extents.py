@@ -21,6 +21,12 @@ def sliced(x, n):
     return x[:n] * 2, x[:, -n:].sum()
 
 
+@row("`zeros([n])`, `reshape([n, -1])`, `expand`, n a number a run finds", PARTS)
+def shaped(x, n):
+    k = int(n) + 1
+    return d2s.zeros([k, 2]), x.reshape([k, -1]) * 2, x[:1].expand([k, x.shape[1]]).sum(0)
+
+
 @row("`nonzero`, `masked_select`", SETS)
 def places(x):
     return d2s.nonzero(x > 0), d2s.masked_select(x, x > 1)
