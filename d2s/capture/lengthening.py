@@ -11,6 +11,7 @@ a list of any number of 'a'
 
 import dataclasses
 import functools
+import operator
 
 from d2s.capture.containers import List, contents
 from d2s.capture.forms import Box, Form, Growing, Slot, Tree, Union, form_of, growing, join
@@ -32,16 +33,22 @@ def carried_as(before: Form, after: Form, is_content: bool) -> Form:
             return Tree(
                 before.skeleton, tuple(carried_as(*pair, False) for pair in zip(before.parts, after.parts, strict=True))
             )
-    wanted = join(before, after)
-    if not isinstance(wanted, Union):
-        return wanted
-    lists = [form for form in wanted.alternatives if isinstance(form, Tree) and _kind(form, is_content)]
-    if len({len(form.parts) for form in lists}) <= LENGTHS:
-        return wanted
-    found: Form = _any_number(lists, is_content)
-    for form in wanted.alternatives:
-        found = found if form in lists else join(found, form)
-    return found
+    return _of_few_lengths(join(before, after), is_content)
+
+
+def _of_few_lengths(form: Form, is_content: bool) -> Form:
+    """A form that holds lists of any number of items where it would tell more and more lengths apart."""
+    if isinstance(form, Box) and form.kind is list:
+        content = _of_few_lengths(form.content, True)
+        return form if content is form.content else Box(list, content)
+    if not isinstance(form, Union):
+        return form
+    lists = [one for one in form.alternatives if isinstance(one, Tree) and _kind(one, is_content)]
+    if len({len(one.parts) for one in lists}) > LENGTHS:
+        others = [one for one in form.alternatives if one not in lists]
+        return functools.reduce(join, others, _any_number(lists, is_content))
+    inside = [_of_few_lengths(one, False) for one in form.alternatives]
+    return form if all(map(operator.is_, inside, form.alternatives)) else functools.reduce(join, inside)
 
 
 def moved_form(value: List, tracer: Tracer) -> Form:

@@ -234,3 +234,17 @@ def returned_beside_another_list(x, n):
         return [x * 1]
     first, *rest = [grown[0], 1, 2]
     return first, rest, grown
+
+
+@program((t([1.0, 2.0]), t(3)), (t([1.0, -2.0]), t(2)), (t([1.0, -2.0]), t(0)))
+def replaced_on_a_path(x, n):
+    """A list that is another one by the path, whose content is told apart by its length as well."""
+    parts = [x * 1, x * 2]
+    for _ in range(n):
+        x = x * 0.5 - 0.75
+        if x.sum() > 0:
+            parts = [x * 3]
+        parts = parts + [x * 1]  # noqa: RUF005 - an addition is what is meant
+        if len(parts) > 1:
+            parts.pop()
+    return parts, len(parts)
