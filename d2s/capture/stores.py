@@ -169,6 +169,10 @@ def _stream(owner: Any, value: Tensor, run: Run) -> None:
     random_state.move_to(value.item())
 
 
+def _seed(owner: Any, value: Tensor, run: Run) -> None:
+    random_state.start_from(value.item())
+
+
 _WRITE: dict[str, Callable[..., None]] = {
     "attribute": _attribute,
     "tensor": _tensor,
@@ -177,5 +181,6 @@ _WRITE: dict[str, Callable[..., None]] = {
     "content": _content,
     "more": _added,
     "stream": _stream,
+    "seed": _seed,
     "variable": _variable,
 }

@@ -287,14 +287,21 @@ class Tracer(Recorder):
 
     def stream(self, blocks: Any) -> tuple[Any, Any]:
         """Seed and counter of a draw, which moves the counter on."""
+        seed, counter = self.stream_places()
+        at = counter.held()
+        self.root.heap.set(counter, OPS["add"](at, blocks))
+        return seed.held(), at
+
+    def stream_places(self) -> tuple[Place, Place]:
+        """Where seed and counter of the random numbers are."""
         root, whole = self.root, Type(types.int64)
         if not root.stream_state:
             root.stream_state += [root.input(whole, "seed"), root.input(whole, "counter")]
         seed, counter = root.stream_state
-        place = root.heap.place("stream", lambda: Place(counter, None, ("stream", None)))
-        at = place.held()
-        root.heap.set(place, OPS["add"](at, blocks))
-        return seed, at
+        return (
+            root.heap.place("seed", lambda: Place(seed, None, ("seed", None))),
+            root.heap.place("stream", lambda: Place(counter, None, ("stream", None))),
+        )
 
     def imply(self, test: Value, when: bool, tag: Value, among: frozenset[int]) -> None:
         """Notes that where a condition is `when`, a value that is one of several is one of these."""

@@ -54,6 +54,7 @@ from d2s.convert.of_objects import OF_OBJECTS, of_object
 from d2s.convert.operators import ASKING, binary, getter, method_called
 from d2s.convert.pure import HIGHER, LOOKING, OF_GROWN, READING, TAKING, WALKING, in_pure_module, is_pure
 from d2s.convert.recipes import Recipe, count_, enumerate_, range_, reversed_, zip_
+from d2s.convert.seeds import begin_anew
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
 from d2s.convert.stores import CHANGING, made, with_known_keys
 from d2s.convert.taken_on import dropped_while, taken_while, until
@@ -63,9 +64,11 @@ from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import D2SError
 from d2s.ops import Op
 from d2s.ops.operators import Operators
-from d2s.runtime import launch
+from d2s.runtime import launch, random_state
 
-RECORDED: dict[Any, Callable[..., Any]] = {}  # functions of d2s's own that act, and how a capture records what they do
+RECORDED: dict[Any, Callable[..., Any]] = {  # functions of d2s's own that act, and how a capture records what they do
+    random_state.seed: begin_anew
+}
 IGNORED: set[str] = set()  # modules whose functions run as they are
 _DISPATCHED = functools.singledispatch(lambda value: None).__code__  # type: ignore[attr-defined]  # of what `singledispatch` makes
 
@@ -82,6 +85,8 @@ def call(function: Any) -> Callable[..., Any]:
         return call(types.MethodType(own, function))
     if isinstance(function, type) and issubclass(function, D2SError):
         return function  # d2s's own complaints, from its functions that are captured
+    if isinstance(function, Op) and function in RECORDED:
+        return functools.partial(RECORDED[function], tracer)
     if isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators):
         return functools.partial(_of_ops, function)
     step = step_of(tracer, function)

@@ -37,7 +37,7 @@ from d2s.types import Type
 MISSED = object()
 _NOT_AS_BEFORE = "(AttributeError, LookupError, ValueError, TypeError, OverflowError, MemoryError)"
 _FILE = __file__ + ": written"  # the text is one of d2s: nodes of the tape look for the user's line
-_WRITTEN = {"attribute", "tensor", "variable", "stream"}  # what a call may change; for the rest it goes the long way
+_WRITTEN = {"attribute", "tensor", "variable", "stream", "seed"}  # what a call may change; for the rest it goes the long way
 _NUMBERS = {int: np.int64, bool: np.bool_}
 Quick = Callable[..., Any]
 
@@ -138,6 +138,8 @@ class _Quick(Check):
             return f"{self.named(owner)}.{details[0]} = {value}"
         if kind == "stream":
             return f"{self.named(random_state.move_to)}({value}.item())"
+        if kind == "seed":
+            return f"{self.named(random_state.start_from)}({value}.item())"
         return f"{self.named(write)}({self.named(target)}, {value}, {self.named(Run())})"
 
     def defaults(self, function: Callable[..., Any]) -> None:

@@ -71,6 +71,12 @@ def move_to(counter: int) -> None:
         _stream.state = RandomState(_stream.state.seed, counter % (1 << 64))
 
 
+def start_from(seed: int) -> None:
+    """The seed from here on, as a signed number; the counter stays where it is."""
+    with _stream.lock:
+        _stream.state = RandomState(seed % (1 << 64), _stream.state.counter)
+
+
 def _signed(number: int) -> int:
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
@@ -81,13 +87,23 @@ def seed(seed: int) -> None:
 
     >>> d2s.seed(1)
     """
+    set_rng_state(RandomState(usable_seed(seed)))
+
+
+def usable_seed(seed: Any) -> int:
+    """A user's seed as an int.
+
+    >>> usable_seed(-1)
+    Traceback (most recent call last):
+    d2s.errors.ArgumentError: [D2S0004] seed(): a seed is an int from 0 to 2**64 - 1, not -1
+    """
     try:
         start = operator.index(seed)
     except TypeError:
         raise DTypeError("D2S0001", f"seed() expects an int, got {type(seed).__name__}") from None
     if not 0 <= start < 1 << 64:
         raise ArgumentError("D2S0004", f"seed(): a seed is an int from 0 to 2**64 - 1, not {brief(start)}")
-    set_rng_state(RandomState(start))
+    return start
 
 
 def take(blocks: int) -> tuple[int, int]:

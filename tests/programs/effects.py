@@ -451,6 +451,31 @@ def logs():
     return logging_, lambda: heard
 
 
+@row(*((t([1.5, -2.0]), k, t(n)) for k, n in ((3, 7), (3, 2), ((1 << 64) - 1, 0), (-1, 4), (5, -1))), captures=3)
+def seeds():
+    def starts_anew(x, k, n):
+        before = d2s.rand([2])
+        d2s.seed(k)
+        y = x * d2s.rand([2])
+        if x.sum() < n:
+            d2s.seed(int(n))
+            y = y + d2s.nn.functional.dropout(x, 0.5)
+        return before, y, d2s.randn([3])
+
+    return starts_anew, list
+
+
+@row((t([1.0, 2.0]),))
+def seeds_in_a_loop():
+    def starts_anew(x):
+        for i in range(x.sum().astype("int64")):
+            d2s.seed(i)
+            x = x + d2s.rand([2])
+        return x
+
+    return starts_anew, list
+
+
 @row()
 def draws_of_python_and_numpy():
     random.seed(3)
