@@ -209,7 +209,7 @@ def test_public_ops_have_a_name_in_d2s(name):
 def test_rules_are_known_kinds_with_the_arrays_first(name):
     op = OPS[name]
     of_kernels = {"scalar", "lines", "kernel", "followed", "fault"}
-    assert set(op.rules) <= {"canonical", "infer", "requires", "vjp", "besides", "open", "composed"} | of_kernels
+    assert set(op.rules) <= {"canonical", "infer", "requires", "vjp", "besides", "open", "instead", "composed"} | of_kernels
     wanted = [*op.arrays, *op.attributes][op.variadic and len(op.arrays) :]  # any number of inputs have one name among them
     for kind, rule in op.rules.items():
         if kind == "besides":

@@ -23,8 +23,8 @@ def _first_rules(of: Op, name: str, sign: str) -> None:
 
     @of.rule("canonical")
     def _(x, axis, keepdim, dtype):
-        named = None if axis is None or not x.shape else one_axis(axis, len(x.shape), of.name)
-        return {"axis": named, "keepdim": flag(keepdim, "keepdim"), "dtype": types.dtype(dtype)}
+        named = None if axis is None else one_axis(axis, len(x.shape), of.name)
+        return {"axis": named if x.shape else None, "keepdim": flag(keepdim, "keepdim"), "dtype": types.dtype(dtype)}
 
     @of.rule("infer")
     def _(x, axis, keepdim, dtype):

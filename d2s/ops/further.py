@@ -1,6 +1,6 @@
-"""What Paddle's functions take besides an op's own arguments, said in other ops: `add(x, y, alpha=2.0)`.
+"""What Paddle's functions take besides an op's own arguments and dtypes, said in other ops: `add(x, y, alpha=2.0)`.
 
-In: the arguments of such a call. Out: what it comes to. A call with an op's own arguments never comes here.
+In: the arguments of such a call. Out: what it comes to. A call with an op's own arguments comes here for its dtypes only.
 
 >>> d2s.add(d2s.to_tensor([1.0]), d2s.to_tensor([2.0]), alpha=3.0).tolist()
 [7.0]
@@ -12,8 +12,9 @@ from typing import Any
 
 from d2s.arguments import one_of
 from d2s.errors import ArgumentError, DTypeError, brief
-from d2s.ops.compare import cast, where
+from d2s.ops.compare import cast, equal, where
 from d2s.ops.create import full_like
+from d2s.ops.dispatch import current
 from d2s.ops.logic import (
     bitwise_and,
     bitwise_not,
@@ -24,12 +25,14 @@ from d2s.ops.logic import (
     logical_or,
     logical_xor,
 )
-from d2s.ops.math import add, divide, floor_divide, multiply, subtract
+from d2s.ops.math import add, divide, floor_divide, multiply, neg, subtract
 from d2s.ops.op import Op
-from d2s.ops.reduce import mean
+from d2s.ops.reduce import mean, sum
 from d2s.ops.rounding import floor, isfinite, round, trunc
 from d2s.ops.shapes import tensor_type, whole_number
 from d2s.ops.sort import searchsorted
+from d2s.ops.statistics import any
+from d2s.types import Type, bool_, int32, int64
 
 
 def _times(name: str, y: Any, alpha: Any) -> Any:
@@ -75,6 +78,41 @@ def _(x, decimals: int = 0):
 @mean.rule("besides")
 def _(x, axis: Any = None, keepdim: bool = False, *, dtype: Any = None):
     return mean(x if dtype is None else cast(x, dtype), axis, keepdim)
+
+
+def _asked(x: Any) -> Type | None:
+    """The type of a tensor; None of all else, Python's numbers of run time too."""
+    found = current().type_of(x)
+    return None if found is None or found.python else found
+
+
+@neg.rule("instead")
+def _(x):
+    of = _asked(x)
+    return cast(x, bool_) if of and of.dtype is bool_ else None
+
+
+@divide.rule("instead")
+def _(x, y):
+    pair = _asked(x), _asked(y)
+    return logical_and(x, y) if all(of and of.dtype is bool_ for of in pair) else None
+
+
+@trunc.rule("instead")
+def _(input):
+    of = _asked(input)
+    return cast(input, of.dtype) if of and of.dtype.kind == "i" else None
+
+
+@mean.rule("instead")
+def _(x, axis, keepdim):
+    of, named = _asked(x), None if isinstance(axis, list | tuple) and not axis else axis
+    if of and of.dtype is bool_:
+        return any(x, named, keepdim)
+    if not of or of.dtype not in (int32, int64):
+        return None
+    total, count = (sum(v, named, of.dtype, keepdim) for v in (x, equal(x, x)))
+    return divide(total, count)
 
 
 @searchsorted.rule("besides")

@@ -104,6 +104,10 @@ class Op:
             found = self.door(inputs)
             if found is not None:
                 return found
+        if "instead" in self.rules:
+            made = self.rules["instead"](*inputs)
+            if made is not None:
+                return made
         arrays = len(self.arrays)
         return apply(self, inputs[:arrays], dict(zip(self.attributes, inputs[arrays:], strict=False)))
 
@@ -170,6 +174,7 @@ class Op:
 
         And `besides`: a function with the op's arguments and more that Paddle has, which says what those come to in ops;
         `open`: what a call comes to in other ops where only a run knows extents it asks for, or None;
+        `instead`: what it comes to in other ops where the inputs are of dtypes the op does not take, or None;
         `composed`, for the gradient of a gradient: what all results come to in ops that have gradients.
         """
 
@@ -254,12 +259,13 @@ def flag(value: Any, name: str) -> bool:
 
 
 def axes(axis: Any, rank: int, name: str) -> tuple[int, ...]:
-    """An `axis` argument as a sorted tuple of non-negative ints; None means all."""
+    """An `axis` argument as a sorted tuple of non-negative ints; None means all. Of 0-D, axis 0 is none, as in Paddle."""
     listed = range(rank) if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]
+    allowed = max(rank, 1)
     for a in listed:
-        if not isinstance(a, int) or isinstance(a, bool) or not -rank <= a < rank:
+        if not isinstance(a, int) or isinstance(a, bool) or not -allowed <= a < allowed:
             raise ArgumentError("D2S0004", f"{name}(): axis {brief(a)} is not one of the {rank} axes of 'x'")
-    found = tuple(sorted(a % rank for a in listed))
+    found = tuple(sorted(a % allowed for a in listed))
     if len(set(found)) < len(found):
         raise ArgumentError("D2S0004", f"{name}(): axis {brief(axis)} names an axis twice")
-    return found
+    return found if rank else ()

@@ -12,7 +12,7 @@ from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops.lines import GRAIN, Total, along_lines, groups_of, put
 from d2s.ops.op import OPS, Share, axes, flag, op
 from d2s.ops.tree import PRODUCT, SUM, Join, extreme
-from d2s.types import DType, Shape, Type, bool_, int32, int64
+from d2s.types import DType, Shape, Type, bool_, int8, int16, int32, int64, uint8
 
 
 def reduction(x: Type, axis: tuple[int, ...], join: Join, element: str = "x[k]", result: str = "{v}"):
@@ -52,7 +52,8 @@ def _wider(name: str):
 def _total_dtype(name: str, x: Type, dtype: DType | None) -> DType:
     if dtype is bool_:
         raise DTypeError("D2S0003", f"{name}(): 'dtype' is bool", hint="any() and all() answer in bool")
-    stays = x.dtype.kind == "f" or (name == "prod" and x.dtype is int32)  # as in Paddle
+    narrow = (int32,) if name == "prod" else (int8, int16, uint8)
+    stays = x.dtype.kind == "f" or x.dtype in narrow  # as in Paddle
     return dtype or (x.dtype if stays else int64)
 
 
@@ -66,7 +67,7 @@ def _takes(name: str, x: Type, kinds: str) -> None:
 
 @op(paddle="reduce_sum", onnx="ReduceSum")
 def sum(x, axis: Any = None, dtype: Any = None, keepdim: bool = False):
-    """The sum over some axes, or over all; in `dtype` if one is given, of integers and bools else in int64.
+    """The sum over some axes, or over all; in `dtype` if one is given, of int32 and bool else in int64.
 
     >>> d2s.sum(d2s.to_tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0).numpy().tolist()
     [4.0, 6.0]
@@ -128,7 +129,7 @@ def _(g, out, x, like, axis, keepdim):
 
 @op(paddle="reduce_mean", onnx="ReduceMean")
 def mean(x, axis: Any = None, keepdim: bool = False):
-    """The sum over some axes, or over all, divided by the number of its elements.
+    """The sum over some axes, or over all, divided by the number of its elements; of integers it is cut off towards 0.
 
     >>> d2s.mean(d2s.to_tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0).numpy().tolist()
     [2.0, 3.0]

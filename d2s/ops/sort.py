@@ -189,6 +189,8 @@ def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -
     if not isinstance(mode, str) or mode not in ("avg", "min"):
         raise ArgumentError("D2S0004", f"median(): 'mode' is {brief(mode)}, expected 'avg' or 'min'")
     rank, whole = len(tensor_type(x, "median", "x").shape), axis is None
+    if not rank and not whole:
+        x, axis, keepdim = unsqueeze(x, 0), one_axis(axis, 1, "median"), False
     x, axis = in_a_row(x, axis)
     values, places = sorted_(x if x.dtype.kind == "f" or mode == "min" else cast(x, "float32"), axis, False)
     count = _count("median", values, axis)

@@ -58,6 +58,55 @@ def test_dtypes():
     assert d2s.norm(t(X), dtype="float64").dtype is d2s.float64 and d2s.add(t([1]), t([2]), alpha=2).dtype is d2s.int64
 
 
+def of(dtype, *values):
+    return t(np.array(values, dtype))
+
+
+OF_DTYPES = {  # recorded from both; where they differ or refuse: an empty mean is 0 of integers, bool / False is False
+    "sum uint8": (lambda: d2s.sum(of("uint8", [200, 1], [100, 2]), 0), d2s.uint8, [44, 3]),
+    "sum int8": (lambda: of("int8", [100, 100, 127]).sum(axis=-1, keepdim=True), d2s.int8, [[71]]),
+    "sum int16": (lambda: d2s.sum(of("int16", 100, 238)), d2s.int16, 338),
+    "sum int16, in int32": (lambda: d2s.sum(of("int16", 100, 238), dtype="int32"), d2s.int32, 338),
+    "sum int32": (lambda: d2s.sum(of("int32", 100, 238)), d2s.int64, 338),
+    "sum bool": (lambda: d2s.sum(of("bool", True, True)), d2s.int64, 2),
+    "sum uint8, 0-D": (lambda: d2s.sum(t(np.uint8(7)), axis=[0]), d2s.uint8, 7),
+    "mean int64": (lambda: d2s.mean(of("int64", [-3, -4], [3, 4]), 1), d2s.int64, [-3, 3]),
+    "mean int32": (lambda: of("int32", [1, 2], [4, 4]).mean([0], keepdim=True), d2s.int32, [[2, 3]]),
+    "mean int32, no axis named": (lambda: d2s.mean(of("int32", [1, 2], [4, 4]), []), d2s.int32, 2),
+    "mean int32 of nothing": (lambda: d2s.mean(of("int32")), d2s.int32, 0),
+    "mean bool": (lambda: d2s.mean(of("bool", [False, True], [False, False]), 1), d2s.bool, [True, False]),
+    "mean, 0-D": (lambda: d2s.mean(t(3), axis=-1, keepdim=True), d2s.int64, 3),
+    "trunc": (lambda: d2s.trunc(of("int32", -3, 3)), d2s.int32, [-3, 3]),
+    "frac": (lambda: d2s.frac(of("int64", [-3, 3])), d2s.int64, [[0, 0]]),
+    "neg bool": (lambda: d2s.neg(of("bool", True, False)), d2s.bool, [True, False]),
+    "-x of bool": (lambda: -t(True), d2s.bool, True),
+    "divide bool": (lambda: d2s.divide(of("bool", True, False), t(True)), d2s.bool, [True, False]),
+    "divide bool by False": (lambda: d2s.divide(of("bool", True), of("bool", False)), d2s.bool, [False]),
+    "bool / bool": (lambda: of("bool", True, False) / t(True), d2s.float32, [1.0, 0.0]),
+}
+
+
+@pytest.mark.parametrize("name", OF_DTYPES)
+def test_other_dtypes(name):
+    call, dtype, wanted = OF_DTYPES[name]
+    for found in (call(), d2s.jit.to_static(call)()):
+        assert found.dtype is dtype and found.tolist() == wanted
+
+
+def test_one_number_has_axis_0():
+    x = t(2.0, stop_gradient=False)
+    names = "sum mean max min amax amin prod logsumexp nansum nanmean std var count_nonzero argmax cumsum squeeze median"
+    for name in names.split():
+        for axis in (0, -1):
+            found = getattr(d2s, name)(x, axis=axis)
+            assert found.shape == [], name
+            if name in ("sum", "mean", "max", "prod", "logsumexp"):
+                (slope,) = d2s.grad(found, x)
+                assert slope.item() == 1.0, name
+        with pytest.raises(ArgumentError, match="D2S0004"):
+            getattr(d2s, name)(x, axis=1)
+
+
 MATRIX_NORMS = {"nuc": 7.071067810058594, 2: 5.116672992706299, -2: 1.954395055770874, "fro": 5.4772257804870605}
 MATRIX_NORMS |= {1: 6.0, -1: 4.0, math.inf: 7.0, -math.inf: 3.0}
 

@@ -7,6 +7,7 @@ import numpy as np
 from tests.samples.sample import AXES, ONE, Listed, Sample, Shapes
 
 CHUNK = 65536
+NARROW = (np.int8, np.int16, np.uint8)  # their sums stay what they are
 
 
 def lines(x: np.ndarray, axis: Any) -> np.ndarray:
@@ -34,7 +35,7 @@ def tree(rows: np.ndarray) -> np.ndarray:
 
 def tree_sum(x: np.ndarray, axis: Any = None, dtype: Any = None, keepdim: bool = False) -> np.ndarray:
     """The sum as it is defined: chunks of 65,536 elements by the tree, and their sums by the tree again."""
-    rows = lines(x, axis).astype(dtype or (x.dtype if x.dtype.kind == "f" else np.int64))
+    rows = lines(x, axis).astype(dtype or (x.dtype if x.dtype.kind == "f" or x.dtype in NARROW else np.int64))
     chunks = [tree(rows[..., start : start + CHUNK]) for start in range(0, max(1, rows.shape[-1]), CHUNK)]
     return shaped(tree(np.stack(chunks, -1)), x, axis, keepdim)
 
@@ -55,7 +56,7 @@ def tree_mean(x: np.ndarray, axis: Any = None, keepdim: bool = False) -> np.ndar
 
 def product(x: np.ndarray, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> np.ndarray:
     of = x.dtype if x.dtype.kind == "f" or x.dtype == np.int32 else np.int64
-    return np.prod(x.astype(of), axis_of(axis), keepdims=keepdim)
+    return np.prod(x.astype(of), axis_of(axis), of, keepdims=keepdim)
 
 
 def axis_of(axis: Any) -> Any:
