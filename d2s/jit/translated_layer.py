@@ -76,7 +76,8 @@ class _Method:
         extents: dict[str, tuple[Dim, str]] = {}
         tensors = [_fed(value, x, extents) for value, x in zip(self.taken, self._bound(args, kwargs), strict=True)]
         run = self.form if self.training and self.marks else self.graph
-        return returned.result(self.returns, iter(run([*tensors, *self.held])))
+        outputs = zip(self.model.program.outputs, run([*tensors, *self.held]), strict=False)
+        return returned.result(self.returns, (_number(found) if value.type.python else found for value, found in outputs))
 
     @functools.cached_property
     def form(self) -> TrainingForm:
@@ -125,6 +126,11 @@ def _inlined(tracer: Tracer, method: _Method, *args: Any, **kwargs: Any) -> Any:
 
 
 RECORDED[_Method.__call__] = _inlined
+
+
+def _number(found: Any) -> Any:
+    """A Python number, or a list of them, as it was before saving."""
+    return list(map(_number, found)) if isinstance(found, list) else found.item()
 
 
 def _fed(wanted: Value, given: Any, extents: dict[str, tuple[Dim, str]]) -> Any:
