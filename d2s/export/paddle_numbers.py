@@ -62,6 +62,10 @@ def constant(writer: Writer, block: Any, node: Node) -> None:
         writer.names[out] = writer.variable(block, of)
         writer.lines.add(out)
         number(writer, block, writer.names[out], of, node.attrs["value"])
+    elif out.type.dtype.kind == "f" and any(reader is not None and reader.op in _ARITHMETIC for reader in readers):
+        made = writer.variable(block, out.type)  # oneDNN's kernels refuse a constant beside another single number, not its copy
+        number(writer, block, made, out.type, node.attrs["value"])
+        writer.op(block, "assign", {"X": [made]}, [writer.define(block, out)], {})
     else:
         number(writer, block, writer.define(block, out), out.type, node.attrs["value"])
 

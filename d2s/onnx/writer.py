@@ -35,6 +35,12 @@ SAID: dict[str, Say] = {}
 
 # what ONNX has for numbers, and d2s for bools too
 _OF_NUMBERS = {"add", "multiply", "less_than", "less_equal", "greater_than", "greater_equal", "where"}
+# what ONNX Runtime has of no number as small
+NARROW = {
+    types.int16: {"where", "maximum", "minimum", "max", "min", "amax", "amin", "argmax", "argmin", "pad_own", "pad_with",
+                  "tril", "triu"},
+    types.int8: {"tril", "triu"}, types.uint8: {"tril", "triu"},
+}  # fmt: skip
 
 
 _SECOND = 18  # the opset in which reductions took their axes as an input, and these came
@@ -73,7 +79,7 @@ def model_proto(model: Model, opset: int) -> Message:
         raise unsaid("ONNX has", shared.refused)
     stored = [tensor(model.parameters[v.name].array, graph.names[v]) for v in held]
     whole = {"node": graph.nodes, "name": program.name, "initializer": stored, "output": outputs}
-    whole["input"] = [info(graph.names[v], v.type) for v in fed]
+    whole["input"] = [info(graph.names[v], v.type, named=True) for v in fed]
     versions = [{"domain": "", "version": opset}]
     return {"ir_version": IR_VERSION, "producer_name": "d2s", "graph": whole, "opset_import": versions}
 
@@ -84,10 +90,13 @@ def tensor(array: np.ndarray, name: str = "") -> Message:
     return {"dims": list(array.shape), "data_type": number, "name": name, "raw_data": np.ascontiguousarray(array).tobytes()}
 
 
-def info(name: str, of: Type) -> Message:
-    """The name and type of an input or output."""
+def info(name: str, of: Type, named: bool = False) -> Message:
+    """The name and type of an input or output; names of extents are told of a model's own only.
+
+    In a region a value that no path has given yet may be of another size, and runtimes share memory by names.
+    """
     rows: list[Message] = [{}] if of.listed else []  # a list is a tensor of any number of items
-    dims = rows + [{"dim_value": d} if isinstance(d, int) else {"dim_param": d} for d in of.shape]
+    dims = rows + [{"dim_value": d} if isinstance(d, int) else {"dim_param": d} if named else {} for d in of.shape]
     return {"name": name, "type": {"tensor_type": {"elem_type": NUMBERS[of.dtype], "shape": {"dim": dims}}}}
 
 
@@ -126,7 +135,7 @@ class _Graph:
         for value, name in zip(program.outputs, wanted or itertools.repeat(""), strict=False):
             to = self.shared.fresh(name)
             self.node("Identity", [self.names[value]], [to], {})
-            found.append(info(to, value.type))
+            found.append(info(to, value.type, bool(wanted)))
         return found
 
     def write(self, program: Program) -> None:
@@ -151,10 +160,15 @@ class _Graph:
 
     def plain(self, node: Node) -> None:
         pen = Pen(self, node)
+        of = pen.types[-1].dtype if pen.types else types.int64
+        if (of is types.bool_ and node.op in _OF_NUMBERS) or node.op in NARROW.get(of, ()):
+            pen.through_int32()
+        else:
+            self.said(pen, node)
+
+    def said(self, pen: "Pen", node: Node) -> None:
         if node.op in SAID:
             SAID[node.op](pen)
-        elif pen.types and pen.types[-1].dtype is types.bool_ and node.op in _OF_NUMBERS:
-            pen.through_int32()
         elif OPS[node.op].scalar or "(" in (OPS[node.op].onnx or ""):
             pen.spelled(OPS[node.op].onnx)
         else:
@@ -286,13 +300,13 @@ class Pen:
         return self.write("Concat", *parts, axis=0)
 
     def through_int32(self) -> None:
-        """Bools as numbers, and the result as a bool again."""
+        """Bools and small numbers as larger ones, and the result as it was."""
         kept, out = OPS[self.node.op].kept, self.node.outputs[0]
         self.names = [n if k < kept else self.cast(n, types.int32) for k, n in enumerate(self.names)]
+        self.outputs = [Type(types.int32, t.shape) if t.dtype is self.types[-1].dtype else t for t in self.outputs]
         self.types = [t if k < kept else Type(types.int32, t.shape) for k, t in enumerate(self.types)]
-        self.spelled(OPS[self.node.op].onnx)
-        self.names = [self.graph.names[out]]
-        self.cast(self.names[0], types.bool_, to=0)
+        self.graph.said(self, self.node)
+        self.cast(self.graph.names[out], out.type.dtype, to=0)
 
     def spelled(self, spelling: str | None) -> None:
         """The spelling that stands with the op."""

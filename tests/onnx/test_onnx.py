@@ -15,8 +15,8 @@ import d2s
 from d2s.errors import ArgumentError, FormatError
 from d2s.jit.saving import model_of
 from d2s.onnx.schema import encode
+from d2s.onnx.writer import NARROW, model_proto
 from d2s.onnx.writer import SAID as SPELLED
-from d2s.onnx.writer import model_proto
 from d2s.ops.ctc import ctc
 from d2s.runtime import interpreter
 from d2s.static import InputSpec
@@ -75,6 +75,17 @@ class Sequences(d2s.nn.Layer):
 
     def forward(self, x):
         return self.rnn(self.gru(self.lstm(x)[0])[0])[0]
+
+
+def left_early(x):
+    if x.sum() > 10:
+        return x
+    h = x * 0.5
+    for i in range(3):
+        h = h + 0.5
+        if h.mean() > 0.7:
+            return h * i
+    return h
 
 
 def test_a_layer_becomes_a_file(tmp_path):
@@ -160,7 +171,8 @@ def answers(tmp_path_factory):
             wanted[f"{key}.{k}"] = want
 
     for name in [*SAID, *(n for n in ONNX_ONLY if n not in SAID)]:
-        for of in [d for d in dtypes(name) if d.short in ("f32", "i64", "b1")]:
+        narrow = [of for of, names in NARROW.items() if name in names]
+        for of in [d for d in dtypes(name) if d.short in ("f32", "i64", "b1")] + narrow:
             for case in range(3):
                 model, arrays = op_model(name, of, slice(case, case + 1))
                 if model.fetches:
@@ -178,6 +190,9 @@ def answers(tmp_path_factory):
         x = np.random.default_rng(k).random((count, 5, 4)).astype("float32")
         np.savez(folder / f"sequences.{k}.in.npz", f0=x)
         wanted[f"sequences.{k}"] = [cells(d2s.to_tensor(x)).numpy()]
+    early = model_of(left_early, [InputSpec([None, 3])])
+    runs = [[np.full(shape, value, "float32")] for shape, value in (((2, 3), 1), ((4, 3), -1), ((3, 3), 9))]
+    add("early", early, [(run, interpreter.run(early.program, run)) for run in runs])
     for name, (make, spec) in MODELS.items():
         net, x = make(), some(spec)
         net.eval()
