@@ -146,3 +146,24 @@ def test_a_traced_layer_runs_and_is_written_with_chosen_results(tmp_path):
         traced.save_inference_model(str(tmp_path / "net"), fetch=[2])
     with pytest.raises(ArgumentError, match="has 2 tensors, expected 1"):
         traced([x, x])
+
+
+def numbers(x):
+    n, listed = 0, []
+    while x.sum() > n:
+        n += 1
+        listed.append(n)
+    return n, float(x.sum()), bool(x.max() > 1), x.shape[0], {"half": [n * 0.5]}, listed
+
+
+def test_numbers_come_back_as_numbers(tmp_path):
+    def few(x):
+        return numbers(x)[:4]
+
+    for name, function in (("net", numbers), ("few", few)):
+        d2s.jit.save(function, str(tmp_path / name), [InputSpec([None, 2])])
+    layer, fewer = d2s.jit.load(str(tmp_path / "net")), d2s.jit.load(str(tmp_path / "few"))
+    inside = d2s.to_static(lambda x: [v + 1 for v in fewer(x)])
+    for x in (d2s.ones([2, 2]), d2s.ones([1, 2]) * 1.25):
+        assert repr(layer(x)) == repr(numbers(x))  # the types, too
+        assert repr(inside(x)) == repr([v + 1 for v in numbers(x)[:4]])
