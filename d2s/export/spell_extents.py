@@ -43,10 +43,23 @@ def _(pen: Pen) -> None:
     if scale <= 0 and -1 in known:
         slots["SizeTensor"] = [pen.dim(name, plane, d) for d in sizes]
     same = len(x.shape) == 4 and plane.shape == x.shape
-    whole = Type(plane.dtype, (*plane.shape[:2], *sizes))
-    found = pen.write(f"{kind}_interp_v2", slots, attrs, None if same else whole)
+    wide = kind == "nearest" and plane.dtype is types.float32 and not _repeats(have, pen.attrs)
+    if wide:  # oneDNN's kernel, which Paddle's inference takes for float32, goes by other places
+        slots["X"] = pen.cast(name, plane, types.float64)
+    whole = Type(types.float64 if wide else plane.dtype, (*plane.shape[:2], *sizes))
+    found = pen.write(f"{kind}_interp_v2", slots, attrs, None if same and not wide else whole)
+    if wide:
+        found = pen.cast(found, whole, types.float32, of=None if same else True)
+        whole = Type(types.float32, whole.shape)
     if not same:
         pen.reshaped(found, whole, pen.outputs[0].shape, of=None)
+
+
+def _repeats(have: Any, attrs: dict[str, Any]) -> bool:
+    """Whether each value comes a whole number of times."""
+    size, scale = attrs["size"], attrs["scale"]
+    known = isinstance(have, int) and isinstance(size, int) and size % have == 0
+    return known and attrs["places"] == "whole" and (scale <= 0 or scale == size / have)
 
 
 def _plane(pen: Pen, axis: int) -> tuple[str, Type, int]:

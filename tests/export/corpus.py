@@ -550,3 +550,18 @@ case(
     """,
     [np.int32([1, -2, 3]), np.int32([5, 6, 7])],
 )
+
+case(
+    "single_numbers",
+    """
+    program single_numbers(x: f32[n,3]) -> (f32[], f32[], f32[n,3]) {
+      %0: f32[] = sum(x, axis=(0, 1), keepdim=False)
+      %1: f32[] = constant(value=4.0, dtype=f32, python=False)
+      %2: f32[] = divide(%0, %1)
+      %3: f32[] = subtract(%1, %2)
+      %4: f32[n,3] = multiply(x, %1)
+      return %2, %3, %4
+    }
+    """,
+    [some(2, 3)],
+)

@@ -52,12 +52,18 @@ class Block(d2s.nn.Layer):
         return self.block(self.words(ids))
 
 
+def resized():
+    """Images as the nearest values of smaller and of larger ones, not a whole number of times as large."""
+    return d2s.nn.Sequential(d2s.nn.Conv2D(1, 2, 3), d2s.nn.Upsample([7, 5]), d2s.nn.Upsample([3, 2]))
+
+
 PHOTO = InputSpec([None, 3, 64, 64], name="x")
 MODELS = {
     "lenet": (d2s.vision.models.LeNet, InputSpec([None, 1, 28, 28], name="x")),
     "resnet18": (lambda: d2s.vision.models.resnet18(num_classes=5), PHOTO),
     "mobilenet": (lambda: d2s.vision.models.mobilenet_v1(scale=0.25, num_classes=5), PHOTO),  # v2 drops at random
     "lstm": (Sequence, InputSpec([None, None, 3], name="x")),
+    "resized": (resized, InputSpec([None, 1, 6, 8], name="x")),
     "block": (Block, InputSpec([None, 4], "int64", name="ids")),
 }
 
