@@ -191,9 +191,13 @@ def save_dygraph(state_dict: dict[str, Any], model_path: str) -> None:
 
 
 def load_dygraph(model_path: str, keep_name_table: bool = False) -> tuple[Any, Any]:
-    """Parameters and the state of an optimizer of a prefix; None for what was not written."""
-    parameters = checkpoint.load(f"{model_path}.pdparams") if os.path.exists(f"{model_path}.pdparams") else None
-    state = checkpoint.load(f"{model_path}.pdopt") if os.path.exists(f"{model_path}.pdopt") else None
-    if parameters is None and state is None:
-        parameters = checkpoint.load(f"{model_path}.pdparams")  # says that there is none
-    return parameters, state
+    """Parameters and the state of an optimizer of a prefix, as arrays; None for what was not written."""
+    parameters, state = (f"{model_path}{end}" for end in (".pdparams", ".pdopt"))
+    if not os.path.exists(state) or os.path.exists(parameters):
+        return _arrays(parameters), _arrays(state) if os.path.exists(state) else None
+    return None, _arrays(state)
+
+
+def _arrays(path: str) -> Any:
+    """What a file holds, whose tensors are arrays."""
+    return checkpoint.load(path, return_numpy=True)

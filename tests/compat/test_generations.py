@@ -400,3 +400,29 @@ def test_dtypes_are_printed_as_then(api, words):
     with compat.installed(api):
         assert repr(d2s.ones([1]).dtype) == words
     assert repr(d2s.ones([1]).dtype) == "d2s.float32"
+
+
+@pytest.mark.parametrize(("api", "home"), [("1.x", "fluid"), ("2.0-alpha", "imperative")])
+def test_states_that_are_read_again_are_arrays(api, home, tmp_path):
+    with compat.installed(api):
+        import paddle
+
+        paddle.fluid.enable_dygraph()
+        parts = {"fluid": ("save_dygraph", "load_dygraph"), "imperative": ("save", "load")}[home]
+        save, load = (getattr(getattr(paddle, home), name) for name in parts)
+        layer = paddle.fluid.dygraph.Linear(2, 1)
+        loss = paddle.fluid.layers.reduce_sum(layer(paddle.fluid.layers.ones([1, 2], "float32")))
+        loss.backward()
+        adam = paddle.fluid.optimizer.Adam(0.1, parameter_list=layer.parameters())
+        adam.minimize(loss)
+        save(layer.state_dict(), str(tmp_path / "one"))
+        assert load(str(tmp_path / "one"))[1] is None
+        save(adam.state_dict(), str(tmp_path / "one"))
+        parameters, state = load(str(tmp_path / "one"))
+        assert all(isinstance(held, np.ndarray) for held in (*parameters.values(), *state.values()))
+        layer.set_dict({name: value + 1 for name, value in parameters.items()})
+        assert layer.weight.numpy().tolist() == (parameters["weight"] + 1).tolist()
+        (tmp_path / "one.pdparams").unlink()
+        assert load(str(tmp_path / "one"))[0] is None
+        with pytest.raises(d2s.errors.FileError, match=r"none\.pdparams"):
+            load(str(tmp_path / "none"))
