@@ -12,11 +12,10 @@ from typing import Any
 
 from d2s import optimizer
 from d2s.errors import ArgumentError
-from d2s.ops.dispatch import OPS
 from d2s.optimizer import adaptive
 from d2s.optimizer.groups import Group, Slot
 from d2s.optimizer.lr import LRScheduler
-from d2s.optimizer.optimizer import Optimizer
+from d2s.optimizer.optimizer import Optimizer, Where
 from d2s.optimizer.update import Rule
 
 
@@ -92,10 +91,10 @@ class LarsMomentum(Optimizer):
     def to_adapt(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
         return rate, rate * group.settings["coeff"], group.settings["fade"]
 
-    def adapted(self, told: Sequence[Any], *lengths: Any) -> Any:
+    def adapted(self, told: Sequence[Any], lengths: Sequence[Any], where: Where) -> Any:
         (rate, scaled, fade), (own, steep) = told, lengths
-        known = OPS["logical_and"](own * fade > 0, steep > 0)
-        return OPS["where"](known, own * scaled / (steep + own * fade), rate)
+        ratio = own * scaled / where(own * fade > 0, steep + own * fade, 1.0)
+        return where(own * fade > 0, where(steep > 0, ratio, rate), rate)
 
 
 class DecayedAdagrad(Optimizer):

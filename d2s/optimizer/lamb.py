@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from d2s.errors import DTypeError
-from d2s.ops.dispatch import OPS
 from d2s.optimizer.adam import MOMENTS, forgetting, positive, share
 from d2s.optimizer.groups import Group, Slot
 from d2s.optimizer.lr import LRScheduler
-from d2s.optimizer.optimizer import Optimizer
+from d2s.optimizer.optimizer import Optimizer, Where
 from d2s.optimizer.update import Rule
 
 _DIRECTION = Rule(
@@ -71,7 +70,7 @@ class Lamb(Optimizer):
     def to_adapt(self, slot: Slot, group: Group, rate: float) -> Sequence[float]:
         return rate, float(self._always or self._fade(slot, group) > 0)
 
-    def adapted(self, told: Sequence[Any], *lengths: Any) -> Any:
+    def adapted(self, told: Sequence[Any], lengths: Sequence[Any], where: Where) -> Any:
         (rate, adapts), (own, wanted) = told, lengths
-        known = OPS["logical_and"](own * adapts > 0, wanted > 0)
-        return OPS["where"](known, own / wanted, 1.0) * rate
+        ratio = where(wanted > 0, own / where(wanted > 0, wanted, 1.0), 1.0)
+        return where(own * adapts > 0, ratio, 1.0) * rate

@@ -12,12 +12,12 @@ True
 """
 
 import functools
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from d2s import types
 from d2s.arguments import expect, number
 from d2s.autodiff import writes
 from d2s.autodiff.mode import no_grad
@@ -33,6 +33,7 @@ from d2s.optimizer.update import Rule
 from d2s.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
 from d2s.types import NUMBERS
 
+Where = Callable[[Any, Any, Any], Any]
 _DECAYS = {L2Decay: "g = g + decay * p\n", L1Decay: "g = g + decay * select(p > 0, T(1), select(p < 0, T(-1), T(0)))\n"}
 
 
@@ -107,8 +108,8 @@ class Optimizer(Groups):
             told = []
         if self.lengths:
             arrays = {"p": slot.parameter.detach(), "g": Tensor(gradient), **slot.state}
-            found = self.adapted(self.to_adapt(slot, group, rate), *(length(arrays[name]) for name in self.lengths))
-            told = [found.item(), *told]
+            lengths = [length(arrays[name]) for name in self.lengths]
+            told = [self.adapted(self.to_adapt(slot, group, rate), lengths, _where), *told]
         slot.update(rules[-1]).run(gradient, told)
         self._raise_powers(slot, group)
 
@@ -145,8 +146,8 @@ class Optimizer(Groups):
         """What `adapted` is told."""
         raise NotImplementedError
 
-    def adapted(self, told: Sequence[Any], *lengths: Any) -> Any:
-        """The first number of the last kernel, of tensors or of values of a graph."""
+    def adapted(self, told: Sequence[Any], lengths: Sequence[Any], where: Where) -> Any:
+        """The first number of the last kernel, of numbers or of values of a graph."""
         raise NotImplementedError
 
     def _begin(self, slot: Slot, group: Group) -> None:
@@ -317,13 +318,17 @@ class Optimizer(Groups):
             slot.state[name] = Tensor(new.array.reshape(expected))
 
 
-def length(x: Any) -> Any:
-    """The length of a tensor, as a float64.
+def length(x: Tensor) -> float:
+    """The length of a tensor.
 
-    >>> length(d2s.to_tensor([3.0, 4.0])).item()
+    >>> length(d2s.to_tensor([3.0, 4.0]))
     5.0
     """
-    return OPS["sqrt"](OPS["cast"](OPS["sum"](OPS["square"](x)), types.float64))
+    return math.sqrt(OPS["sum"](OPS["square"](x)).item())
+
+
+def _where(condition: bool, x: float, y: float) -> float:
+    return x if condition else y
 
 
 @functools.cache

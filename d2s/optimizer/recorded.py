@@ -42,7 +42,7 @@ from d2s.nn.clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from d2s.ops import OPS
 from d2s.ops.slicing import unbind
 from d2s.optimizer.lr import LRScheduler
-from d2s.optimizer.optimizer import Optimizer, length
+from d2s.optimizer.optimizer import Optimizer
 from d2s.optimizer.update import Rule, text_of
 from d2s.types import DType, Type
 
@@ -273,7 +273,8 @@ def launches(
         yield rule, _joined(parts)
         parts = []
     if optimizer.lengths:
-        found = optimizer.adapted(unbind(told_of("to_adapt")), *(length(now(name)) for name in optimizer.lengths))
+        lengths = [OPS["sqrt"](_squares(now(name))) for name in optimizer.lengths]
+        found = optimizer.adapted(unbind(told_of("to_adapt")), lengths, OPS["where"])
         parts = [OPS["reshape"](found, [1]), *parts]
     yield last, _joined(parts)
 
