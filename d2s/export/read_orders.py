@@ -28,7 +28,7 @@ def _(r: Reading) -> Any:
     x, wanted = r.x(), r.take("out_dtype", -1)
     if wanted >= 0 and dtype_of(wanted) is not r.type(x).dtype:
         x = OPS["cast"](x, dtype_of(wanted))
-    found = OPS["sum"](x, _axes(r), None, r.take("keep_dim", False))
+    found = OPS["sum"](x, _axes(r), dtype_of(wanted) if wanted >= 0 else None, r.take("keep_dim", False))
     have = r.type(x).dtype
     return found if r.type(found).dtype is have or have.kind == "b" or wanted >= 0 else OPS["cast"](found, have)
 

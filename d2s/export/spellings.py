@@ -48,7 +48,8 @@ def _read_matmul(take: Take, types: Sequence[Type]) -> Attrs:
 
 def _write_sum(node: Node) -> Attrs:
     have, want = node.inputs[0].type, node.outputs[0].type.dtype
-    everything, same = len(node.attrs["axis"]) == len(have.shape), have.dtype is want
+    everything = len(node.attrs["axis"]) == len(have.shape)
+    same = have.dtype is want and want is not types.int32  # of which Paddle else makes an int64
     return {
         "dim": [] if everything else list(node.attrs["axis"]),
         "keep_dim": node.attrs["keepdim"],

@@ -17,17 +17,19 @@ from d2s.onnx.writer import Pen, refuse, says
 
 
 _REDUCTIONS = {"sum": "ReduceSum", "mean": "ReduceMean", "prod": "ReduceProd", "logsumexp": "ReduceLogSumExp"}
+_NARROW = (types.int8, types.int16, types.uint8)
 _REDUCTIONS |= {"max": "ReduceMax", "min": "ReduceMin", "amax": "ReduceMax", "amin": "ReduceMin"}
 
 
 @says(" ".join(_REDUCTIONS))
 def _(pen: Pen) -> None:
     kind, axes, want = _REDUCTIONS[pen.node.op], list(pen.attrs["axis"]), pen.outputs[0].dtype
-    source = pen.names[0] if pen.types[0].dtype is want else pen.cast(pen.names[0], want)
-    if not axes:
-        pen.write("Identity", source, to=0)
-        return
-    pen.write(kind, source, pen.const(axes), to=0, keepdims=int(pen.attrs["keepdim"]))
+    taken = types.int32 if want in _NARROW else want  # ONNX has no reductions of narrow integers
+    source = pen.names[0] if pen.types[0].dtype is taken else pen.cast(pen.names[0], taken)
+    last, keep = 0 if taken is want else None, {"keepdims": int(pen.attrs["keepdim"])}
+    found = pen.write(kind, source, pen.const(axes), to=last, **keep) if axes else pen.write("Identity", source, to=last)
+    if taken is not want:
+        pen.cast(found, want, to=0)
 
 
 @says("softmax log_softmax")

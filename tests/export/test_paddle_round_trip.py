@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from d2s import types
 from d2s.errors import FormatError
 from d2s.export import load, paddle_reader, paddle_writer, protobuf, save
 from d2s.export.spellings import SPELLINGS
+from d2s.export.tensors import NUMBERS
 from d2s.ir.program import Program
 from d2s.ir.text import show
 from d2s.ops import OPS
@@ -192,3 +194,14 @@ def test_a_genuine_increment_by_scale_is_read():
     read = paddle_reader.read(protobuf.decode("ProgramDesc", protobuf.encode("ProgramDesc", described)), _arrays(stored), {})
     assert [n.op for n in read.program.nodes] == ["constant", "multiply", "constant", "add"]
     same(run_program(read.program, [np.float32([3.0]), np.zeros(1)]), [np.float32([7.0])])
+
+
+def test_a_sum_of_int32_that_stays_int32_is_said_to(tmp_path):
+    """Of a sum that names no dtype, Paddle makes an int64."""
+    case = Case("program f(x: i32[3]) -> (i32[]) { %0: i32[] = sum(x, axis=(0,), dtype=i32, keepdim=False) return %0 }", [])
+    described, _ = paddle_writer.describe(case.model())
+    (total,) = [op for op in described["blocks"][0]["ops"] if op["type"] == "reduce_sum"]
+    assert [a["i"] for a in total["attrs"] if a["name"] == "out_dtype"] == [NUMBERS[types.int32]]
+    save(case.model(), tmp_path / "net")
+    strip(tmp_path / "net")
+    assert [v.type.dtype for v in load(tmp_path / "net").program.outputs] == [types.int32]

@@ -47,6 +47,7 @@ FUNCTIONS = {  # which ONNX has not, and where their values are hard
     "slope_4": (lambda x: d2s.polygamma(x, 4), REALS),
     "left": (d2s.bitwise_left_shift, *BITS),
     "right": (d2s.bitwise_right_shift, *BITS),
+    "narrow": (lambda x: d2s.sum(x.astype("int8"), 1) + d2s.max(x.astype("int16")).astype("int8"), BITS),
     "texts": (lambda x, *texts: ctc(x, *texts, 0)[0], np.sin(np.arange(60.0)).reshape(5, 4, 3), *TEXTS),
 }
 
