@@ -45,15 +45,27 @@ def _ways(cond: Node, k: int) -> Ways:
 def interleaved(region: Program, at: int, value: Value, source: Value, begun: Collection[Value]) -> bool:
     """Whether adding up the contributions to one first, and then to the other it was at a node, gives another order.
 
-    Loops, calls and lists that take it gather contributions of their own: there it is left as it is.
+    Loops, calls and lists that take it gather contributions of their own, and so do arms that read both: there it is left as
+    it is.
     """
-    users = [node for node in region.nodes if value in node.inputs]
-    if any(
-        (node.regions() and node.op != "cond") or node.op in ("again", "push") or node.op.startswith("list_") for node in users
-    ):
+    if any(_gathers(node) or _reads_both(node, value, source) for node in region.nodes if value in node.inputs):
         return False
     end, behind = len(region.nodes), range(at + 1, len(region.nodes))
     own = [n for n in behind for v in region.nodes[n].inputs if v is value] + [end] * region.outputs.count(value)
     others = [n for n in behind for v in region.nodes[n].inputs if v is source]
     others += [end] * (region.outputs.count(source) + (source in begun))
     return bool(own and others) and (len(own) > 1 or any(n <= own[0] for n in others))
+
+
+def _gathers(node: Node) -> bool:
+    return bool(node.regions() and node.op != "cond") or node.op in ("again", "push") or node.op.startswith("list_")
+
+
+def _reads_both(node: Node, value: Value, source: Value) -> bool:
+    """Whether an arm of a `cond` reads one and the other."""
+    for arm in node.regions().values():
+        read = {v for inner in arm.nodes for v in inner.inputs} | set(arm.outputs)
+        names = {outer for inner, outer in zip(arm.inputs, node.inputs[1:], strict=True) if inner in read}
+        if {value, source} <= names:
+            return True
+    return False
