@@ -183,6 +183,12 @@ class Totals:
         self.shown: set[int] = set()  # the ids of arrays that others than this sweep may hold
         self._ignored = {id(edge) if node is None else (node, at) for edge in map(now, ignored) for node, at in [place(edge)]}
         self._waiting: list[tuple[float, TapeNode]] = []
+        self.passed_on = 0  # how many contributions there were
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether the sweep is towards all there is."""
+        return self._leading is None
 
     def get(self, edge: Edge) -> Any:
         """The total so far, or None."""
@@ -216,6 +222,7 @@ class Totals:
     def _put(self, edge: Edge, total: Any) -> None:
         if not self._wants(edge):
             return
+        self.passed_on += 1
         node, position = place(edge)
         if node is None:
             self.of_leaves[id(edge)] = edge, total
@@ -290,11 +297,12 @@ def _swept(totals: Totals, roots: Sequence[tuple[Any, Any]], retain_graph: bool,
             _hooked(node.hooks, cotangents, totals)
         if watch:
             watch(node, cotangents)
+        before = totals.passed_on
         try:
             node.pull(cotangents, totals)
         except NumericError as error:
             raise error.in_gradient_of(*node.blamed()) from None
-        if not retain_graph:
+        if not retain_graph and (totals.everywhere or totals.passed_on > before):  # a call may lead there on other paths only
             node.release()
     for leaf, total in list(totals.of_leaves.values()):
         if leaf.hooks:
