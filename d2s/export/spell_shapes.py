@@ -147,6 +147,12 @@ def _(pen: Pen) -> None:
         return
     attrs = {"axes": axes, "starts": starts, "ends": ends, "infer_flags": [1] * len(axes), "decrease_axis": dropped}
     kind, more = ("strided_slice", {"strides": steps}) if any(step != 1 for step in steps) else ("slice", {})
+    if dropped and not pen.outputs[0].shape and pen.types[0].dtype is types.float32:
+        # oneDNN's kernel, which Paddle's inference takes, would leave an axis
+        ones = Type(types.float32, (1,) * len(dropped))
+        found = pen.write(kind, {"Input": source}, attrs | more | {"decrease_axis": []}, ones)
+        pen.reshaped(found, ones, (), of=None)
+        return
     found = pen.write(kind, {"Input": source}, attrs | more, pen.outputs[0] if turned else None)
     if turned:
         pen.write("flip", {"X": found}, {"axis": [a - sum(d < a for d in dropped) for a in turned]})

@@ -163,7 +163,7 @@ case(
     "integers",
     """
     program integers(x: i64[n], y: i32[n], z: i16[n], p: b1[n], q: u8[n], r: i8[n]) ->
-        (i64[n], i64[], i64[], i32[n], i64[n], b1[n], i64[], i64[], b1[n], i8[n], i64[]) {
+        (i64[n], i64[], i64[], i32[n], i64[n], b1[n], i64[], u8[], b1[n], i8[n], i64[]) {
       %0: i64[n] = neg(x)
       %1: i64[] = sum(x, axis=(0,), keepdim=False)
       %2: i64[] = sum(y, axis=(0,), keepdim=False)
@@ -171,7 +171,7 @@ case(
       %4: i16[n] = subtract(z, z)
       %5: b1[n] = multiply(p, p)
       %6: i64[] = sum(p, axis=(0,), keepdim=False)
-      %7: i64[] = sum(q, axis=(0,), keepdim=False)
+      %7: u8[] = sum(q, axis=(0,), keepdim=False)
       %8: b1[n] = less_than(q, q)
       %9: i8[n] = neg(r)
       %10: i64[] = sum(%1, axis=(), keepdim=False)

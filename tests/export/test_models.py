@@ -52,9 +52,16 @@ class Block(d2s.nn.Layer):
         return self.block(self.words(ids))
 
 
-def resized():
-    """Images as the nearest values of smaller and of larger ones, not a whole number of times as large."""
-    return d2s.nn.Sequential(d2s.nn.Conv2D(1, 2, 3), d2s.nn.Upsample([7, 5]), d2s.nn.Upsample([3, 2]))
+class Resized(d2s.nn.Layer):
+    """Images as the nearest values of smaller and of larger ones, not a whole number of times as large; and a single value."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.up, self.down = d2s.nn.Conv2D(1, 2, 3), d2s.nn.Upsample([7, 5]), d2s.nn.Upsample([3, 2])
+
+    def forward(self, x):
+        y = self.down(self.up(self.conv(x)))
+        return y, y[0, 1, 2, 1] / 2.0
 
 
 PHOTO = InputSpec([None, 3, 64, 64], name="x")
@@ -63,7 +70,7 @@ MODELS = {
     "resnet18": (lambda: d2s.vision.models.resnet18(num_classes=5), PHOTO),
     "mobilenet": (lambda: d2s.vision.models.mobilenet_v1(scale=0.25, num_classes=5), PHOTO),  # v2 drops at random
     "lstm": (Sequence, InputSpec([None, None, 3], name="x")),
-    "resized": (resized, InputSpec([None, 1, 6, 8], name="x")),
+    "resized": (Resized, InputSpec([None, 1, 6, 8], name="x")),
     "block": (Block, InputSpec([None, 4], "int64", name="ids")),
 }
 
@@ -159,4 +166,5 @@ def test_paddle_computes_and_trains_the_same(paddle, saved, name, way):
     wanted = trained(name) if way == "training" else outputs(saved[1][name], some(MODELS[name][1]))
     with np.load(saved[0] / f"{name}.0.{way}.npz") as held:
         for k, want in enumerate(wanted):
+            assert held[f"o{k}"].shape == want.shape
             np.testing.assert_allclose(held[f"o{k}"], want, rtol=1e-4, atol=1e-4)
