@@ -21,6 +21,7 @@ import gast
 
 from d2s.ast_transforms.quote import quote, quote_expression
 from d2s.ast_transforms.scopes import Scopes, analyse
+from d2s.parsing import tree_of
 
 with warnings.catch_warnings():  # astor 0.8.1 looks at names that Python 3.12 calls old
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -83,7 +84,7 @@ class Function:
         with warnings.catch_warnings(), contextlib.suppress(SyntaxError):
             warnings.simplefilter("ignore", DeprecationWarning)
             text = astor.to_source(tree)
-            if ast.dump(ast.parse(text).body[0]) == ast.dump(tree):
+            if ast.dump(tree_of(text).body[0]) == ast.dump(tree):
                 return text
         return ast.unparse(tree) + "\n"
 

@@ -23,6 +23,7 @@ from d2s.ast_transforms.origins import texts
 from d2s.ast_transforms.quote import quote, quote_expression
 from d2s.ast_transforms.scopes import every_parameter
 from d2s.errors import CaptureError
+from d2s.parsing import tree_of
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Found = tuple[Definition, str | None]  # with the name of the class around it
@@ -63,7 +64,7 @@ def _unavailable(fn: types.FunctionType) -> CaptureError:
 @functools.lru_cache(maxsize=8)
 def _parse(text: str) -> ast.Module:
     try:
-        return ast.parse(text)
+        return tree_of(text)
     except SyntaxError:
         return ast.Module([], [])
 
@@ -114,7 +115,7 @@ def _compiled(text: str, filename: str) -> list[types.CodeType]:
 
 def _told_apart(fn: types.FunctionType, text: str, candidates: list[Found]) -> Found | None:
     """The first of several lambdas on one line that compiles to the code of `fn`; equal code has equal meaning."""
-    module = ast.parse(text)
+    module = tree_of(text)
     twins = [node for node, class_name in _definitions(module) if _fits(fn.__code__, node, class_name)]
     for index, twin in enumerate(twins):
         twin.lineno = twin.end_lineno = _FAR + index

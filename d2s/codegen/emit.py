@@ -55,6 +55,7 @@ from d2s.ops import (
     vector_inverses,
     vector_math,
 )
+from d2s.parsing import tree_of
 from d2s.types import Dim, DType, Shape, Type
 
 BEHIND = {"fault": "[fault]", "follower": "at(o, follower)"}  # what a register behind the extents is for, and who asks for it
@@ -216,7 +217,7 @@ def index(loops: list[Loop], k: int | None) -> str:
 @functools.cache
 def _scalar_text(scalar: Callable[..., Any], computed: DType) -> list[str]:
     """The body of an elementwise op as it stands in its file, behind the vector math it calls."""
-    function = ast.parse(textwrap.dedent(inspect.getsource(scalar))).body[0]
+    function = tree_of(textwrap.dedent(inspect.getsource(scalar))).body[0]
     calls = _Calls(computed)
     text = _plain(calls.visit(function))
     return [*_needed(calls.found), text]
@@ -261,7 +262,7 @@ def _definitions() -> dict[str, tuple[str, set[str]]]:
     """What vector math defines: the text of each name, and the names in it."""
     found: dict[str, tuple[str, set[str]]] = {}
     parts = (vector_math, vector_error, vector_float32, vector_angles, vector_inverses, vector_gamma, vector_division)
-    for node in (node for part in parts for node in ast.parse(inspect.getsource(part)).body):
+    for node in (node for part in parts for node in tree_of(inspect.getsource(part)).body):
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         if isinstance(node, ast.FunctionDef):
             found[node.name] = _plain(_Polynomials().visit(node)), names

@@ -19,13 +19,15 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from d2s.parsing import tree_of
+
 MARK = "inlined"
 RESULT = "returned"
 
 
 def unfolded(text: str) -> ast.Module:
     """The tree of a text, without the functions that nothing calls any more."""
-    tree = ast.parse(text)
+    tree = tree_of(text)
     known: dict[str, ast.FunctionDef] = {}
     number = itertools.count(1)
     for function in tree.body:

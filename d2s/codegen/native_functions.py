@@ -27,6 +27,7 @@ from llvmlite import ir
 
 from d2s.codegen import follower
 from d2s.errors import InternalError
+from d2s.parsing import tree_of
 
 I1, I32, I64 = (ir.IntType(bits) for bits in (1, 32, 64))
 LOOPS = "native_loops"
@@ -41,7 +42,7 @@ def divided(text: str) -> tuple[str, list[ast.FunctionDef]]:
     """A kernel's text without its native functions, and these."""
     if "@native" not in text:
         return text, []
-    tree = ast.parse(text)
+    tree = tree_of(text)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and _is_native(node)]
     tree.body = [node for node in tree.body if node not in functions]
     return ast.unparse(tree), functions
@@ -134,7 +135,7 @@ class _Function:
             self.store(target, self.value(node.value))
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
-        read = ast.parse(ast.unparse(node.target), mode="eval").body
+        read = tree_of(ast.unparse(node.target), "eval").body
         self.store(node.target, self.value(ast.BinOp(read, node.op, node.value)))
 
     def store(self, target: ast.expr, value: Any) -> None:

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from d2s import types
+from d2s.parsing import tree_of
 from d2s.types import DType
 
 Kernel = Callable[[int, int], None]
@@ -121,7 +122,7 @@ class _Plain(ast.NodeTransformer):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
-        read = ast.parse(ast.unparse(node.target), mode="eval").body
+        read = tree_of(ast.unparse(node.target), "eval").body
         value = self.called(type(node.op), node, ast.copy_location(self.visit(read), node), node.value)
         return ast.copy_location(ast.Assign([node.target], value), node)
 
@@ -220,7 +221,7 @@ def plain_kernel(text: str, T: str) -> Kernel | None:
     """The kernel of a text as a Python function; None where the text needs compiled code."""
     names = _namespace(T)
     try:
-        tree = _Plain().visit(ast.parse(text))
+        tree = _Plain().visit(tree_of(text))
     except Unspoken:
         return None
     if not _free(tree) <= names.keys():

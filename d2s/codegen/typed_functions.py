@@ -33,6 +33,7 @@ from d2s.codegen.native_functions import divided
 from d2s.codegen.sharing import PART, SHARING
 from d2s.codegen.typed_calls import Calls
 from d2s.codegen.typed_values import F32, F64, I1, I32, I64, Cell, Pointer, Unspoken, float_type, int_type
+from d2s.parsing import tree_of
 from d2s.types import DType
 
 
@@ -164,7 +165,7 @@ class Writer(Calls):
         self.store(target, self.value(node.value))
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
-        read = ast.parse(ast.unparse(node.target), mode="eval").body
+        read = tree_of(ast.unparse(node.target), "eval").body
         self.store(node.target, self.value(ast.BinOp(read, node.op, node.value)))
 
     def store(self, target: ast.expr, value: Any) -> None:

@@ -17,6 +17,8 @@ import dataclasses
 import re
 from typing import Any
 
+from d2s.parsing import tree_of
+
 
 @dataclasses.dataclass(frozen=True)
 class Generation:
@@ -53,7 +55,7 @@ def of_script(*texts: str) -> str:
 def _used(text: str) -> set[str]:
     """The names of Paddle's that a text imports or asks for, by their paths below `paddle`."""
     try:
-        nodes = list(ast.walk(ast.parse(text)))
+        nodes = list(ast.walk(tree_of(text)))
     except SyntaxError:  # of a Python before 3, perhaps
         return set(re.findall(r"\bpaddle\.([\w.]+)", text))
     imported = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]

@@ -13,6 +13,8 @@ import ast
 import os
 import sys
 
+from d2s.parsing import tree_of
+
 
 def texts_of(script: str, is_module: bool) -> list[str]:
     """The texts; none where the first cannot be read, which running it will say."""
@@ -57,7 +59,7 @@ def _text(path: str) -> str | None:
 def _imported(text: str, package: str) -> list[str]:
     """The modules a text may import."""
     try:
-        nodes = list(ast.walk(ast.parse(text)))
+        nodes = list(ast.walk(tree_of(text)))
     except SyntaxError:
         return []
     found = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]

@@ -22,6 +22,7 @@ from d2s.export.protobuf import Message
 from d2s.export.spellings import unsaid
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
+from d2s.parsing import tree_of
 from d2s.types import DType, Type
 
 NUMBERS: dict[DType, int] = {
@@ -315,7 +316,7 @@ class Pen:
         text = {k: t for k, _, t in parts}.get(kind) if parts[0][1] else spelling
         if not text:
             refuse(f"{self.node.op} of {self.types[-1].dtype.name}")
-        tree = ast.parse(text, mode="eval").body
+        tree = tree_of(text, "eval").body
         given = dict(zip(op.names(len(self.names)), self.names, strict=True))
         if isinstance(tree, ast.Name):
             self.write(tree.id, *self.names, to=0)

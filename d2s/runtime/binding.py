@@ -24,6 +24,7 @@ import numpy as np
 
 from d2s.codegen import cache, native_functions
 from d2s.codegen.host import native_object
+from d2s.parsing import tree_of
 from d2s.types import Type
 
 STACK_ROW, OUTPUT_ROW = -1, -2
@@ -64,7 +65,7 @@ def native() -> Bind | None:
     """The native function, if it reads arrays right here."""
     if sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return None
-    functions = [node for node in ast.parse(_TEXT).body if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in tree_of(_TEXT).body if isinstance(node, ast.FunctionDef)]
     text = native_functions.module_of(functions, "f32", {})
     address = cache.linked(f"binding\n{text}", lambda: native_object(text), ["bind"])["bind"]
     bind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3)(address)

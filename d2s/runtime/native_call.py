@@ -37,6 +37,7 @@ import numpy as np
 from d2s import memory
 from d2s.codegen import cache, native_functions
 from d2s.codegen.host import native_object
+from d2s.parsing import tree_of
 from d2s.runtime import binding, executor, native_objects, native_results, native_tape, plan
 from d2s.runtime.host import acts
 from d2s.runtime.native_call_text import FUNCTIONS, TEXT
@@ -60,7 +61,7 @@ def _address() -> int:
 
 @functools.cache
 def _functions() -> dict[str, int]:
-    functions = [node for node in ast.parse(FUNCTIONS).body if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in tree_of(FUNCTIONS).body if isinstance(node, ast.FunctionDef)]
     words: dict[str, Any] = {name: k for k, name in enumerate((*HEAD, *CALL))}
     text = native_functions.module_of(functions, "f32", words | {"largest": memory.available()})
     return cache.linked(f"calls of plans\n{text}", lambda: native_object(text), ["bind", "extents_of", "came_out"])

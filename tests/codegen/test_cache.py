@@ -1,5 +1,7 @@
 """Kernels on disk: a warm process imports no compiler, what is damaged is compiled again, any number of processes may race."""
 
+import ast
+import gc
 import hashlib
 import os
 import pathlib
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 import d2s
+from d2s import parsing
 from d2s.codegen import cache
 from d2s.errors import InternalError
 
@@ -235,6 +238,7 @@ def test_a_kernel_that_calls_python_is_refused():
 
 STEP = """
 import d2s
+from d2s import parsing
 from d2s.codegen import cache
 cache.available = lambda: CORES
 net = d2s.nn.Sequential(d2s.nn.Conv2D(1, 3, 3), d2s.nn.ReLU(), d2s.nn.Flatten(), d2s.nn.Linear(108, 4))
@@ -248,3 +252,31 @@ def test_kernels_of_a_plan_that_are_compiled_at_once_are_those_compiled_alone(tm
         run(tmp_path / str(cores), STEP.replace("CORES", str(cores)))
         found.append({path.name: path.read_bytes() for path in objects(tmp_path / str(cores))})
     assert found[0] == found[1] and len(found[0]) > 3
+
+
+class Slow:
+    """What is collected late, by Python code that lets other threads run."""
+
+    def __init__(self):
+        self.itself = self
+
+    def __del__(self):
+        sum(range(500))
+
+
+def test_texts_are_parsed_by_many_threads_at_once():
+    text = f"x = [{', '.join(f'f(a[{k}], b.c, d={k} * 2)' for k in range(200))}]"
+    switching, thresholds = sys.getswitchinterval(), gc.get_threshold()
+
+    def parsed(_):
+        Slow()
+        return ast.unparse(parsing.tree_of(text)) == text
+
+    try:
+        sys.setswitchinterval(1e-6)
+        gc.set_threshold(5)
+        with ThreadPoolExecutor(4) as pool:
+            assert all(pool.map(parsed, range(100)))
+    finally:
+        sys.setswitchinterval(switching)
+        gc.set_threshold(*thresholds)
