@@ -193,6 +193,23 @@ def computed(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str
         return MISSING
 
 
+_CATCHING: list[Callable[..., Any]] = []  # how a step is recorded whose exceptions may be caught
+
+
+def caught_by(tried: Callable[..., Any]) -> None:
+    """Installs that: it asks questions of the run, which `branch` records, and that needs steps."""
+    _CATCHING[:] = [tried]
+
+
+def attempted(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A step that computes, and may raise."""
+    tracer = capturing()
+    assert tracer is not None
+    if not tracer.catches():
+        return later(name, function, *args, **kwargs)
+    return _CATCHING[0](tracer, name, function, args, kwargs, computed(function, args, kwargs))
+
+
 def later(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A step that only computes."""
     tracer = capturing()
@@ -220,7 +237,7 @@ def _operator(name: str, function: Callable[..., Any], reflected: bool = False) 
     def method(self: Later, *others: Any) -> Any:
         if any(isinstance(v, Tensor) or (isinstance(v, SymbolicTensor) and not v.value.type.python) for v in others):
             return function(*others, number_of(self)) if reflected else function(number_of(self), *others)
-        return later(name, function, *others, self) if reflected else later(name, function, self, *others)
+        return attempted(name, function, *others, self) if reflected else attempted(name, function, self, *others)
 
     return method
 

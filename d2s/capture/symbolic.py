@@ -203,6 +203,10 @@ class Tracer(Recorder):
             region = region.parent
         return region is not None
 
+    def catches(self) -> bool:
+        """Whether something around may catch what is raised here."""
+        return any(run.catches for run in self.root.attempts)
+
     def begun(self, iterator: Any) -> Any:
         """An iterator that was made on this path: only here it may go on."""
         self.root.iterators[id(iterator)] = iterator, self

@@ -30,7 +30,7 @@ from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.kinds import GIVEN
 from d2s.capture.reads import changing
-from d2s.capture.steps import later
+from d2s.capture.steps import attempted
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.taping import switched
 from d2s.capture.training import backward_of, grad_of
@@ -180,7 +180,7 @@ def _computed(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Of a function of Python's library that only computes: at capture of what is known there, else by a step."""
     leaves = flatten([args, kwargs])[0]
     if any(isinstance(leaf, SymbolicTensor | Later) for leaf in leaves):
-        return later(function.__name__, function, *args, **kwargs)
+        return attempted(function.__name__, function, *args, **kwargs)
     if any(isinstance(leaf, OneOf) for leaf in leaves):
         return _of_each(functools.partial(_computed, tracer, function), *args, **kwargs)
     if not all(is_plain([leaf]) or isinstance(leaf, re.Pattern) for leaf in leaves):

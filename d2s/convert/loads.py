@@ -22,7 +22,7 @@ from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.kinds import ITERATED
 from d2s.capture.reads import changing
-from d2s.capture.steps import ask, later
+from d2s.capture.steps import ask, attempted
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, liftable
 from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import is_generated, refuse
@@ -56,7 +56,7 @@ def attribute(owner: Any, name: str) -> Any:
     if isinstance(owner, OneOf):
         return each(owner, lambda one: attribute(one, name))
     if isinstance(owner, Later):
-        return later(name, getattr, owner, name)
+        return attempted(name, getattr, owner, name)
     if tracer and isinstance(owner, Tensor):
         if _only_outside(owner, name):
             return read_attribute(tracer, owner, name, getattr(owner, name))
@@ -124,7 +124,7 @@ def _attribute_of_number(number: SymbolicTensor, name: str) -> Any:
     """A number of run time has the attributes of a Python number."""
     seen = {"b": bool, "i": int, "f": float}[number.dtype.kind]
     if hasattr(seen, name):
-        return later(name, getattr, number, name)
+        return attempted(name, getattr, number, name)
     raise AttributeError(f"'{seen.__name__}' object has no attribute '{name}'")
 
 
@@ -187,7 +187,7 @@ def item(owner: Any, key: Any) -> Any:
     if is_grown(owner):
         return growing.asked(owner, "__getitem__", key)
     if isinstance(owner, Later) or isinstance(key, Later):
-        return later("item", operator.getitem, owner, key)
+        return attempted("item", operator.getitem, owner, key)
     key = asked(key, "__index__") if answers(key, "__index__") else key
     if tracer and isinstance(owner, Tensor | SymbolicTensor):
         _guard_places(tracer, key)
@@ -200,7 +200,7 @@ def item(owner: Any, key: Any) -> Any:
     if tracer and number and isinstance(owner, range):
         return ask(tracer, "item", operator.getitem, (owner, key), {}, 0, number=True)
     if tracer and number and isinstance(owner, str | bytes):
-        return later("item", operator.getitem, owner, key)
+        return attempted("item", operator.getitem, owner, key)
     if tracer and isinstance(key, SymbolicTensor):
         refuse(
             "D2S1001",

@@ -92,12 +92,14 @@ def _handled(body: Part, handle: Callable[[Any], Any], otherwise: Part) -> None:
 def _managed(manager: Any, body: Callable[[Any], None]) -> None:
     """A `with` that is captured: entering and leaving are the user's functions, rewritten."""
     if isinstance(manager, contextlib.nullcontext):
+        _let_through()
         body(manager.enter_result)
         return
     if isinstance(manager, contextlib.suppress):
         _handled(lambda: body(None), lambda error: _suppressed(manager, error), lambda: None)
         return
     if isinstance(manager, Taping):
+        _let_through()
         with manager:
             body(None)
         return
@@ -115,6 +117,13 @@ def _managed(manager: Any, body: Callable[[Any], None]) -> None:
             raise error
 
     _handled(lambda: body(entered), handle, lambda: call(leave)(manager, None, None, None))
+
+
+def _let_through() -> None:
+    """This `with` neither catches nor sees what is raised in it."""
+    tracer = capturing()
+    if tracer is not None:
+        tracer.root.attempts[-1].catches = False
 
 
 def _suppressed(manager: Any, error: BaseException) -> None:

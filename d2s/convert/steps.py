@@ -26,9 +26,10 @@ from d2s.capture.containers import STANDING, by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.raised import found_by_run
-from d2s.capture.steps import array, ask, computed, example_of, item, later, number_of, tell
+from d2s.capture.steps import array, ask, attempted, computed, example_of, item, later, number_of, tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
+from d2s.capture.tried import OF_NUMBERS, tried
 from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import in_package, refuse
 from d2s.convert import loads
@@ -54,7 +55,7 @@ def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
     """What is called instead of a function of Python's or of NumPy's, if a step can do it."""
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", type(function).__name__)
     if isinstance(function, Later):
-        return lambda *args, **kwargs: later("call", _called, function, *args, **kwargs)
+        return lambda *args, **kwargs: attempted("call", _called, function, *args, **kwargs)
     if any(function is known for known in _TELLING) or isinstance(owner, _RECEIVERS) or _logs(function):
         return lambda *args, **kwargs: tell(tracer, name, function, _read(args), kwargs)
     if any(function is known for known in _CLOCKS):
@@ -63,7 +64,7 @@ def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
     if source is not None:
         return lambda *args, **kwargs: _draw(tracer, source, function, args, kwargs)
     if _is_numpy(function):
-        return lambda *args, **kwargs: later(name, function, *_read(args), **kwargs)
+        return lambda *args, **kwargs: attempted(name, function, *_read(args), **kwargs)
     return None
 
 
@@ -110,9 +111,8 @@ def _draw(tracer: Tracer, source: Any, function: Any, args: tuple[Any, ...], kwa
     if example is None:
         tell(tracer, name, function, args, kwargs)
         return None
-    if type(example) in (bool, int, float):
-        return ask(tracer, name, function, args, kwargs, example, number=True)
-    return ask(tracer, name, function, args, kwargs, example)
+    asks = tried if tracer.catches() else ask
+    return asks(tracer, name, function, args, kwargs, example, number=type(example) in (bool, int, float))
 
 
 def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -130,39 +130,14 @@ def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dic
     if function in _OF_NUMBERS and all(_is_number(v) for v in leaves):
         example = computed(function, args, kwargs)
         number = type(example) in (bool, int, float)
-        asks = _tried if tracer.root.attempts else ask
-        return asks(tracer, function.__name__, function, args, kwargs, example, number=number)
+        if tracer.catches():
+            return tried(tracer, function.__name__, function, args, kwargs, example, number, OF_NUMBERS)
+        return ask(tracer, function.__name__, function, args, kwargs, example, number=number)
     if any(isinstance(v, Later) for v in leaves):
         example = computed(function, args, kwargs)
-        return ask(tracer, function.__name__, function, args, kwargs, example, number=type(example) in (bool, int, float))
+        asks = tried if tracer.catches() else ask
+        return asks(tracer, function.__name__, function, args, kwargs, example, number=type(example) in (bool, int, float))
     return MISSING
-
-
-_RAISED = (ValueError, OverflowError, ZeroDivisionError, TypeError)  # by functions of numbers
-
-
-def _tried(
-    tracer: Tracer, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], example: Any, number: bool
-) -> Any:
-    """The same inside a `try`: a step finds whether the function raises, and what; then the path raises it."""
-    outcome = ask(tracer, name, functools.partial(_outcome, function), args, kwargs, (0, "", example))
-    kind = ask(tracer, "kind", operator.getitem, (outcome, 0), {}, 0, number=True)
-    said = ask(tracer, "text", operator.getitem, (outcome, 1), {}, "")
-    for k, error in enumerate(_RAISED, 1):
-        branch(tracer, OPS["equal"](kind, k), (functools.partial(_raise, error, said), list))
-    return ask(tracer, name, operator.getitem, (outcome, 2), {}, example, number=number)
-
-
-def _outcome(function: Any, *args: Any, **kwargs: Any) -> tuple[int, str, Any]:
-    try:
-        return 0, "", function(*args, **kwargs)
-    except _RAISED as error:
-        kind = next(k for k, known in enumerate(_RAISED, 1) if isinstance(error, known))
-        return kind, str(error), None
-
-
-def _raise(error: type[Exception], said: Any) -> list[Any]:
-    raise error(said)
 
 
 def _is_number(value: Any) -> bool:
@@ -174,7 +149,8 @@ def _is_number(value: Any) -> bool:
 def _number(tracer: Tracer, function: Any, value: Any) -> Any:
     """`float(x)`, `int(x)`, `bool(x)`: a Python number of run time."""
     if isinstance(value, Later):
-        return ask(tracer, function.__name__, function, (value,), {}, function(1), number=True)
+        asks = tried if tracer.catches() else ask
+        return asks(tracer, function.__name__, function, (value,), {}, function(1), number=True)
     if function is bool:
         return truth_of(value)
     if function is complex:

@@ -3,7 +3,10 @@
 import contextlib
 import dataclasses
 
+import numpy as np
 from programs_compare import program, t
+
+import d2s
 
 S = (t([1.0, 2.0]),), (t([-1.0, -2.0]),), (t([30.0, 2.0]),)
 
@@ -493,3 +496,43 @@ def lists_in_a_list_by_the_path(x):
             found.append([x])
         x = x - 10
     return len(found), found[-1][0] if found else x
+
+
+MATRICES = tuple((t(values),) for values in ([2.0, 1.0, 4.0, 1.0], [1.0, 1.0, 1.0, 1.0], [3.0, 5.0, -1.0, 1.0]))
+
+
+@program(*MATRICES)
+def singular(x):
+    try:
+        inverse = np.linalg.inv(x.numpy().reshape(2, 2))
+    except np.linalg.LinAlgError as error:
+        print(type(error).__name__, error)
+        return x
+    else:
+        print("inverted")
+    finally:
+        print("end")
+    return x * float(inverse[0, 0])
+
+
+@program(*MATRICES)
+def seen_from_outside(x):
+    try:
+        with contextlib.suppress(np.linalg.LinAlgError):
+            x = x * float(np.linalg.inv(x.numpy().reshape(2, 2)).sum()) if x.sum() > 4.5 else x - 1
+            x = x * np.arange(3)[int(x[0])]
+    except IndexError as error:
+        print(error)
+        raise ValueError(f"no place: {error}") from error
+    return x
+
+
+@program(*MATRICES)
+def a_number_from_a_text(x):
+    try:
+        digit = int(str(x[2].item())[0])
+    except ValueError as error:
+        return x, str(error)
+    with d2s.no_grad():
+        y = x.numpy() + 1
+    return x * digit, float(y.sum())

@@ -2,6 +2,7 @@
 
 import contextlib
 
+import numpy as np
 from feature_rows import Subject, rows_of
 
 row = rows_of("Exceptions and context")
@@ -44,6 +45,15 @@ def try_around_raise(x):
     else:
         y = y + 1
     return y
+
+
+@row("try/except around a NumPy call that raises in some runs")
+def try_around_numpy(x):
+    try:
+        place = np.arange(2)[int(x.sum().item() > 0) * 2]
+    except IndexError as error:
+        return x * len(str(error))
+    return x * float(place)
 
 
 @row("try/finally with return")
