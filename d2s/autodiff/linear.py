@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from d2s.autodiff.totals import Total
+from d2s.errors import GradientError
 from d2s.ir.program import Node, Program, Value
 
 
@@ -27,6 +28,7 @@ class Linear:
         tuple[int, int, int]
     ]  # input of forward, output of backward with its total, output that says it is there (-1: it is)
     found: dict[Value, tuple[int, int]]  # the same of values that were watched
+    refused: "list[GradientError]"  # what eager code says of this gradient: it needs values that were changed in place
 
     def behind(self, given: Sequence[Value]) -> tuple[list[Node], list[Value]]:
         """The nodes of the backward half as they stand behind those of the forward one, and its results.

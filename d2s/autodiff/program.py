@@ -22,9 +22,10 @@ program f_grad(saved: f32[2], g_0: f32[2]) -> (f32[2]) {
 """
 
 import functools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from d2s.autodiff import reads, writes
 from d2s.autodiff.handed import Ways, handed_on
 from d2s.autodiff.linear import Linear, returned, uniquely_named
 from d2s.autodiff.lists import SweepsLists
@@ -36,6 +37,7 @@ from d2s.autodiff.saving import saving_cond, saving_loop
 from d2s.autodiff.stacks import Slots
 from d2s.autodiff.sweep import pull
 from d2s.autodiff.totals import FLAG, Total, Totals, add, nothing, presence, told
+from d2s.errors import GradientError
 from d2s.ir.program import Node, Program, Value, calls_of
 from d2s.ops import OPS
 from d2s.ops.dispatch import current, handling
@@ -50,18 +52,20 @@ def linearize(
     started: Sequence[int],
     stopped: Collection[Value] = (),
     watched: Collection[Value] = (),
+    overwritten: Mapping[Value, tuple[Value, str]] | None = None,
 ) -> Linear:
     """The two halves; `given` and `started` say which outputs have a cotangent, and which inputs a total, so far.
 
     Of a list, `given` may be 2: some of its items have one.
 
     No gradient passes values that are `stopped`. The gradients of `watched` values, computed at the top level, are results too.
+    Of values that eager code has `overwritten` it is told by what, and at which of the user's lines.
     """
     active = active_values(program, _wanted_inputs(program, wanted) | set(watched), stopped)
     recorder = Recorder(program.name + "_grad")
     recorder.extents_named = _extents_named(program)
     scope = _Scope(program, active, recorder)
-    scope.watched = watched
+    scope.watched, scope.overwritten = watched, overwritten or {}
     begun = {v for v, has in zip(program.inputs, started, strict=True) if has}
     scope.split = {v: ways for v, ways in handed_on(program, begun).items() if v not in watched}
     totals: Totals = {}
@@ -151,6 +155,8 @@ class _Scope(SweepsLists, PopsResiduals):
         self.constants = {node.outputs[0]: node.attrs["value"] for node in region.nodes if node.op == "constant"}
         self.watched: Collection[Value] = ()
         self.found: Totals = {}  # of what is watched
+        self.overwritten: Mapping[Value, tuple[Value, str]] = {}
+        self.refused: list[GradientError] = []
         self.split: dict[Value, tuple[Any, Ways]] = dict(handed_on(region, region.inputs)) if parent else {}
         self.arms: dict[Node, list[_Scope]] = {}  # of the conds swept
         self.loops: dict[Node, LoopSweep] = {}
@@ -189,6 +195,7 @@ class _Scope(SweepsLists, PopsResiduals):
         several = OPS[node.op].has("composed")
         g = _together([totals.pop(v, None) for v in node.outputs]) if several else totals.pop(node.outputs[0])
         if g.present is None:
+            self.refused += self.refusals(node) if self.overwritten else []
             self.contribute(node, g.value, totals)
             return
         arms: list[Any] = []
@@ -210,6 +217,18 @@ class _Scope(SweepsLists, PopsResiduals):
         inputs, outputs = [self.need(v) for v in node.inputs], [self.need(v) for v in node.outputs]
         out = outputs[0] if len(outputs) == 1 else tuple(outputs)
         pull(OPS[node.op], node.attrs, g, out, inputs, wanted, lambda i, c: self.give(totals, node.inputs[i], Total(c)))
+
+    def refusals(self, node: Node) -> list[GradientError]:
+        """What eager code says where it passes a node that needs what others have changed in place since.
+
+        A node that changes a tensor in place has what it overwrites, and its own result, in memory of its own.
+        """
+        inputs, wanted = tuple(v.type for v in node.inputs), tuple(v in self.active for v in node.inputs)
+        needed = reads.of_gradient(OPS[node.op], inputs, tuple(node.attrs.items()), wanted)
+        own = set(node.outputs).intersection(by for by, _ in self.overwritten.values())
+        needs = [v for k, v in enumerate((*node.inputs, *node.outputs)) if k in needed and v not in own]
+        changed = [(v, *self.overwritten[v]) for v in needs if v in self.overwritten and v not in self.constants]
+        return [writes.refusal(f"{node.op}()", node.where, v.type, where) for v, by, where in changed if by not in own]
 
     def give(self, totals: Totals, value: Value, more: Total) -> None:
         """Adds a contribution; to what came in, where the value is that on the path taken."""
@@ -408,7 +427,7 @@ class _Scope(SweepsLists, PopsResiduals):
         rows = [(n, *returned(total, results)) for n, total in learnt]
         found = {v: returned(total, results) for v, total in self.found.items()}
         reached = {n for n, v in enumerate(program.outputs) if v in self.active}
-        return Linear(forward, builder.finish(results), places, reached, rows, found)
+        return Linear(forward, builder.finish(results), places, reached, rows, found, self.refused)
 
 
 def _together(gs: Sequence[Total | None]) -> Total:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s.errors import GradientError
 from d2s.runtime import user_lines
 
 clock = itertools.count()
@@ -66,6 +67,13 @@ def noted(array: np.ndarray) -> None:
     else:
         known.order, known.place, known.count = order, place, known.count + 1
     _latest[0] = order
+
+
+def refusal(said: str, made: str, of: Any, changed: str) -> GradientError:
+    """What a gradient says that needs values which were changed in place, with both of the user's lines."""
+    made, changed = (f" (at {where})" if where else "" for where in (made, changed))
+    message = f"the gradient of {said}{made} needs the values of a {of} that was changed in place{changed}"
+    return GradientError("D2S0006", message, hint="x.clone() before you change it, or change it after backward()")
 
 
 def _address(array: np.ndarray) -> int:

@@ -42,6 +42,7 @@ class ChangesInPlace:
         if have.shape != want.shape:
             message = f"a tensor of shape {list(want.shape)} cannot take shape {list(have.shape)} in place"
             raise ShapeError("D2S0002", message)
+        current().overwrite(self, result)  # type: ignore[attr-defined]
         current().become(self, result, history)  # type: ignore[attr-defined]
         return self
 

@@ -110,7 +110,9 @@ class Training:
         builder, program = self.tracer.builder, self._program([v for v, _ in roots])
         begun = [v in wanted for v in program.inputs]
         watched = wanted.difference(program.inputs)
-        linear = linearize(program, begun, [True] * len(roots), [False] * len(begun), stopped, watched)
+        linear = linearize(program, begun, [True] * len(roots), [False] * len(begun), stopped, watched, self.tracer.overwritten)
+        for refusal in linear.refused:
+            raise refusal
         builder.nodes[:] = linear.forward.nodes
         weights = [g for n, (_, g) in enumerate(roots) if n in linear.reached]
         behind, results = linear.behind(weights)

@@ -36,6 +36,7 @@ from d2s.ops.recording import Recorder, Symbolic
 from d2s.runtime import launch
 from d2s.types import Type
 
+Overwritten = dict[Value, tuple[Value, str]]  # by what, and at which of the user's lines
 ROWS = 1024  # that Python may take apart one by one: each is a node of its own
 _HINT = "go on with the tensor itself: an `if`, `while` or `for` on it becomes part of the graph; or do this before the call"
 
@@ -158,6 +159,7 @@ class Tracer(Recorder):
         self.opens = False  # whether extents may be computed of others
         self.products: dict[Any, str] = {}  # names of extents that are products of others
         self.training: Any = None  # gradients taken inside of the function
+        self.overwritten: Overwritten = {}  # on all paths
         self.extents: dict[Value, str] = {}  # numbers of run time that are extents
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
         self.overlapping: dict[Value, str] = {}  # values that may lie in the memory of another, by the path
@@ -237,6 +239,12 @@ class Tracer(Recorder):
         place = self.root.heap.place(symbol.value, lambda: Memory(self.now(symbol), home))
         place.history |= history and self.root.taping
         self.root.heap.set(place, SymbolicTensor(result.recorder, result.value))
+
+    def overwrite(self, symbol: SymbolicTensor, result: SymbolicTensor) -> None:
+        """Notes that what a tensor holds is written over: eager code refuses gradients that need it."""
+        before = self.now(symbol).value
+        if self.parent is None and not self.root.attempts:
+            self.overwritten[before] = result.value, self.line()
 
     def sized(self, symbol: Any, axis: int) -> Any:
         """An extent: a number, or one of run time."""

@@ -24,7 +24,7 @@ from d2s.capture.reads import empty, read_contents, read_variable
 from d2s.capture.result import Made, Recipe, describe
 from d2s.capture.stores import Target, pending, stores
 from d2s.capture.sweeps import History, Standing, Told
-from d2s.capture.symbolic import Read, Tracer, liftable
+from d2s.capture.symbolic import Overwritten, Read, Tracer, liftable
 from d2s.capture.tree import Skeleton, containers, rebuild
 from d2s.capture.variables import guard_key
 from d2s.eager.tensor import Tensor
@@ -57,6 +57,7 @@ class Captured:
     returned: int  # so many outputs are part of the result, those behind them are stored only
     standing: Standing | None = None  # of tensors, where gradients are taken inside
     history: History | None = None  # what they make of the histories of results
+    overwritten: Overwritten = dataclasses.field(default_factory=dict)  # what every path has changed in place
 
 
 class Given(NamedTuple):
@@ -149,6 +150,7 @@ def _traced(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Capt
         stored=stored,
         whole=whole,
         returned=returned,
+        overwritten=tracer.overwritten,
     )
     if tracer.training is not None:
         captured.standing = Standing(captured.arguments, captured.lifted, given.leaves)

@@ -30,6 +30,7 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, GradientError
 from d2s.ir.program import Value
 from d2s.ops import OPS
+from d2s.ops.dispatch import current
 from d2s.types import Type
 
 _ALONE = "backward() of a tensor that depends on nothing that wants a gradient"
@@ -60,15 +61,15 @@ def _backward(given: Sequence[tuple[Any, Any]], retain_graph: bool) -> None:
     if not recording() or not any(v in active for v, _ in roots):
         raise GradientError("D2S0006", _ALONE)
     found = here.sweep([root for root in roots if root[0] in active], set(now) | set(now.values()), retain_graph, False)
-    for value, current in now.items():
-        if current is not value and value in found:
+    for value, latest in now.items():
+        if latest is not value and value in found:
             refuse(
                 "D2S1003", "the gradient of what was computed before step() changed a parameter", "compute it again behind it"
             )
-        if current in found:
+        if latest in found:
             if value not in here.opened:
                 _refuse_history(here.tensors()[value])
-            here.gather(value, found[current])
+            here.gather(value, found[latest])
 
 
 def _root(here: Training, y: Any, weight: Any, said: str) -> tuple[Value, Value]:
@@ -185,11 +186,11 @@ def set_stop_gradient(symbol: SymbolicTensor, stops: bool) -> None:
     if symbol.value in root.arguments or any(s.value is symbol.value for _, s in root.lifted.values()):
         refuse("D2S1003", "a store to the attribute 'stop_gradient' of a tensor from outside", "set it before the call")
     if stops:
-        symbol._become(OPS["detached"](symbol), history=False)
+        current().become(symbol, OPS["detached"](symbol), False)  # type: ignore[attr-defined]
         return
     here = training("a store of False to 'stop_gradient'")
     if symbol.value.type.is_float and not here.has_history(symbol):
-        symbol._become(OPS["detached"](symbol), history=False)
+        current().become(symbol, OPS["detached"](symbol), False)  # type: ignore[attr-defined]
         here.opened.add(root.resolve(symbol))
 
 

@@ -41,10 +41,7 @@ def refuse_changed(array: np.ndarray, after: float, said: str, line: str) -> Non
     """Saved values that are no longer what they were cannot be read: says which, and both of the user's lines."""
     write = writes.of(array)
     if write is not None and write.order > after:
-        made, changed = (f" (at {where})" if where else "" for where in (line, write.line))
-        values = f"the values of a {launch.type_of(array)} that was changed in place{changed}"
-        message = f"the gradient of {said}{made} needs {values}"
-        raise GradientError("D2S0006", message, hint="x.clone() before you change it, or change it after backward()")
+        raise writes.refusal(said, line, launch.type_of(array), write.line)
 
 
 class OpNode(tape.TapeNode):

@@ -22,6 +22,7 @@ from d2s.autodiff.mode import recording
 from d2s.autodiff.passed import Uses, has_regions, may_pass
 from d2s.autodiff.program import depending, linearize
 from d2s.capture.sweeps import History
+from d2s.capture.symbolic import Overwritten
 from d2s.config import KNOBS, knob, unusual
 from d2s.eager.handler import refuse_changed
 from d2s.eager.tensor import Tensor
@@ -46,14 +47,22 @@ NATIVE_WAYS = 5  # choices of inputs that want gradients, none being one, for wh
 class Graph:
     """A Program with its gradients. `returned` outputs are the function's; those behind them get no cotangent as a rule.
 
-    `history`: where the Program has gradients of its own, what they leave of the results' histories.
+    `history`: where the Program has gradients of its own, what they leave of the results' histories. `overwritten`: what the
+    function has changed in place.
     """
 
-    def __init__(self, program: Program, returned: int | None = None, history: History | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        returned: int | None = None,
+        history: History | None = None,
+        overwritten: Overwritten | None = None,
+    ) -> None:
         self.program = passes.prepare(program)
         self.returned = len(program.outputs) if returned is None else returned
         self.ended = dict.fromkeys(history.used_up, used_up) | dict.fromkeys(history.inside, ends_inside) if history else {}
         self.stopped = history.stopped if history else frozenset()
+        self.overwritten = overwritten
         self.lives = history is None or history.lives  # whether a call may want gradients
         self._plain = Call(self.program, passes.lower)
         made = {v for node in self.program.nodes if not node.regions() for v in node.outputs}
@@ -71,7 +80,7 @@ class Graph:
         """The forward and the backward half for what a sweep has and wants."""
         key = wanted, given, started
         if key not in self._halves:
-            linear = linearize(self.program, *key, self.stopped)
+            linear = linearize(self.program, *key, self.stopped, overwritten=self.overwritten)
             stage(f"forward:{self.program.name}", lambda: show(linear.forward))
             stage(f"backward:{self.program.name}", lambda: show(linear.backward))
             self._halves[key] = linear, Call(linear.forward, passes.lower), Call(linear.backward, passes.lower)
@@ -336,6 +345,9 @@ class GraphNode(tape.TapeNode):
         behind = [t for t in so_far if t is not None]
         sweep = self.way.sweep(given, started)
         linear = sweep.linear
+        if linear.refused:
+            for refusal in self.way.graph.halves(self.sweeping[1], given, started)[0].refused:
+                raise refusal
         saved = self._saved(sweep)
         if writes.after(self.order):
             self._check(linear.backward, saved)

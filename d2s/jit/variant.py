@@ -57,7 +57,7 @@ class Variant:
         self.default = default_dtype()
         self.captured = trace(function, name, leaves, key.skeleton, symbols, same, opens)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
-        self.graph = Graph(self.captured.program, self.captured.returned, self.captured.history)
+        self.graph = Graph(self.captured.program, self.captured.returned, self.captured.history, self.captured.overwritten)
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
         self.in_place = [(owner, details[0]) for kind, owner, *details in self.captured.stores if kind == "tensor"]
         self.key = key

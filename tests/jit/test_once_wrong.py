@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import d2s
-from d2s.errors import CaptureError, DTypeError
+from d2s.errors import CaptureError, DTypeError, GradientError
 
 ACT = d2s.tanh
 
@@ -461,3 +461,56 @@ def test_contributions_to_a_tensor_of_two_names_have_their_order(f):
             g(x, w, d2s.to_tensor(k)).backward()
             bits.append((f, k, *(None if t.grad is None else t.grad.numpy().tobytes() for t in (x, w))))
     assert bits[:4] == bits[4:]
+
+
+def needs_an_input(x, w):
+    y = x * 2.0
+    z = y * w
+    y.add_(w)
+    return y * 1.0, z
+
+
+def needs_a_result(x, w):
+    y = d2s.exp(x)
+    y[0] = w[1]
+    return y * w, w * 2.0
+
+
+def needs_what_it_changes_itself(x, w):
+    y = x * 2.0
+    y.multiply_(w)
+    return y.exp_().scale_(2.0, 1.0), y.sum()
+
+
+def needs_copies(x, w):
+    y = x * 2.0
+    z = y * w
+    for one in (y.clone(), d2s.assign(y), y.astype("float32"), d2s.zeros([2])):
+        one.add_(w)
+    return z, d2s.zeros([2]) * w
+
+
+def takes_it_inside(x, w):
+    y = x * 2.0
+    z = (y * w).sum()
+    y.add_(w)
+    z.backward()
+    return y, z
+
+
+@pytest.mark.parametrize("f", [needs_an_input, needs_a_result, needs_what_it_changes_itself, needs_copies, takes_it_inside])
+def test_a_gradient_that_needs_what_was_changed_in_place_is_refused_as_eagerly(f):
+    static, told = d2s.to_static(f), []
+    for g in (f, static, static, static):
+        x, w = (d2s.to_tensor(np.arange(2.0, dtype="float32") + n, stop_gradient=False) for n in (1, 3))
+        said = []
+        for k in range(2):
+            try:
+                y = g(x, w)[k]
+                if f is not takes_it_inside:
+                    y.backward(d2s.ones_like(y))
+            except GradientError as error:
+                said.append(str(error))
+        told.append((said, *(t.grad if t.grad is None else t.grad.tolist() for t in (x, w))))
+    refuses = f not in (needs_what_it_changes_itself, needs_copies)
+    assert told[1:] == told[:1] * 3 and bool(told[0][0]) == refuses
