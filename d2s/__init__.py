@@ -180,12 +180,11 @@ _LATER |= {"Model": "d2s.hapi", "flops": "d2s.hapi", "summary": "d2s.hapi"}
 _LATER |= dict.fromkeys(("cholesky", "cholesky_solve", "eigh", "eigvalsh", "matrix_power", "norm"), "d2s.linalg")
 _LATER |= dict.fromkeys(("inv", "det", "pinv", "qr", "slogdet", "solve", "svd", "triangular_solve"), "d2s.linalg")
 inverse = later.function("d2s.linalg", "inv")
-_METHODS = {"inverse": inverse, "add_n": add_n, "broadcast_tensors": broadcast_tensors, "is_tensor": is_tensor}
-_METHODS |= {name: later.function("d2s.linalg", name) for name in ("cholesky", "cholesky_solve", "det")}
-_METHODS |= {name: later.function("d2s.linalg", name) for name in ("eigvalsh", "matrix_power", "norm", "pinv", "qr")}
-_METHODS |= {name: later.function("d2s.linalg", name) for name in ("slogdet", "solve", "svd", "triangular_solve")}
-for _name, _method in _METHODS.items():
-    setattr(Tensor, _name, _method)
+for _method in (add_n, broadcast_tensors, is_tensor):
+    setattr(Tensor, _method.__name__, _method)
+_SOLVED = ["cholesky", "cholesky_solve", "det", "eigvalsh", "matrix_power", "norm", "pinv", "qr", "slogdet", "solve", "svd"]
+for _name, _function in {"inverse": "inv", **dict.fromkeys([*_SOLVED, "triangular_solve"])}.items():
+    setattr(Tensor, _name, later.Method("d2s.linalg", _function or _name))
 globals().update(in_place_forms.FUNCTIONS)
 for _published in (sys.modules[__name__], ops.shape_methods.ShapeMethods, ops.operators.Operators, Tensor, nn.functional):
     arguments.label(_published)

@@ -1,7 +1,7 @@
 """Names of a package that are imported when they are first asked for: `import d2s` loads no datasets, models and callbacks.
 
 In: a package's name; for each name the module that has it, or that it is. Out: the package's `__getattr__` and `__dir__`; or a
-function of a module, for where there is no `__getattr__`.
+function of a module, or a method that is one, for where there is no `__getattr__`.
 
 >>> found, listed = names("d2s", {"Model": "d2s.hapi"})
 >>> found("Model").__module__, "Model" in listed()
@@ -44,3 +44,18 @@ def function(home: str, name: str) -> Callable[..., Any]:
     later.__name__ = later.__qualname__ = name
     later.__doc__ = f"`{home}.{name}`."
     return later
+
+
+class Method:
+    """A method of a class that is a function of a module, which is imported when the class or a value is first asked for it.
+
+    >>> import inspect
+    >>> str(inspect.signature(d2s.Tensor.det)) == str(inspect.signature(d2s.linalg.det))
+    True
+    """
+
+    def __init__(self, home: str, name: str) -> None:
+        self.home, self.name = home, name
+
+    def __get__(self, value: Any, owner: type | None = None) -> Any:
+        return getattr(importlib.import_module(self.home), self.name).__get__(value, owner)

@@ -1,5 +1,7 @@
 """Linear algebra against NumPy; gradients by finite differences; failures in words of ours."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -150,3 +152,12 @@ def test_graphs_refuse_it_by_name():
 
 def test_it_shows_what_it_publishes():
     assert set(dir(L)) == set(L.__all__)
+
+
+def test_methods_are_the_functions_of_linalg():
+    for name in ("det", "norm", "qr", "solve", "matrix_power"):
+        assert inspect.signature(getattr(d2s.Tensor, name)) == inspect.signature(getattr(d2s.linalg, name))
+    x = d2s.to_tensor([[3.0, 4.0], [0.0, 0.0]])
+    assert d2s.jit.to_static(lambda x: x.norm())(x).item() == x.norm().item() == 5.0
+    with pytest.raises(CaptureError, match=r"D2S1003.*det\(\)"):
+        d2s.jit.to_static(lambda x: x.det())(x)

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from d2s import types
+from d2s import later, types
 from d2s.capture import in_place
 from d2s.capture.containers import by_path
 from d2s.capture.fork import Attempt
@@ -105,6 +105,9 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
         method = None if self.value.type.python else in_place.method(self, name)
         if method is not None:
             return method
+        function = vars(Tensor).get(name)
+        if isinstance(function, later.Method):
+            return function.__get__(self, type(self))
         if hasattr(Tensor, name):
             refuse("D2S1003", f"'{name}' of a tensor is not part of graphs yet")
         raise AttributeError(f"'Tensor' object has no attribute '{name}'")
