@@ -170,9 +170,10 @@ def _explain(given: argparse.Namespace) -> int:
 
 def page(code: str) -> str:
     """The page of a code, as `explain` prints it."""
-    meaning, example, way_out = PAGES[code]
-    example, way_out = (textwrap.indent(text.strip(), "    ") for text in (example, way_out))
-    return f"{code}: {meaning}\n\nAn example that raises it:\n\n{example}\n\nThe way out:\n\n{way_out}"
+    meaning, *texts = PAGES[code]
+    titles = ("An example that raises it:", "The way out:", "The example, corrected:")
+    parts = [f"{title}\n\n{textwrap.indent(text.strip(), '    ')}" for title, text in zip(titles, texts, strict=True) if text]
+    return "\n\n".join([f"{code}: {meaning}", *parts])
 
 
 def _cache(given: argparse.Namespace) -> int:

@@ -1,6 +1,7 @@
 """What every code of a complaint means: the page that `python -m d2s explain D2S0002` prints.
 
-A page is a meaning of a few words, a program that raises the code (a test runs each), and the way out.
+A page is a meaning of a few words, a program that raises the code, and the way out; of refused captures also that program,
+corrected (a test runs each).
 
 >>> PAGES["D2S0002"].meaning
 'shapes that do not fit together'
@@ -10,11 +11,12 @@ from typing import NamedTuple
 
 
 class Page(NamedTuple):
-    """What a code means, a program that raises it, and what to do."""
+    """What a code means, a program that raises it, and what to do; the program as it is written without."""
 
     meaning: str
     example: str
     way_out: str
+    corrected: str = ""
 
 
 PAGES = {
@@ -116,6 +118,18 @@ repeated(d2s.to_tensor([1.5]))
 """,
         "While a function is captured its tensors have no values yet. Compute with the number, decide with an `if` or\n"
         "`while` on it, loop over range(int(x.sum())), which become part of the graph, or do this part outside.",
+        """
+import d2s
+
+@d2s.to_static
+def repeated(x):
+    found = []
+    for _ in range(int(x.sum())):
+        found.append(x)
+    return found
+
+assert len(repeated(d2s.to_tensor([1.5]))) == 1
+""",
     ),
     "D2S1002": Page(
         "the arms of an `if`, or the trips of a loop, leave a variable in forms that cannot be joined",
@@ -134,6 +148,19 @@ doubled(d2s.to_tensor([1.0]))
 """,
         "Of a loop's variables none may be of another kind after each trip. Gather tensors in a list, found.append(x), or\n"
         "put them into a tensor made before the loop, out[i] = x.",
+        """
+import d2s
+
+@d2s.to_static
+def doubled(x):
+    found = [x]
+    while x.sum() < 10:
+        x = x * 2
+        found.append(x)
+    return found
+
+assert len(doubled(d2s.to_tensor([1.0]))) == 5
+""",
     ),
     "D2S1003": Page(
         "a statement that cannot become part of a graph yet",
@@ -149,6 +176,18 @@ def classed(x):
 classed(d2s.to_tensor([1.0]))
 """,
         "Write it in another way - the message says which - or move it to a function that is not captured.",
+        """
+import d2s
+
+class Rate:
+    pi = 3.14
+
+@d2s.to_static
+def classed(x):
+    return x * Rate.pi
+
+assert classed(d2s.to_tensor([1.0])).dtype == d2s.float32
+""",
     ),
     "D2S1004": Page(
         "a call whose effect would happen at capture only",
@@ -164,6 +203,16 @@ crowded(d2s.to_tensor([1.0]))
 """,
         "A capture runs your Python once, a graph many times. What prints, logs, draws random numbers, asks for the time, and\n"
         "NumPy is done anew in each run; of other functions it is not known what they do. Call it before, and pass the result.",
+        """
+import d2s
+import os
+
+@d2s.to_static
+def crowded(x, files):
+    return x * files
+
+assert crowded(d2s.to_tensor([1.0]), len(os.listdir())).item() == len(os.listdir())
+""",
     ),
     "D2S1005": Page(
         "the source text of a function is not available",
@@ -175,6 +224,13 @@ d2s.to_static(double)(d2s.to_tensor([1.0]))
 """,
         "Put the function in a file, or keep its text: in linecache.cache, or in a variable of a caller. Start again, or\n"
         "reload the module, if the file changed since it was imported.",
+        """
+import d2s
+
+text = "lambda x: x * 2"
+double = eval(text)
+assert d2s.to_static(double)(d2s.to_tensor([1.0])).item() == 2.0
+""",
     ),
     "D2S1006": Page(
         "a function that would be captured again where that was forbidden",
@@ -191,6 +247,17 @@ with d2s.jit.fail_on_recompile():
 """,
         "The message says what is another than before. Ints, strings and objects are part of what a capture stands for:\n"
         "make what changes a float or a tensor, or leave it as it is. scaled.recompiles() lists every capture's reason.",
+        """
+import d2s
+
+@d2s.to_static
+def scaled(x, k):
+    return x * k
+
+scaled(d2s.to_tensor([1.0]), 2.0)
+with d2s.jit.fail_on_recompile():
+    assert scaled(d2s.to_tensor([1.0]), 3.0).item() == 3.0
+""",
     ),
     "D2S2002": Page(
         "a nan or an infinity came up where a check was asked for",

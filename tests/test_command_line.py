@@ -45,6 +45,18 @@ def test_the_example_of_a_page_raises_its_code(code, tmp_path, monkeypatch):
     assert caught.value.code == code
 
 
+@pytest.mark.parametrize("code", [code for code in PAGES if code.startswith("D2S1")])
+def test_the_corrected_example_of_a_refused_capture_runs(code, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / f"{code}.py"
+    path.write_text(PAGES[code].corrected)
+    linecache.checkcache(str(path))
+    assert "to_static" in path.read_text() and "assert" in path.read_text()
+    exec(compile(path.read_text(), str(path), "exec"), {"__name__": "example"})
+    command.main(["explain", code])
+    assert PAGES[code].corrected.strip().splitlines()[-1] in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("code", list(PAGES))
 def test_a_page_says_what_how_and_what_to_do(code, capsys):
     page = PAGES[code]
