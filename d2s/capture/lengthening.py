@@ -7,6 +7,9 @@ lengths would be told apart, one of any number of items.
 >>> two, three = (Tree((list, (), (None,) * n), (Fixed("a"),) * n) for n in (2, 3))
 >>> carried_as(two, three, False)
 a list of any number of 'a'
+>>> by_path = Box(list, Union(tuple(Tree((tuple, (), (None,) * n), (Fixed("a"),) * n) for n in (1, 2, 3))))
+>>> carried_as(Fixed(None), Tree((tuple, (), (None,)), (by_path,)), False).alternatives[1].parts
+(a list of any number of 'a',)
 """
 
 import dataclasses
@@ -38,9 +41,12 @@ def carried_as(before: Form, after: Form, is_content: bool) -> Form:
 
 def _of_few_lengths(form: Form, is_content: bool) -> Form:
     """A form that holds lists of any number of items where it would tell more and more lengths apart."""
-    if isinstance(form, Box) and form.kind is list:
-        content = _of_few_lengths(form.content, True)
-        return form if content is form.content else Box(list, content)
+    if isinstance(form, Box):
+        content = _of_few_lengths(form.content, form.kind is list)
+        return form if content is form.content else Box(form.kind, content)
+    if isinstance(form, Tree):
+        parts = tuple(_of_few_lengths(part, False) for part in form.parts)
+        return form if all(map(operator.is_, parts, form.parts)) else Tree(form.skeleton, parts)
     if not isinstance(form, Union):
         return form
     lists = [one for one in form.alternatives if isinstance(one, Tree) and _kind(one, is_content)]
