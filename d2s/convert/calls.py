@@ -10,6 +10,7 @@ import copy
 import dataclasses
 import enum
 import functools
+import heapq
 import inspect
 import itertools
 import logging
@@ -56,7 +57,7 @@ from d2s.convert.pure import HIGHER, LOOKING, OF_GROWN, READING, TAKING, WALKING
 from d2s.convert.recipes import Recipe, count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.seeds import begin_anew
 from d2s.convert.steps import of_symbols, step_of, to_tensor_of
-from d2s.convert.stores import CHANGING, made, with_known_keys
+from d2s.convert.stores import CHANGING, made, set_item, with_known_keys
 from d2s.convert.taken_on import dropped_while, taken_while, until
 from d2s.convert.taking import every, folded, generated, settled, some
 from d2s.eager.gradients import backward, grad
@@ -432,6 +433,17 @@ def _asking(asks: Callable[..., Any], tracer: Tracer, *args: Any) -> Any:
     return asks(*args)
 
 
+def _of_heap(function: Any, tracer: Tracer, heap: Any, *args: Any) -> Any:
+    """A function of `heapq` that changes a list: Python compares the items, the list is given the order they have then."""
+    if plain_kind(heap) is not list or by_path(heap) or is_grown(heap):
+        refuse_call(function)
+    items = list(iterate(heap))
+    found = function(items, *args)
+    set_item(items, heap, slice(None))
+    return found
+
+
+_HEAPS = (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heappushpop, heapq.heapreplace)
 _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (isinstance, isinstance_),
     (type, type_),
@@ -470,6 +482,7 @@ _SEEING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (dataclasses.fields, lambda tracer, record: dataclasses.fields(record)),
     (dataclasses.is_dataclass, lambda tracer, record: dataclasses.is_dataclass(record)),
     (dataclasses.replace, lambda tracer, record, **changes: replaced(call, record, **changes)),
+    *((known, functools.partial(_of_heap, known)) for known in _HEAPS),
     (filter, _filter),
     (itertools.filterfalse, _without),
     (itertools.takewhile, _generated_by(taken_while)),

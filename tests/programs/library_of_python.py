@@ -3,6 +3,7 @@
 import bisect
 import copy
 import dataclasses
+import heapq
 import itertools
 import json
 import math
@@ -204,3 +205,15 @@ def an_error_of_a_number_that_nothing_catches(x):
         return math.sqrt(float(x.sum()))
     except KeyError:
         return x
+
+
+@program(*KNOWN)
+def heaps(x):
+    heap = [(3, x), (1, x * 2)]
+    heapq.heapify(heap)
+    heapq.heappush(heap, (2, x * 3))
+    smallest = heapq.heapreplace(heap, (0, x))
+    order = [heapq.heappop(heap) for _ in range(2)]
+    if x.sum() > 0:
+        heapq.heappush(heap, (-1, x))
+    return smallest, order, heap, heapq.heappushpop([5, 7], 6)
