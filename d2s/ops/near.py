@@ -5,11 +5,13 @@
 ([True, False], [2.5])
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
 from d2s.arguments import number, one_of
+from d2s.errors import ArgumentError
 from d2s.ops.compare import cast, equal, less_equal, where
 from d2s.ops.create import full
 from d2s.ops.exponential import log, sigmoid
@@ -52,9 +54,16 @@ def scale(x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = Tr
     if act is not None:
         one_of("scale", "act", act, _ACTIVATIONS)
     whole = tensor_type(x, "scale", "x").dtype.kind == "i"
-    by, more = (int(n) if whole and isinstance(n, float) else n for n in (scale, bias))
+    given = {"scale": scale, "bias": bias}
+    by, more = (_whole(name, n) if whole and isinstance(n, float) else n for name, n in given.items())
     found = add(multiply(x, by), more) if bias_after_scale else multiply(add(x, more), by)
     return found if act is None else _ACTIVATIONS[act](found)
+
+
+def _whole(name: str, number: float) -> int:
+    if not math.isfinite(number):
+        raise ArgumentError("D2S0004", f"scale(): '{name}' is {number}, expected a finite number for integers")
+    return int(number)
 
 
 def stanh(x: Any, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:

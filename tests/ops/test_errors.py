@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import fractions
+import math
 
 import hypothesis
 import numpy as np
@@ -21,6 +22,7 @@ B = d2s.to_tensor([True, False])
 M = d2s.to_tensor([[1.0, 2.0, 3.0]])
 
 REFUSED = [  # (what is called, its class, its code, words the message must hold)
+    (lambda: d2s.scale(I, math.inf), ArgumentError, "D2S0004", ["scale()", "'scale' is inf", "finite"]),
     (lambda: d2s.add(F, "a"), DTypeError, "D2S0001", ["add()", "'y'", "Tensor or a number", "str"]),
     (lambda: d2s.add(None, F), DTypeError, "D2S0001", ["add()", "'x'", "NoneType"]),
     (lambda: d2s.add([1.0], F), DTypeError, "D2S0001", ["add()", "'x'", "list"]),
