@@ -37,7 +37,7 @@ PARTS += ["vision", "vision.transforms", "vision.datasets", "vision.models", "me
 PARTS += ["dataset", "dataset.mnist", "dataset.reader"]
 INSIDE = {  # modules that are attributes of `d2s` and no part of its API: what users call of them is published elsewhere
     **dict.fromkeys(("arguments", "later"), "how names are published"),
-    **dict.fromkeys(("ast_transforms", "convert", "capture", "stages", "ir", "passes", "autodiff"), "machinery"),
+    **dict.fromkeys(("ast_transforms", "convert", "capture", "stages", "ir", "parsing", "passes", "autodiff"), "machinery"),
     **dict.fromkeys(("codegen", "runtime", "eager", "in_place_forms", "export", "compat"), "machinery"),
     **dict.fromkeys(("memory", "place", "types", "extents", "default_dtype"), "facts the machinery goes by"),
     **dict.fromkeys(("ops", "checkpoint", "flags", "limits"), "their functions are those of `d2s` itself"),

@@ -17,7 +17,7 @@ PARTS += ["vision", "vision.datasets", "vision.transforms", "vision.models", "ca
 PARTS += ["linalg", "autograd", "utils", "utils.dlpack", "utils.unique_name", "onnx", "optimizer.lr.LRScheduler"]
 OTHERWISE = {  # and why
     **dict.fromkeys(("std", "var", "Tensor.std", "Tensor.var"), "'unbiased' is None and not True"),  # which says True
-    **dict.fromkeys(("norm", "linalg.norm"), "'p' is None and not 'fro'"),  # as in 3.3.1, and the same norm
+    **dict.fromkeys(("norm", "linalg.norm", "Tensor.norm"), "'p' is None and not 'fro'"),  # as in 3.3.1, and the same norm
     **{f"nn.{kind}1D": "'data_format' is 'NCHW' and not 'NCL'" for kind in ("BatchNorm", "InstanceNorm")},  # the same layout
     **{f"nn.{kind}3D": "'data_format' is 'NCHW' and not 'NCDHW'" for kind in ("BatchNorm", "InstanceNorm")},
     "nn.Conv1D": "'data_format' is '' and not 'NCL'",  # which it stands for
