@@ -514,3 +514,26 @@ def test_a_gradient_that_needs_what_was_changed_in_place_is_refused_as_eagerly(f
         told.append((said, *(t.grad if t.grad is None else t.grad.tolist() for t in (x, w))))
     refuses = f not in (needs_what_it_changes_itself, needs_copies)
     assert told[1:] == told[:1] * 3 and bool(told[0][0]) == refuses
+
+
+def test_grad_towards_what_the_path_taken_does_not_read_frees_nothing():
+    def f(x, u):
+        return x * x if x.sum() > 0 else x * u
+
+    x, u = (d2s.to_tensor([2.0], stop_gradient=False) for _ in range(2))
+    y = d2s.to_static(f)(x, u)
+    assert d2s.grad(y, [u], allow_unused=True) == [None]
+    y.backward()
+    assert x.grad.tolist() == [4.0]
+
+
+def test_a_class_may_be_given_another_call():
+    class Scale:
+        def __call__(self, x):
+            return x * 2.0
+
+    scale, x = Scale(), d2s.to_tensor([1.0])
+    static = d2s.to_static(lambda x: scale(x))
+    assert [static(x).tolist() for _ in range(3)] == [[2.0]] * 3
+    Scale.__call__ = lambda self, x: x * 3.0
+    assert static(x).tolist() == [3.0]
