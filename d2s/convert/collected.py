@@ -21,7 +21,25 @@ from d2s.capture.containers import REAL, STANDING
 from d2s.capture.users_code import refuse
 
 
-class Deque:
+class _Holding:
+    """What all of them have in common: a list or dict that holds what is in them."""
+
+    content: Any
+
+    def __len__(self) -> Any:
+        return len(self.content)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.content)
+
+    def __reversed__(self) -> Any:
+        return reversed(self.content)
+
+    def __contains__(self, item: Any) -> Any:
+        return item in self.content
+
+
+class Deque(_Holding):
     """A `collections.deque`."""
 
     def __init__(self, items: Iterable[Any] = (), maxlen: Any = None) -> None:
@@ -86,18 +104,6 @@ class Deque:
     def __copy__(self) -> Any:
         return self.copy()
 
-    def __len__(self) -> Any:
-        return len(self.content)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.content)
-
-    def __reversed__(self) -> Any:
-        return reversed(self.content)
-
-    def __contains__(self, item: Any) -> Any:
-        return item in self.content
-
     def __getitem__(self, place: Any) -> Any:
         return self.content[self._of(place)]
 
@@ -122,10 +128,8 @@ class Deque:
         return self.content == list(other) if isinstance(other, collections.deque) else NotImplemented
 
 
-class _Keyed:
+class _Keyed(_Holding):
     """What all dicts of `collections` have in common."""
-
-    content: Any
 
     def __getitem__(self, key: Any) -> Any:
         return self.content[key]
@@ -135,18 +139,6 @@ class _Keyed:
 
     def __delitem__(self, key: Any) -> None:
         del self.content[key]
-
-    def __len__(self) -> Any:
-        return len(self.content)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.content)
-
-    def __reversed__(self) -> Any:
-        return reversed(self.content)
-
-    def __contains__(self, key: Any) -> Any:
-        return key in self.content
 
     def __eq__(self, other: Any) -> Any:
         return dict(self.content) == dict(other) if isinstance(other, dict) else NotImplemented
