@@ -42,6 +42,15 @@ def _ways(cond: Node, k: int) -> Ways:
     return ways
 
 
+def renamed(region: Program) -> dict[Value, Value]:
+    """What has other names for its extents only, and what it is."""
+    found: dict[Value, Value] = {}
+    for node in region.nodes:
+        if node.op == "renamed":
+            found[node.outputs[0]] = found.get(node.inputs[0], node.inputs[0])
+    return found
+
+
 def interleaved(region: Program, at: int, value: Value, source: Value, begun: Collection[Value]) -> bool:
     """Whether adding up the contributions to one first, and then to the other it was at a node, gives another order.
 

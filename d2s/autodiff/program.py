@@ -26,7 +26,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from d2s.autodiff import reads, writes
-from d2s.autodiff.handed import Ways, handed_on
+from d2s.autodiff.handed import Ways, handed_on, renamed
 from d2s.autodiff.linear import Linear, returned, uniquely_named
 from d2s.autodiff.lists import SweepsLists
 from d2s.autodiff.lists import given as given_total
@@ -158,6 +158,7 @@ class _Scope(SweepsLists, PopsResiduals):
         self.overwritten: Mapping[Value, tuple[Value, str]] = {}
         self.refused: list[GradientError] = []
         self.split: dict[Value, tuple[Any, Ways]] = dict(handed_on(region, region.inputs)) if parent else {}
+        self.renamed = renamed(region)
         self.arms: dict[Node, list[_Scope]] = {}  # of the conds swept
         self.loops: dict[Node, LoopSweep] = {}
         self.calls: dict[Node, CallSweep] = {}
@@ -232,6 +233,7 @@ class _Scope(SweepsLists, PopsResiduals):
 
     def give(self, totals: Totals, value: Value, more: Total) -> None:
         """Adds a contribution; to what came in, where the value is that on the path taken."""
+        value = self.renamed.get(value, value)
         condition, ways = self.split.get(value, (value, ()))
         for holds, source in ways:
             if source in self.active:

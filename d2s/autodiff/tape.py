@@ -32,6 +32,7 @@ class TapeNode:
     __slots__ = ("at", "code", "edges", "hooks", "order", "released")
     order: float
     position = 0
+    reorders = False  # whether it may add contributions in another order than the nodes it stands for
     opened: Callable[[int], Edge] | None = None  # of a node that others have taken the place of: where each result is now
 
     def __init__(self, edges: Iterable[Edge]) -> None:
@@ -61,6 +62,10 @@ class TapeNode:
 
     def looked_into(self, positions: Collection[int], connected: bool = False) -> bool:
         """Whether who looks at the totals of these results sees more where the node is opened, or a connected sweep does."""
+        return False
+
+    def has_order_of_its_own(self, positions: Collection[int], totals: "Totals") -> bool:
+        """Whether it adds contributions in another order than the nodes it stands for, in a sweep from these results."""
         return False
 
     def leading(self, edges: Sequence[bool]) -> Iterable[int] | None:
@@ -286,7 +291,8 @@ def _swept(totals: Totals, roots: Sequence[tuple[Any, Any]], retain_graph: bool,
         if node.is_freed(cotangents, totals):
             message = "backward() a second time through a graph whose buffers were freed by the first"
             raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
-        if (node.hooks or keeping.on) and node.looked_into(_looked_at(node, cotangents)):
+        looked_into = (node.hooks or keeping.on) and node.looked_into(_looked_at(node, cotangents))
+        if looked_into or (node.reorders and node.has_order_of_its_own(cotangents, totals)):
             node.open()
             for position, cotangent in cotangents.items():
                 totals.add(result(node, position), cotangent)
@@ -326,7 +332,7 @@ def _opened(roots: Sequence[Edge], targets: Sequence[Edge], ignored: Sequence[Ed
             named.setdefault(node, set()).add(position)
         nodes = {one[0] if isinstance(one, tuple) else one for one in found if not isinstance(one, int)}
         nodes = {n for n in nodes if n.opened is None and not n.released}
-        opening = [n for n in nodes if n.looked_into(named.get(n, set()) | _looked_at(n, ()), connected)]
+        opening = [n for n in nodes if n.reorders or n.looked_into(named.get(n, set()) | _looked_at(n, ()), connected)]
         if not opening:
             return found
         for node in opening:

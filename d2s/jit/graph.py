@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from d2s import passes
-from d2s.autodiff import reads, taken, tape, writes
+from d2s.autodiff import orders, reads, taken, tape, writes
 from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
 from d2s.autodiff.passed import Uses, has_regions, may_pass
@@ -179,6 +179,7 @@ class Way:
         self._passing: dict[tuple[int, Mask], frozenset[Node]] = {}
         self._shut: dict[tuple[Sweeping, ...], Set[int]] = {}
         self._inner: dict[int, bool] = {}
+        self._reordered: dict[tuple[Mask, frozenset[int]], bool] = {}
 
     def on_path(self, results: Sequence[Any]) -> list[bool]:
         """Which results of a run depend on what wants a gradient."""
@@ -199,6 +200,20 @@ class Way:
                 self._passing[n, wanted] = may_pass(self.graph.program, (n,), wanted)
             found |= self._passing[n, wanted]
         return found
+
+    @functools.cached_property
+    def reorders(self) -> bool:
+        """Whether some sweep would add contributions in another order than eager code."""
+        return self.has_order_of_its_own(self.wanted, frozenset(range(len(self.given))))
+
+    def has_order_of_its_own(self, started: Mask, given: frozenset[int]) -> bool:
+        """Whether a sweep from these results would, where these inputs have totals before."""
+        if (started, given) not in self._reordered:
+            program, active = self.graph.program, self.graph.wanting(self.wanted)
+            begun = {v for v, has in zip(program.inputs, started, strict=True) if has}
+            outputs = [program.outputs[n] for n in sorted(given)]
+            self._reordered[started, given] = orders.another(program, active, begun, outputs) is not None
+        return self._reordered[started, given]
 
     def leading(self, wanted: Mask) -> Sequence[int] | None:
         """The results that may lead to some inputs; None: all."""
@@ -331,6 +346,14 @@ class GraphNode(tape.TapeNode):
         for position, held in (self.hooks or {}).items():
             tape.hand_on(held, tape.now(tape.result(self, position)))
         self.arrays = self.results = self.edges = ()
+
+    @property
+    def reorders(self) -> bool:  # type: ignore[override]
+        return self.way.reorders
+
+    def has_order_of_its_own(self, positions: Collection[int], totals: tape.Totals) -> bool:
+        started = tuple([edge is not None and totals.get(edge) is not None for edge in self.edges])
+        return self.way.has_order_of_its_own(started, frozenset(n % len(self.way.given) for n in positions))
 
     def is_freed(self, positions: Collection[int], totals: tape.Totals) -> bool:
         self.sweeping = frozenset(positions), tuple([totals.wants(edge) for edge in self.edges])

@@ -22,7 +22,7 @@ from d2s.autodiff.passed import each
 from d2s.eager.handler import OpNode
 from d2s.errors import GradientError
 from d2s.ir.program import Node, Program, Value
-from d2s.ops import OPS
+from d2s.ops import OPS, join
 from d2s.runtime import interpreter
 
 _HANDING = ("cond", "while_loop", "call", "again", "stack", "push", "pop", "renamed")  # what comes out of these went in
@@ -99,11 +99,21 @@ class Opened:
         """A list hands its items on; only what is made of all of them at once is another value."""
         self._kept += results
         if node.op == "list_stack" and inputs[0]:
-            attrs = {"axis": 0}
-            self._add("concat" if node.attrs["behind"] else "stack", node, inputs[0], results[1:], attrs)
+            self._join("concat" if node.attrs["behind"] else "stacked", node, list(inputs[0]), results[1])
         if node.op == "list_unstack" and self._edge(inputs[1]) is not None:
             message = "a gradient of a gradient of a list that a loop makes longer"
             raise GradientError("D2S0006", message, where=node.where, hint="do without d2s.stack of it there")
+
+    def _join(self, name: str, node: Node, items: list[Any], whole: Any) -> None:
+        """Many are joined in groups, and these in turn."""
+        while len(items) > join.MOST:
+            groups = [items[k : k + join.MOST] for k in range(0, len(items), join.MOST)]
+            items = [(np.stack if name == "stacked" else np.concatenate)(group) for group in groups]
+            self._kept += items
+            for group, made in zip(groups, items, strict=True):
+                self._add(name, node, group, [made], {"axis": 0})
+            name = "concat"
+        self._add(name, node, items, [whole], {"axis": 0})
 
     def _add(self, name: str, node: Node, inputs: Sequence[Any], results: Sequence[Any], attrs: dict[str, Any]) -> None:
         edges = [self._edge(a) for a in inputs]

@@ -22,6 +22,7 @@ import pytest
 import raised_by_runs
 import recursion
 import sizes
+import two_names
 import user_operators
 from programs_compare import PROGRAMS, check
 
@@ -40,7 +41,7 @@ MODULES = (
     kinds,
     layers,
 )
-MODULES += library_of_python, loops, numbers_, objects, ordinary, raised_by_runs, recursion, sizes, user_operators
+MODULES += library_of_python, loops, numbers_, objects, ordinary, raised_by_runs, recursion, sizes, two_names, user_operators
 # kernels in plain Python are slow: these are of small values
 UNJITTED = "branches", "loops", "exits", "growing", "found_extents", "recursion"
 CORPUS = [

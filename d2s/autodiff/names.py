@@ -1,0 +1,139 @@
+"""Tensors with several names: by a join of paths, by the trips of a loop, by a list or a call one value is another one.
+
+In: a Program. Out: for each of its values the tensors it may be, as *bases*: the value that made the tensor, what a trip of a
+loop begins with, or that two values may be one.
+
+>>> from d2s.ir.text import parse
+>>> program = parse(
+...     "program f(c: b1[], x: f32[2]) -> (f32[2]) { %0: f32[2] = cond(c, x) { then(x: f32[2]) -> (f32[2]) { return x } "
+...     "otherwise(x: f32[2]) -> (f32[2]) { %1: f32[2] = tanh(x) return %1 } } %2: f32[2] = multiply(%0, %0) return %2 }"
+... )
+>>> sorted(base.name for base in Names(program).of[program.nodes[0].outputs[0]])
+['', 'x']
+"""
+
+import itertools
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from d2s.ir.program import Node, Program, Value, calls_of
+
+Bases = frozenset[Any]
+_ITEMS = ("list_append", "list_set")  # hand on what a list holds, and what they put there
+
+
+class Names:
+    """The bases of all values of a Program, those in regions included."""
+
+    def __init__(self, program: Program) -> None:
+        self.of: dict[Value, Bases] = {v: frozenset([v]) for v in program.inputs}
+        self._results: dict[str, list[Bases]] = {}  # of the functions around, what they give
+        self._follow(program)
+
+    def one(self, a: Value, b: Value) -> bool:
+        """Whether two values may be one tensor."""
+        return not self.of[a].isdisjoint(self.of[b])
+
+    def _follow(self, region: Program) -> None:
+        for node in region.nodes:
+            getattr(self, "_" + node.op, self._made)(node)
+
+    def _put(self, value: Value, bases: Iterable[Any]) -> None:
+        self.of[value] = self.of.get(value, frozenset()).union(bases)
+
+    def _made(self, node: Node) -> None:
+        if node.op.startswith("list_"):
+            held = frozenset[Any]().union(*(self.of[v] for v in node.inputs if v.type.listed or node.op in _ITEMS))
+            for v in node.outputs:
+                self._put(v, held if v.type.listed or node.op in ("list_get", "list_pop") else [v])
+            if node.op in ("list_full", "list_unstack"):
+                self._put(node.outputs[0], node.outputs[:1])
+            return
+        for v in node.outputs:
+            self._put(v, self.of[node.inputs[0]] if node.op == "renamed" else [v] if node.op != "hole" else ())
+
+    def _cond(self, node: Node) -> None:
+        for arm in node.regions().values():
+            for p, v in zip(arm.inputs, node.inputs[1:], strict=True):
+                self._put(p, self.of[v])
+            self._follow(arm)
+            for out, v in zip(node.outputs, arm.outputs, strict=True):
+                self._put(out, self.of[v])
+
+    def _while_loop(self, node: Node) -> None:
+        body, count = node.attrs["body"], node.attrs["carries"]
+        inside = _inside(body)
+        for p, v in zip(body.inputs, node.inputs, strict=True):
+            self._put(p, self.of[v])
+        self._carry(node, body.inputs[:count], node.inputs[:count])
+        before = None
+        while before != (before := [self.of[p] for p in body.inputs]):
+            self._follow(body)
+            self._carry(node, body.inputs[:count], body.outputs)
+            for p, v in zip(body.inputs, body.outputs, strict=False):
+                self._put(p, _without(self.of[v], inside))
+        for out, p in zip(node.outputs, body.inputs, strict=False):
+            self._put(out, {base for base in self.of[p] if base is not p} | {out})
+
+    def _carry(self, node: Node, carried: Sequence[Value], held: Sequence[Value]) -> None:
+        """What trips, or calls, begin with: something of its own each, and two may be one where they are given one."""
+        for p in carried:
+            self._put(p, [p])
+        for (a, v), (b, w) in itertools.combinations(zip(carried, held, strict=True), 2):
+            if _may_alias(a, b) and self.one(v, w):
+                self._put(a, [(node, a, b)])
+                self._put(b, [(node, a, b)])
+
+    def _call(self, node: Node) -> None:
+        body, name, count = node.attrs["body"], node.attrs["name"], node.attrs["carries"]
+        inside, outer = _inside(body), self._results.get(name)
+        self._results[name] = [frozenset() for _ in node.outputs]
+        for p, v in zip(body.inputs, node.inputs, strict=True):
+            self._put(p, self.of[v])
+        self._carry(node, body.inputs[:count], node.inputs[:count])
+        before = None
+        while before != (before := [*(self.of[p] for p in body.inputs), *self._results[name]]):
+            self._follow(body)
+            for call in calls_of(body, name):
+                self._carry(node, body.inputs[:count], call.inputs[:count])
+                for p, v in zip(body.inputs, call.inputs, strict=True):
+                    self._put(p, _without(self.of[v], inside))
+            self._results[name] = [self.of[v] for v in body.outputs]
+        self._give(node, body, node.inputs, inside)
+        self._results[name] = outer or []
+
+    def _give(self, node: Node, body: Program, given: Sequence[Value], inside: Collection[Any]) -> None:
+        """The bases of what a call gives."""
+        results, alike = self._results[node.attrs["name"]], dict(zip(body.inputs, given, strict=True))
+        for k, (out, bases) in enumerate(zip(node.outputs, results, strict=True)):
+            self._put(out, [out, *_without(bases, inside)])
+            for base in bases:
+                self._put(out, self.of[alike[base]] if base in alike else ())
+            for j, other in enumerate(results[:k]):
+                if not bases.isdisjoint(other):
+                    self._put(out, [(node, j, k)])
+                    self._put(node.outputs[j], [(node, j, k)])
+
+    def _again(self, node: Node) -> None:
+        results = self._results[node.attrs["name"]]
+        handed = frozenset[Any]().union(*(self.of[v] for v in node.inputs))
+        for out, bases in zip(node.outputs, results, strict=True):
+            self._put(out, [out, *bases, *(handed if bases else ())])
+
+
+def _may_alias(a: Value, b: Value) -> bool:
+    kinds = [v.type.item if v.type.listed else v.type for v in (a, b)]
+    return kinds[0].is_float and kinds[0].dtype == kinds[1].dtype
+
+
+def _inside(body: Program) -> set[Any]:
+    """What each trip, or call, makes anew, and the nodes that do."""
+    found: set[Any] = set(body.inputs)
+    for node in body.every_node():
+        found.update([node], node.outputs, *(region.inputs for region in node.regions().values()))
+    return found
+
+
+def _without(bases: Bases, inside: Collection[Any]) -> Bases:
+    """The bases that were there before."""
+    return frozenset(base for base in bases if (base[0] if isinstance(base, tuple) else base) not in inside)

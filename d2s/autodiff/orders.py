@@ -1,0 +1,152 @@
+"""Whether a gradient adds contributions to one tensor, which it knows by several names, in another order than eager code.
+
+In: a Program, what its gradient passes, which inputs have totals before. Out: the node at which that would be so, if any. Each
+name has a total of its own, which is added to that of the tensor where the name comes from; eager code knows no names. So the
+order is eager code's where one of the two totals is of a single contribution that comes at that place anyway, or where a
+contribution to the name is given to the tensor itself (`autodiff/handed.py`).
+
+>>> from d2s.ir.text import parse
+>>> from d2s.autodiff.program import active_values
+>>> program = parse(
+...     "program f(c: b1[], x: f32[2]) -> (f32[2]) { %0: f32[2] = cond(c, x) { then(x: f32[2]) -> (f32[2]) { return x } "
+...     "otherwise(x: f32[2]) -> (f32[2]) { %1: f32[2] = tanh(x) return %1 } } %2: f32[2] = multiply(%0, %0) return %2 }"
+... )
+>>> active = active_values(program, set(program.inputs[1:]))
+>>> [another(program, active, begun, program.outputs) is None for begun in ([], program.inputs[1:])]
+[True, False]
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from d2s.autodiff.handed import handed_on, interleaved, renamed
+from d2s.autodiff.names import Names
+from d2s.ir.program import Node, Program, Value
+
+MANY = 2  # contributions, or more
+_GIVING = ("list_append", "list_set", "list_full", "list_new", "list_get", "list_pop", "list_length", "renamed")  # only hand on
+
+
+def another(program: Program, active: Collection[Value], begun: Collection[Value], given: Sequence[Value]) -> Node | None:
+    """The node behind which contributions have another order; `begun` inputs and `given` outputs have totals before."""
+    if not any(node.regions() or node.op == "list_new" for node in program.nodes):
+        return None
+    whole = Program(program.name, program.inputs, program.nodes, tuple(given))
+    return next(_Orders(whole, active).found(whole, begun, None), None)
+
+
+class _Orders:
+    def __init__(self, program: Program, active: Collection[Value]) -> None:
+        self.active = active
+        self.names = Names(program)
+
+    def found(self, region: Program, begun: Collection[Value], loop: Node | None) -> Iterator[Node]:
+        """Where it is so in a region; `loop`: that of which it is the body."""
+        split = handed_on(region, begun)
+        reads = self._reads(region, begun)
+        for value in reads:
+            if not self._in_order(region, value, reads, split, loop):
+                yield self._maker(region, value) or loop or region.nodes[0]
+        for node in region.nodes:
+            if node.op == "while_loop":
+                yield from self._carried(node, region, reads)
+            for inner in node.regions().values():
+                if inner is not node.attrs.get("test"):
+                    yield from self.found(inner, inner.inputs, node if node.op != "cond" else None)
+
+    def _reads(self, region: Program, begun: Collection[Value]) -> dict[Value, list[int]]:
+        """The places of contributions to each value of a region; what comes from behind it comes at its end."""
+        made = [v for node in region.nodes for v in node.outputs]
+        reads: dict[Value, list[int]] = {v: [] for v in (*region.inputs, *made) if v in self.active and v in self.names.of}
+        known = renamed(region)
+        for n, node in enumerate(region.nodes):
+            for v in dict.fromkeys(node.inputs):
+                if v in reads:
+                    reads[v if node.regions() else known.get(v, v)] += [n] * self._weight(node, v)
+        for v, places in reads.items():
+            places += [len(region.nodes)] * (region.outputs.count(v) + (v in begun))
+        return reads
+
+    def _weight(self, node: Node, value: Value) -> int:
+        """How many contributions to a value a node makes."""
+        if not any(v in self.active for v in node.outputs) or node.op in _GIVING:
+            return 0
+        if node.op in ("call", "again"):
+            return MANY
+        inner = [arm for name, arm in node.regions().items() if name != "test"]
+        if not inner:
+            return node.inputs.count(value)
+        given = node.inputs[node.op == "cond" :]
+        return max(sum(self._within(arm, p) for p, v in zip(arm.inputs, given, strict=True) if v is value) for arm in inner) * (
+            MANY if node.op == "while_loop" else 1
+        )
+
+    def _within(self, region: Program, value: Value) -> int:
+        return sum(self._weight(node, value) for node in region.nodes if value in node.inputs)
+
+    def _in_order(self, region: Program, value: Value, reads: dict[Value, list[int]], split: Any, loop: Node | None) -> bool:
+        if value.type.listed:
+            return True
+        at = self._place(region, value)
+        others = [v for v in reads if v is not value and self.names.one(v, value)]
+        order = list(reads)
+        before = [v for v in others if v.type.listed or order.index(v) < order.index(value)]
+        if not before or (at < 0 and loop is None and all(v in region.inputs for v in before)):
+            return True
+        own = [n for n in reads[value] if n > at]
+        theirs = sorted(n for v in others for n in reads[v] if n > at)
+        if not own or not theirs or (len(own) == 1 and (len(theirs) == 1 or theirs[0] > own[0])):
+            return True
+        if len(theirs) == 1 and own[0] > theirs[0]:
+            return True
+        return self._is_split(region, value, before, split, loop)
+
+    def _is_split(self, region: Program, value: Value, before: list[Value], split: Any, loop: Node | None) -> bool:
+        """Whether contributions are given to what the value is, at the place they have."""
+        if any(node.op == "cond" and value in node.inputs and self._weight(node, value) > 1 for node in region.nodes):
+            return False
+        if loop is not None and loop.op == "while_loop" and value in region.inputs:
+            return self._entered(loop, value, before)
+        found, waiting = set[Value](), [value]
+        while waiting:
+            sources = [source for _, source in split.get(waiting.pop(), (None, ()))[1] if source not in found]
+            found.update(sources)
+            waiting += sources
+        return found.issuperset(before)
+
+    def _entered(self, loop: Node, value: Value, before: list[Value]) -> bool:
+        """Whether a carried value is in the first trip, and in no other, what the body reads under one other name."""
+        body, count = loop.attrs["body"], loop.attrs["carries"]
+        outside = dict(zip(body.inputs, loop.inputs, strict=True))
+        if len(before) != 1 or value not in body.inputs[:count] or before[0] in body.inputs[:count]:
+            return False
+        left = body.outputs[body.inputs.index(value)]
+        same = outside.get(before[0]) is outside[value] and not self.names.one(left, before[0])
+        return same and interleaved(body, -1, value, before[0], body.inputs)
+
+    def _carried(self, loop: Node, region: Program, reads: dict[Value, list[int]]) -> Iterator[Node]:
+        """Where a trip adds to what is there from behind the loop, other than in the first trip, or for more than one name."""
+        body, count = loop.attrs["body"], loop.attrs["carries"]
+        n = region.nodes.index(loop)
+        weights = {p: self._within(body, p) for p in body.inputs[:count] if p in self.active}
+        for k, (p, first) in enumerate(zip(body.inputs[:count], loop.inputs, strict=False)):
+            if not weights.get(p) or first not in self.names.of:
+                continue
+            others = [v for v in reads if v not in loop.outputs and self.names.one(v, first)]
+            behind = [m for v in others for m in reads[v] if m > n]
+            left = body.outputs[k]
+            stays = self.names.one(left, p)
+            twins = [q for q in weights if q is not p and self.names.one(loop.inputs[body.inputs.index(q)], first)]
+            longer = p.type != first.type
+            several = weights[p] + sum(weights[q] for q in twins) > 1
+            if behind and (stays or ((twins or longer) and several)):
+                yield loop
+
+    def _place(self, region: Program, value: Value) -> int:
+        """Where a name comes from: the node that makes it or puts it into a list."""
+        if value in region.inputs:
+            return -1
+        return next(n for n, node in enumerate(region.nodes) if value in node.outputs)
+
+    def _maker(self, region: Program, value: Value) -> Node | None:
+        return next((node for node in region.nodes if value in node.outputs), None)
