@@ -23,6 +23,7 @@ import gast
 
 from d2s.ast_transforms.function import Function, Rewriter
 from d2s.ast_transforms.quote import quote_expression
+from d2s.ast_transforms.trees import walk
 
 _KINDS = {gast.ListComp: "list", gast.SetComp: "set", gast.DictComp: "dict", gast.GeneratorExp: ""}
 
@@ -42,7 +43,7 @@ class _Comprehensions(Rewriter):
         made: Any = node.args[0] if node.args else None
         if not isinstance(node.func, gast.Attribute) or node.func.attr != "made" or type(made) not in _KINDS:
             return node
-        bound = {inner.target.id for inner in gast.walk(made) if isinstance(inner, gast.NamedExpr)}
+        bound = {inner.target.id for inner in walk(made) if isinstance(inner, gast.NamedExpr)}
         if not all(_asks(generator.iter) for generator in made.generators) or self.seen_outside(bound, made):
             return node
         if any(generator.ifs for generator in made.generators):
@@ -55,8 +56,8 @@ class _Comprehensions(Rewriter):
 
     def seen_outside(self, names: set[str], made: gast.expr) -> bool:
         """Whether a name that a comprehension binds in the function around it is read elsewhere."""
-        inside = set(gast.walk(made))
-        reads = (n for n in gast.walk(self.function.tree) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
+        inside = set(walk(made))
+        reads = (n for n in walk(self.function.tree) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
         return any(read.id in names and read not in inside for read in reads)
 
     def of_kept(self, node: gast.expr, made: gast.expr) -> gast.expr:

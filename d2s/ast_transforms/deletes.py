@@ -21,6 +21,7 @@ import gast
 from d2s.ast_transforms.function import Function, Rewriter, mangled
 from d2s.ast_transforms.quote import quote
 from d2s.ast_transforms.stores import Slices
+from d2s.ast_transforms.trees import walk
 
 
 def transform(function: Function) -> None:
@@ -31,7 +32,7 @@ def transform(function: Function) -> None:
 
 def _deleted_by_handlers(tree: gast.AST) -> set[str]:
     """The names of caught exceptions that are read elsewhere than in their handlers, behind which they have no value."""
-    handlers = [node for node in gast.walk(tree) if isinstance(node, gast.ExceptHandler) and node.name]
+    handlers = [node for node in walk(tree) if isinstance(node, gast.ExceptHandler) and node.name]
     names = {handler.name.id for handler in handlers}
     reads = collections.Counter(_read(tree, names))
     for handler in handlers:
@@ -40,7 +41,7 @@ def _deleted_by_handlers(tree: gast.AST) -> set[str]:
 
 
 def _read(node: gast.AST, names: set[str]) -> list[str]:
-    loaded = (n.id for n in gast.walk(node) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
+    loaded = (n.id for n in walk(node) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
     return [name for name in loaded if name in names]
 
 

@@ -21,6 +21,7 @@ import gast
 
 from d2s.ast_transforms.quote import quote, quote_expression
 from d2s.ast_transforms.scopes import Scopes, analyse
+from d2s.ast_transforms.trees import Transformer, walk
 from d2s.parsing import tree_of
 
 with warnings.catch_warnings():  # astor 0.8.1 looks at names that Python 3.12 calls old
@@ -55,7 +56,7 @@ class Function:
 
     @functools.cached_property
     def _taken(self) -> set[str]:
-        return {getattr(node, field) for node in gast.walk(self.tree) for field in ("id", "name") if hasattr(node, field)}
+        return {getattr(node, field) for node in walk(self.tree) for field in ("id", "name") if hasattr(node, field)}
 
     def fresh(self, name: str) -> str:
         """`name`, or something close to it that the user does not use."""
@@ -89,7 +90,7 @@ class Function:
         return ast.unparse(tree) + "\n"
 
 
-class Rewriter(gast.NodeTransformer):
+class Rewriter(Transformer):
     """Visits what the function evaluates itself; of functions nested in it that is decorators and defaults."""
 
     def __init__(self, function: Function) -> None:

@@ -23,6 +23,7 @@ import gast
 
 from d2s.ast_transforms.function import Function, Rewriter
 from d2s.ast_transforms.quote import quote
+from d2s.ast_transforms.trees import walk
 
 EMIT = "_d2s_emit"
 _EMIT = f"_d2s.emit({EMIT}, value)"
@@ -39,8 +40,8 @@ def transform(function: Function) -> None:
 
 def protects(function: Function) -> bool:
     """Whether what happens in the body of a loop over a generator can be seen inside: a `yield` stands in a `try` or `with`."""
-    around = [node for node in gast.walk(function.tree) if isinstance(node, (gast.Try, gast.With))]
-    return any(isinstance(inner, (gast.Yield, gast.YieldFrom)) for node in around for inner in gast.walk(node))
+    around = [node for node in walk(function.tree) if isinstance(node, (gast.Try, gast.With))]
+    return any(isinstance(inner, (gast.Yield, gast.YieldFrom)) for node in around for inner in walk(node))
 
 
 class _Inverted(Rewriter):

@@ -36,6 +36,7 @@ import gast
 from d2s.ast_transforms.function import Function, Rewriter
 from d2s.ast_transforms.operators import sign
 from d2s.ast_transforms.quote import quote_expression
+from d2s.ast_transforms.trees import walk
 
 
 def transform(function: Function) -> None:
@@ -44,7 +45,7 @@ def transform(function: Function) -> None:
 
 
 def _binds(*nodes: gast.expr) -> bool:
-    return any(isinstance(inner, gast.NamedExpr) for node in nodes for inner in gast.walk(node))
+    return any(isinstance(inner, gast.NamedExpr) for node in nodes for inner in walk(node))
 
 
 def _lazy(name: str, at: gast.expr, operands: list[gast.expr]) -> gast.expr:

@@ -24,12 +24,13 @@ from d2s.ast_transforms.function import Function, Rewriter
 from d2s.ast_transforms.quote import quote, quote_expression
 from d2s.ast_transforms.scopes import FUNCTIONS, bound, own_nodes, parameters_of
 from d2s.ast_transforms.stores import SIGNS, STORED
+from d2s.ast_transforms.trees import walk
 from d2s.errors import CaptureError
 
 
 def transform(function: Function) -> None:
     """Rewrites all assignments of `function` to variables that are not its own."""
-    if not any(isinstance(node, (gast.Global, gast.Nonlocal)) for node in gast.walk(function.tree)):
+    if not any(isinstance(node, (gast.Global, gast.Nonlocal)) for node in walk(function.tree)):
         return
     names = declared(function.tree)
     if names:
@@ -51,7 +52,7 @@ def declared(tree: gast.FunctionDef) -> set[str]:
 def _assigned_inside(tree: gast.FunctionDef) -> list[str]:
     """The variables of a function that functions nested in it assign."""
     nested = [node for statement in tree.body for node in own_nodes(statement) if isinstance(node, FUNCTIONS)]
-    names = {n for fn in nested for node in gast.walk(fn) if isinstance(node, gast.Nonlocal) for n in node.names}
+    names = {n for fn in nested for node in walk(fn) if isinstance(node, gast.Nonlocal) for n in node.names}
     return sorted(names & (parameters_of(tree.args) | set(bound(tree.body))) - declared(tree))
 
 
@@ -101,7 +102,7 @@ class _Outer(Rewriter):
         return isinstance(target, gast.Name) and target.id in self.names
 
     def within(self, target: gast.expr) -> bool:
-        return any(isinstance(part, gast.Name) and part.id in self.names and _stores(part) for part in gast.walk(target))
+        return any(isinstance(part, gast.Name) and part.id in self.names and _stores(part) for part in walk(target))
 
     def store(self, target: gast.Name, value: gast.expr) -> list[gast.stmt]:
         return quote("_d2s.assign(value, lambda: name)", target, value=value, name=target.id)

@@ -13,20 +13,22 @@ def f_1(n):
     p, q = g(x.y)
 """
 
+import functools
 from typing import Any
 
 import gast
 
+from d2s.ast_transforms.trees import Transformer, copied
+
 
 def quote(text: str, at: gast.AST, /, **parts: Any) -> list[gast.stmt]:
     """The statements of `text`, with the location of `at`."""
-    module = gast.parse(text)
-    for node in gast.walk(module):
-        if hasattr(node, "lineno"):
-            gast.copy_location(node, at)
-            if node.end_lineno != node.lineno:  # a call of a method is said to be where its name ends
-                node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
-    return _Fill(parts).visit(module).body
+    return _Fill(parts).visit(copied(_template(text), at)).body
+
+
+@functools.lru_cache(maxsize=1024)
+def _template(text: str) -> gast.Module:
+    return gast.parse(text)
 
 
 def quote_expression(text: str, at: gast.AST, /, **parts: Any) -> gast.expr:
@@ -34,7 +36,7 @@ def quote_expression(text: str, at: gast.AST, /, **parts: Any) -> gast.expr:
     return quote(text, at, **parts)[0].value
 
 
-class _Fill(gast.NodeTransformer):
+class _Fill(Transformer):
     def __init__(self, parts: dict[str, Any]) -> None:
         self.parts = parts
 

@@ -28,6 +28,7 @@ import gast
 from d2s.ast_transforms.function import Function
 from d2s.ast_transforms.quote import quote
 from d2s.ast_transforms.scopes import ends
+from d2s.ast_transforms.trees import walk
 
 _COPIES = 3_000  # nodes
 
@@ -70,5 +71,5 @@ class _Push:
         return quote("ret = value", at, ret=self.ret, value=value or gast.copy_location(gast.Constant(None, None), at))
 
     def _copy(self, statements: list[gast.stmt]) -> list[gast.stmt]:
-        self.copied += sum(1 for node in statements for _ in gast.walk(node))
+        self.copied += sum(1 for node in statements for _ in walk(node))
         return copy.deepcopy(statements)

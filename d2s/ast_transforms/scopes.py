@@ -26,6 +26,8 @@ from typing import Any
 
 import gast
 
+from d2s.ast_transforms.trees import parts, walk
+
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 EXITS = (gast.Return, gast.Raise, gast.Break, gast.Continue)
@@ -58,18 +60,19 @@ class Scopes:
 def analyse(tree: gast.FunctionDef) -> Scopes:
     """The facts about `tree`; nested functions are seen, their statements are not entered."""
     variables, parameters = bound(tree.body), parameters_of(tree.args)
-    rebound = sorted({n for node in gast.walk(tree) if isinstance(node, gast.Nonlocal) for n in node.names})
+    rebound = sorted({n for node in walk(tree) if isinstance(node, gast.Nonlocal) for n in node.names})
     rebound = [name for name in rebound if name in variables]
-    flows = _Liveness(tree, _captured(tree).union(rebound)).flows
+    said = _Said()
+    flows = _Liveness(tree, said, _captured(tree).union(rebound)).flows
     flows = {node: flow for node, flow in flows.items() if _is_region(node)}
     modified = {node: tuple(dict.fromkeys([*bound(itertools.chain(*_arms(node))), *rebound])) for node in flows}
     carried = {node: flow.carried.intersection(modified[node]) for node, flow in flows.items()}
-    needed = _Liveness(tree, NONE, carried).at_start - parameters
+    needed = _Liveness(tree, said, NONE, carried).at_start - parameters
     regions: dict[gast.stmt, Region] = {}
     for node, around in _outer_first(tree, flows):
         handed = NONE.union(*(regions[outer].names for outer in around))
         regions[node] = _region(node, flows[node], modified[node], needed, handed)
-    checked = (_Liveness(tree, NONE).at_start - parameters).intersection(variables)
+    checked = (_Liveness(tree, said, NONE).at_start - parameters).intersection(variables)
     return Scopes(regions, checked, tuple(name for name in variables if name in needed))
 
 
@@ -78,7 +81,7 @@ def _outer_first(node: gast.AST, flows: "dict[gast.stmt, _Flow]", around: tuple[
     if node in flows:
         yield node, around
         around = (*around, node)
-    for child in gast.iter_child_nodes(node):
+    for child in parts(node):
         yield from _outer_first(child, flows, around)
 
 
@@ -97,7 +100,7 @@ def children(node: gast.AST) -> Iterable[gast.AST]:
     """The parts of `node` evaluated in its own scope: all but the bodies of nested functions."""
     if isinstance(node, FUNCTIONS):
         return [*getattr(node, "decorator_list", []), node.args, *filter(None, [getattr(node, "returns", None)])]
-    return gast.iter_child_nodes(node)
+    return parts(node)
 
 
 def own_nodes(node: gast.AST) -> Iterator[gast.AST]:
@@ -157,7 +160,7 @@ def _names(node: gast.AST, context: type, surely: bool = False) -> Iterator[str]
 
 
 def _captured(tree: gast.FunctionDef) -> Names:
-    nested = [node for node in gast.walk(tree) if isinstance(node, (*FUNCTIONS, gast.GeneratorExp)) and node is not tree]
+    nested = [node for node in walk(tree) if isinstance(node, (*FUNCTIONS, gast.GeneratorExp)) and node is not tree]
     return NONE.union(*map(_free, nested))
 
 
@@ -201,14 +204,22 @@ class _Flow:
     inside: Names  # that, and live where an arm begins
 
 
+class _Said(dict[gast.AST, tuple[Names, Names]]):
+    """Of each node the names that it surely binds, and those it reads: asked again wherever a loop leads round."""
+
+    def __missing__(self, node: gast.AST) -> tuple[Names, Names]:
+        self[node] = found = frozenset(_names(node, gast.Store, True)), reads([node])
+        return found
+
+
 class _Liveness:
     """Backwards over the statements: from the names live after one to those live before it; dead ones are left out.
 
     `always` is live everywhere; `handed` are names that a statement reads besides those of its text.
     """
 
-    def __init__(self, tree: gast.FunctionDef, always: Names, handed: Handed | None = None) -> None:
-        self.always, self.handed, self.flows = always, handed or {}, dict[gast.stmt, _Flow]()
+    def __init__(self, tree: gast.FunctionDef, said: "_Said", always: Names, handed: Handed | None = None) -> None:
+        self.said, self.always, self.handed, self.flows = said, always, handed or {}, dict[gast.stmt, _Flow]()
         self.loops: list[tuple[Names, Names]] = []  # live after, live at the head
         self.at_start = self.block(tree.body, NONE)
 
@@ -219,10 +230,11 @@ class _Liveness:
         return live | self.always
 
     def simple(self, node: gast.AST, live: Names) -> Names:
-        return live.difference(_names(node, gast.Store, True)) | reads([node])
+        bound, read = self.said[node]
+        return live - bound | read
 
     def Return(self, node: gast.stmt, live: Names) -> Names:
-        return reads([node])
+        return self.said[node][1]
 
     Raise = Return
 

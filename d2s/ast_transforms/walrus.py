@@ -22,6 +22,7 @@ import gast
 
 from d2s.ast_transforms.function import Function, Rewriter
 from d2s.ast_transforms.quote import quote, quote_expression
+from d2s.ast_transforms.trees import parts, walk
 
 
 def transform(function: Function) -> None:
@@ -30,7 +31,7 @@ def transform(function: Function) -> None:
 
 
 def _binds(node: gast.AST | None) -> bool:
-    return node is not None and any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(node))
+    return node is not None and any(isinstance(inner, gast.NamedExpr) for inner in walk(node))
 
 
 def _lazily(node: gast.AST | None) -> bool:
@@ -40,7 +41,7 @@ def _lazily(node: gast.AST | None) -> bool:
     if isinstance(node, gast.UnaryOp):
         return _lazily(node.operand)
     later = {gast.BoolOp: lambda n: n.values[1:], gast.IfExp: lambda n: [n.body, n.orelse]}
-    return type(node) in later and (any(map(_binds, later[type(node)](node))) or any(map(_lazily, gast.iter_child_nodes(node))))
+    return type(node) in later and (any(map(_binds, later[type(node)](node))) or any(map(_lazily, parts(node))))
 
 
 class _Walrus(Rewriter):

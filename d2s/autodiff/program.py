@@ -104,7 +104,7 @@ def active_values(program: Program, active: set[Value], stopped: Collection[Valu
     for node in program.nodes:
         bound = [(region, node.inputs[node.op == "cond" :]) for region in node.regions().values()]
         before = -1
-        while before != len(active):  # a loop's carries may pass activity on to each other
+        while bound and before != len(active):  # a loop's carries may pass activity on to each other
             before = len(active)
             for region, inputs in bound:
                 active |= {inside for inside, v in zip(region.inputs, inputs, strict=True) if v in active}
@@ -118,9 +118,11 @@ def active_values(program: Program, active: set[Value], stopped: Collection[Valu
                 active |= {out for out, v in zip(node.outputs, results, strict=False) if v in active}
             if node.op == "while_loop":
                 active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
-        if not bound and node.op not in ("detached", "host", "update", "again") and any(v in active for v in node.inputs):
+        passes = not bound and node.op not in ("detached", "host", "update", "again")
+        if passes and not active.isdisjoint(node.inputs):
             active |= {v for v in node.outputs[: _differentiable(node)] if v.type.is_float or v.type is STACK}
-        active -= {v for v in node.outputs if v in stopped}
+        if stopped:
+            active -= {v for v in node.outputs if v in stopped}
     return active
 
 

@@ -38,7 +38,10 @@ class Node:
     where: str = ""
 
     def regions(self) -> dict[str, "Program"]:
-        return {key: value for key, value in self.attrs.items() if isinstance(value, Program)}
+        for value in self.attrs.values():  # most nodes have none, and everybody asks
+            if type(value) is Program:
+                return {key: value for key, value in self.attrs.items() if type(value) is Program}
+        return {}
 
 
 @dataclasses.dataclass(eq=False, slots=True)

@@ -215,7 +215,9 @@ class Op:
 
     def refuses_none(self, inputs: Sequence[Type], attrs: dict[str, Any]) -> list[str]:
         """The names of extents that must not be 0: a run checks that."""
-        names = dict.fromkeys(d for t in inputs if self.some for d in t.shape if isinstance(d, str))
+        if not self.some:
+            return []
+        names = dict.fromkeys(d for t in inputs for d in t.shape if isinstance(d, str))
         return [name for name in names if self._refuses([_without(t, name) for t in inputs], attrs)]
 
     def _refuses(self, inputs: Sequence[Type], attrs: dict[str, Any]) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
+from d2s.passes.rewriting import in_regions
 
 
 def apply(program: Program) -> Program:
@@ -14,15 +15,11 @@ def apply(program: Program) -> Program:
     for node in reversed(program.nodes):
         if alive.isdisjoint(node.outputs) and not may_raise(node):
             continue
-        node = _NARROWED.get(node.op, _as_it_is)(node, alive)
-        regions = {name: apply(region) for name, region in node.regions().items()}
+        if node.op in _NARROWED:
+            node = _NARROWED[node.op](node, alive)
         alive.update(node.inputs)
-        kept.append(Node(node.op, node.inputs, node.outputs, node.attrs | regions, node.where))
+        kept.append(in_regions(node, apply))
     return Program(program.name, program.inputs, tuple(reversed(kept)), program.outputs)
-
-
-def _as_it_is(node: Node, alive: set[Value]) -> Node:
-    return node
 
 
 def _narrowed_cond(node: Node, alive: set[Value]) -> Node:
@@ -87,11 +84,10 @@ def may_raise(node: Node) -> bool:
     if node.op in ("fail", "host", "update", "again"):
         return True
     op = OPS[node.op]
-    if node.regions():
-        return node.op == "while_loop" or any(may_raise(n) for region in node.regions().values() for n in region.nodes)
-    return (
-        bool(op.requires([v.type for v in node.inputs], node.attrs))
-        or bool(op.refuses_none([v.type for v in node.inputs], node.attrs))
-        or (bool(op.overflow) and node.outputs[0].type.python)
-        or op.has("fault")
-    )
+    if op.has("fault") or (op.overflow and node.outputs[0].type.python):
+        return True
+    regions = node.regions()
+    if regions:
+        return node.op == "while_loop" or any(may_raise(n) for region in regions.values() for n in region.nodes)
+    types = [v.type for v in node.inputs]
+    return bool(op.requires(types, node.attrs)) or bool(op.refuses_none(types, node.attrs))

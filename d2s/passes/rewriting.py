@@ -25,8 +25,11 @@ def rebuilt(program: Program, nodes: Sequence[Node], instead: Mapping[Value, Val
 
 def in_regions(node: Node, change: Callable[[Program], Program]) -> Node:
     """The node with its regions changed."""
-    regions = {name: change(region) for name, region in node.regions().items()}
-    return Node(node.op, node.inputs, node.outputs, node.attrs | regions, node.where) if regions else node
+    regions = node.regions()
+    if not regions:
+        return node
+    changed = {name: change(region) for name, region in regions.items()}
+    return Node(node.op, node.inputs, node.outputs, node.attrs | changed, node.where)
 
 
 def is_plain(node: Node) -> bool:
