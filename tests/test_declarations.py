@@ -45,13 +45,14 @@ MOVING |= {
     "ramp",
 }  # what functions are made of
 INTERNAL |= MOVING | {"concat", "stacked", "rotate", "take_along", "embedding", "one_hot"}
-WINDOWS = {"conv", "conv_transpose", "conv_weight_grad"} | {
+WINDOWS = {"conv", "conv_transpose", "conv_weight_grad", "conv_input_grad"} | {
     "max_pool",
     "max_pool_with_index",
     "max_pool_grad",
     "max_pool_pick",
     "avg_pool",
     "avg_pool_grad",
+    "avg_pool_grad_as",
 }
 INTERNAL |= WINDOWS
 NO_GRADIENT = {
@@ -96,7 +97,7 @@ IN_GRADIENTS += [
 ]
 IN_GRADIENTS += [f"{norm}_norm_{kind}" for norm in ("layer", "group") for kind in ("grad", "affine")] + ["batch_norm_grad"]
 IN_GRADIENTS += ["max_pool_grad", "max_pool_pick", "avg_pool_grad", "attention_grad", "cumprod_grad", "logcumsumexp_grad"]
-IN_GRADIENTS += ["linear_scan"]
+IN_GRADIENTS += ["linear_scan", "conv_input_grad", "avg_pool_grad_as"]
 NO_ONNX = dict.fromkeys(IN_GRADIENTS, "stands in gradients only, and a file holds none") | {
     "fused": "stands in plans only, and a file holds none",
     "randint": "ONNX draws no integers",
@@ -209,7 +210,10 @@ def test_public_ops_have_a_name_in_d2s(name):
 def test_rules_are_known_kinds_with_the_arrays_first(name):
     op = OPS[name]
     of_kernels = {"scalar", "lines", "kernel", "followed", "fault"}
-    assert set(op.rules) <= {"canonical", "infer", "requires", "vjp", "besides", "open", "instead", "composed"} | of_kernels
+    assert (
+        set(op.rules)
+        <= {"canonical", "infer", "requires", "least", "vjp", "besides", "open", "instead", "composed"} | of_kernels
+    )
     wanted = [*op.arrays, *op.attributes][op.variadic and len(op.arrays) :]  # any number of inputs have one name among them
     for kind, rule in op.rules.items():
         if kind == "besides":

@@ -28,6 +28,7 @@ from d2s.ir.program import Node, Program
 from d2s.ir.text import parse
 from d2s.ir.verify import verify
 from d2s.ops import OPS
+from d2s.reckoned import is_reckoned
 from d2s.types import Type
 
 _LEAST = 8  # bytes an op takes in a file
@@ -88,6 +89,9 @@ def _program(text: str) -> Program:
     for node in program.every_node():
         if node.op == "fail":
             node.attrs["error"] = _raised(node.attrs["error"])
+    for value in program.inputs:  # what is reckoned is not asked of a caller
+        if any(map(is_reckoned, value.type.shape)):
+            raise FormatError("D2S3001", f"'{value.name}' is {value.type}, which nobody writes")
     verify(program, _typed)
     return program
 

@@ -15,7 +15,7 @@ from d2s.export.paddle_words import Reading, reads
 from d2s.ops import OPS
 from d2s.ops.arrange import moveaxis
 from d2s.ops.join import stack
-from d2s.ops.resize import resized
+from d2s.ops.resize import SCALED, resized
 
 MOST = 1 << 24  # of an extent
 
@@ -35,11 +35,13 @@ def _(r: Reading) -> Any:
     inside = {"nearest": "whole", "cubic": "halves", "linear": "whole" if aligned else "halves"}[mode]
     for k, (size, scale) in enumerate(_sizes(r, r.shape(x)[2:], count)):
         kept = scale if r.op.type.endswith("_v2") else 0.0
+        if size == r.shape(x)[k + 2]:
+            continue
         x = resized(x, axis=k + 2, size=size, mode=mode, places="corners" if corners else inside, scale=kept)
     return moveaxis(x, 1, -1) if last else x
 
 
-def _sizes(r: Reading, have: Any, count: int) -> list[tuple[int, float]]:
+def _sizes(r: Reading, have: Any, count: int) -> list[tuple[Any, float]]:
     """The new extent of each axis, and how many times the old one it is; 0 where that is not said."""
     one = r.has("Scale") or isinstance(r.op.attrs.get("scale"), float)
     scales = [float(r.number(r.x("Scale"))) if r.has("Scale") else r.take("scale", 0.0)] if one else r.take("scale", [0.0])
@@ -49,12 +51,12 @@ def _sizes(r: Reading, have: Any, count: int) -> list[tuple[int, float]]:
     if len(scales) != count or (sizes and len(sizes) != count):
         r.fail(f"of {count} axes with scales {scales} and sizes {sizes}")
     if not sizes and all(scales):
-        sizes = [int(d * s) if isinstance(d, int) else d for d, s in zip(have, scales, strict=True)]
+        sizes = [int(d * s) if isinstance(d, int) else SCALED for d, s in zip(have, scales, strict=True)]
     else:
         scales, sizes = [0.0] * count, sizes or named
-    if not all(isinstance(d, int) and 0 < d < MOST for d in sizes):
+    if not all(d == n or (isinstance(d, int) and (0 < d < MOST or d == SCALED)) for d, n in zip(sizes, have, strict=True)):
         r.fail(f"to the extents {list(sizes)}")
-    return list(zip(map(int, sizes), scales, strict=True))
+    return list(zip(sizes, scales, strict=True))
 
 
 # --- extents that a run finds ------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 from d2s.export.paddle_words import Reading, reads
 from d2s.ops import OPS, windows
 from d2s.ops.arrange import moveaxis
-from d2s.ops.conv import conv_, conv_transpose_
+from d2s.ops.conv import SAME, conv_, conv_transpose_
 from d2s.ops.ctc import ctc
 from d2s.ops.label import class_entropy
 from d2s.ops.norm import batch_norm_, batch_norm_fixed, group_norm_, layer_norm_
@@ -59,13 +59,11 @@ def _(r: Reading) -> Any:
 
 
 def _grown(r: Reading, have: Any, kernel: Any, attrs: dict[str, Any], more: Sequence[int]) -> list[int]:
-    """The extents a convolution has to have had; -1 is that of the result."""
+    """The extents a convolution has to have had; of open ones, by how many they are more than the least."""
     found, extra = [], list(more) or [0] * len(have)
     for k, d in enumerate(have):
         around = attrs["dilation"][k] * (kernel[k] - 1) - sum(attrs["padding"][2 * k : 2 * k + 2]) + extra[k]
-        if isinstance(d, str) and (attrs["stride"][k] != 1 or around):
-            r.fail(f"of an axis of {d} values")
-        found.append(-1 if isinstance(d, str) else (d - 1) * attrs["stride"][k] + around + 1)
+        found.append(SAME - extra[k] if isinstance(d, str) else (d - 1) * attrs["stride"][k] + around + 1)
     return found
 
 

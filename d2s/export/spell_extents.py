@@ -14,6 +14,7 @@ from typing import Any
 from d2s import types
 from d2s.export.paddle_pen import Floats, Longs, Pen, refuse, spells
 from d2s.export.tensors import NUMBERS
+from d2s.ops.resize import SCALED
 from d2s.types import Type
 
 _MOVED, _NUMBERS = "b1 i32 i64 f32 f64", "i32 i64 f32 f64"
@@ -30,15 +31,16 @@ def _(pen: Pen) -> None:
     axis, x = pen.attrs["axis"], pen.types[0]
     name, plane, at = _plane(pen, axis)
     other = plane.shape[5 - at]
-    sizes = [pen.attrs["size"], other] if at == 2 else [other, pen.attrs["size"]]
+    size = pen.outputs[0].shape[axis]
+    sizes = [size, other] if at == 2 else [other, size]
     known = [d if isinstance(d, int) else -1 for d in sizes]
     kind, scale = _BETWEEN[pen.attrs["mode"]], pen.attrs["scale"]
     attrs = {"data_layout": "NCHW", "interp_method": kind, "align_corners": pen.attrs["places"] == "corners"}
     attrs |= {"align_mode": int(pen.attrs["places"] == "whole"), "out_d": -1, "out_h": known[0], "out_w": known[1]}
     slots: dict[str, Any] = {"X": name}
     have = x.shape[axis]
-    if scale > 0 and not (isinstance(have, int) and int(have * scale) == pen.attrs["size"]):
-        refuse(f"resized by {scale} to {pen.attrs['size']} of {have}")
+    if scale > 0 and pen.attrs["size"] != SCALED and not (isinstance(have, int) and int(have * scale) == size):
+        refuse(f"resized by {scale} to {size} of {have}")
     attrs["scale"] = Floats([] if scale <= 0 else [scale, 1.0] if at == 2 else [1.0, scale])
     if scale <= 0 and -1 in known:
         slots["SizeTensor"] = [pen.dim(name, plane, d) for d in sizes]
@@ -58,6 +60,8 @@ def _(pen: Pen) -> None:
 def _repeats(have: Any, attrs: dict[str, Any]) -> bool:
     """Whether each value comes a whole number of times."""
     size, scale = attrs["size"], attrs["scale"]
+    if size == SCALED:
+        return attrs["places"] == "whole" and float(scale).is_integer()
     known = isinstance(have, int) and isinstance(size, int) and size % have == 0
     return known and attrs["places"] == "whole" and (scale <= 0 or scale == size / have)
 

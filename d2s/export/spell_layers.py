@@ -13,6 +13,7 @@ from typing import Any
 
 from d2s import types
 from d2s.export.paddle_pen import Pen, refuse, spells
+from d2s.ops.conv import SAME
 from d2s.types import Shape, Type
 
 _FLOATS, _NUMBERS = "f32 f64", "i32 i64 f32 f64"
@@ -64,9 +65,12 @@ def _(pen: Pen) -> None:
 
 
 def _size(pen: Pen, flat: bool) -> dict[str, Any]:
-    spatial = pen.outputs[0].shape[2:]
-    known = [d for d in spatial if isinstance(d, int)]
-    return {"output_padding": [], "output_size": ([1] if flat else []) + known if len(known) == len(spatial) else []}
+    known = [d for d in pen.outputs[0].shape[2:] if isinstance(d, int)]
+    if len(known) == len(pen.attrs["size"]):
+        return {"output_padding": [], "output_size": ([1] if flat else []) + known}
+    if any(n >= 0 for n in pen.attrs["size"]):
+        refuse("conv_transpose of axes some of which are open")
+    return {"output_padding": ([0] if flat else []) + [SAME - n for n in pen.attrs["size"]], "output_size": []}
 
 
 def _pool_attrs(pen: Pen, flat: bool) -> dict[str, Any]:

@@ -15,15 +15,16 @@ from collections.abc import Callable
 from typing import Any
 
 from d2s import types
-from d2s.errors import DTypeError, FormatError
+from d2s.errors import CaptureError, DTypeError, FormatError
 from d2s.ir.program import Node, Program, Value
+from d2s.reckoned import come_to, is_reckoned
 from d2s.types import DType, Type
 
 MAX_DEPTH = 50  # brackets in one another
 _SPECIAL = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan"), "True": True, "False": False, "None": None}
 _PYTHON = {"int": types.int64, "float": types.float64, "bool": types.bool_}
 _TOKEN = re.compile(
-    r"\s*(#[^\n]*|'(?:[^'\\\n]|\\.)*'|-?(?:inf|nan)\b|-?\d[\d.]*(?:e[+-]?\d+)?|%\d+|[^\W\d]\w*|->|[()\[\]{}:,=])"
+    r"\s*(#[^\n]*|'(?:[^'\\\n]|\\.)*'|-?(?:inf|nan)\b|-?\d[\d.]*(?:e[+-]?\d+)?|%\d+|[^\W\d]\w*(?:[*+/-]\d+)*|->|[()\[\]{}:,=])"
 )
 
 
@@ -187,7 +188,16 @@ class _Parser:
     def _dim(self) -> int | str:
         if re.fullmatch(r"\d{1,18}", self.token, re.ASCII):
             return int(self._take())
-        return self._name()
+        if not is_reckoned(self.token):
+            return self._name()
+        found = self._take()
+        try:
+            whole = come_to(found, str)
+        except CaptureError:
+            whole = ""
+        if whole != found:
+            raise self._fail("an extent")
+        return found
 
     def _node(self, names: dict[str, Value]) -> Node:
         declared: list[tuple[str, Value]] = []

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 
 from d2s.errors import InternalError
 from d2s.ir.program import Node, Program, Value
+from d2s.reckoned import is_reckoned, source
 from d2s.types import Type
 
 Infer = Callable[[Node], tuple[Type, ...]]
@@ -47,11 +48,11 @@ def _verify(
         for value in node.outputs:
             _rule(value not in owned, program, f"{node.op} defines {value!r} a second time")
             owned.add(value)
-        extents |= {d for d in node.attrs.get("finds", ()) if isinstance(d, str)}
+        extents |= {d for d in node.attrs.get("finds", ()) if isinstance(d, str) and not is_reckoned(d)}
         for value in node.outputs:
             for dim in value.type.shape:
                 _rule(
-                    isinstance(dim, int) or dim in extents,
+                    isinstance(dim, int) or dim in extents or source(dim) in extents,
                     program,
                     f"extent '{dim}' of {node.op} is not defined by an input or a node before it",
                 )

@@ -21,6 +21,7 @@ from d2s.capture.users_code import user_line
 from d2s.ir.program import Builder, Node, Program, Value
 from d2s.ops import OPS
 from d2s.ops.training_marks import note
+from d2s.reckoned import come_to, is_reckoned, source
 from d2s.types import Dim, Type
 
 
@@ -69,6 +70,8 @@ def _retyped(
 def _attr(value: Any, names: Mapping[str, Dim]) -> Any:
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return tuple(_attr(part, names) for part in value)
+    if is_reckoned(value) and source(value) in names:
+        return come_to(value, names.__getitem__)
     return names.get(value, value) if isinstance(value, str) else value
 
 

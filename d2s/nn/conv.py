@@ -15,7 +15,7 @@ from d2s.ops import windows
 from d2s.ops.arrange import transpose
 from d2s.ops.conv import SAME, conv_, conv_transpose_
 from d2s.ops.shapes import tensor_type, unnamed
-from d2s.types import Dim, Shape
+from d2s.types import Shape
 
 
 def _axes(x: Any, rank: int, name: str, argument: str = "x") -> Shape:
@@ -69,24 +69,26 @@ def _size(name: str, have: Any, kernel: Any, attrs: dict[str, Any], more: Any, s
         if longer[a] and longer[a] >= max(stride, dilation):
             less = f"expected less than the stride {stride} or the dilation {dilation}"
             raise ArgumentError("D2S0004", f"{name}(): 'output_padding' is {list(longer)}, {less}")
-        least = _least(name, have[a], stride, reach - before - behind)
-        sizes.append(least + longer[a] if wanted is None or least == SAME else wanted[a])
+        if longer[a] >= stride:
+            pads[2 * a + 1] -= longer[a]
+        if isinstance(have[a], str):
+            sizes.append(_least_and(name, longer[a] if longer[a] < stride else 0, wanted))
+            continue
+        least = (have[a] - 1) * stride + reach - before - behind
+        sizes.append(least + longer[a] if wanted is None else wanted[a])
         if wanted is not None and not least <= sizes[-1] < least + stride:
             taken = f"{least}" if stride == 1 else f"{least} to {least + stride - 1}"
             raise ShapeError(
                 "D2S0002", f"{name}(): 'output_size' is {list(wanted)}, along axis {windows.AXES[rank][a]} {taken} fits"
             )
-        if least != SAME and longer[a] >= stride:
-            pads[2 * a + 1] -= longer[a]
     return tuple(pads), tuple(sizes)
 
 
-def _least(name: str, have: Dim, stride: int, more: int) -> int:
-    if not isinstance(have, str):
-        return (have - 1) * stride + more
-    if stride != 1 or more != 1:
-        raise unnamed(name, f"the extent of the result along an axis of extent {have}")
-    return SAME
+def _least_and(name: str, longer: int, wanted: Any) -> int:
+    """Of an open axis: the least extent, and so much more."""
+    if wanted is not None:
+        raise unnamed(name, f"whether {list(wanted)} fits")
+    return SAME - longer
 
 
 def conv1d(

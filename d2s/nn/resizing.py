@@ -16,8 +16,8 @@ from d2s.nn.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_av
 from d2s.ops import windows
 from d2s.ops.arrange import transpose
 from d2s.ops.op import flag
-from d2s.ops.resize import resized
-from d2s.ops.shapes import tensor_type, unnamed, whole_numbers
+from d2s.ops.resize import SCALED, resized
+from d2s.ops.shapes import tensor_type, whole_numbers
 from d2s.types import Dim
 
 RANKS = {"linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,), "nearest": (3, 4, 5), "area": (3, 4, 5)}
@@ -97,7 +97,7 @@ def _scaled(have: Dim, scale: float) -> int:
     if isinstance(have, Extent):
         return have.computed(f" times {scale}", lambda n: _scaled(n, scale))  # type: ignore[no-any-return]
     if isinstance(have, str):
-        raise unnamed("interpolate", f"{have} times {scale}")
+        return SCALED
     found = int(have * scale)
     if found < 1:
         raise ShapeError("D2S0002", f"interpolate(): {scale} times {have} values are none")
@@ -109,7 +109,9 @@ def _along_all(x: Any, sizes: list[int], scales: list[float], mode: str, align_c
     halves = mode == "bicubic" or (mode != "nearest" and align_mode == 0)
     places = "corners" if align_corners else "halves" if halves else "whole"
     for k in reversed(range(len(sizes))):
-        x = resized(x, 2 + k, sizes[k], CURVES.get(mode, "linear"), places, 0.0 if align_corners else scales[k])
+        x = resized(
+            x, 2 + k, sizes[k], CURVES.get(mode, "linear"), places, 0.0 if align_corners and sizes[k] != SCALED else scales[k]
+        )
     return x
 
 

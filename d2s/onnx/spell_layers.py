@@ -12,6 +12,7 @@ from typing import Any
 
 from d2s.onnx.spell_shapes import known, only_first
 from d2s.onnx.writer import Pen, refuse, says
+from d2s.ops.conv import SAME
 
 # --- windows that slide ------------------------------------------------------------------------------------------------------
 
@@ -31,10 +32,10 @@ def _(pen: Pen) -> None:
 def _(pen: Pen) -> None:
     kernel, rank = pen.types[1].shape[2:], len(pen.types[1].shape) - 2
     window, extra = _window(pen), []
-    for k, (have, want) in enumerate(zip(pen.types[0].shape[2:], pen.outputs[0].shape[2:], strict=True)):
+    for k, (have, want) in enumerate(zip(pen.types[0].shape[2:], pen.attrs["size"], strict=True)):
         around = pen.attrs["dilation"][k] * (int(kernel[k]) - 1) + 1 - window["pads"][k] - window["pads"][k + rank]
-        known = isinstance(have, int) and isinstance(want, int)
-        extra.append(int(want) - (int(have) - 1) * pen.attrs["stride"][k] - around if known else 0)
+        least = want - (int(have) - 1) * pen.attrs["stride"][k] - around if want >= 0 and isinstance(have, int) else SAME - want
+        extra.append(least if want < 0 or isinstance(have, int) else refuse(f"conv_transpose of {have} values to {want}"))
     more = {"dilations": list(pen.attrs["dilation"]), "group": pen.attrs["groups"], "output_padding": extra}
     pen.write("ConvTranspose", *pen.names, to=0, kernel_shape=list(kernel), **window, **more)
 
@@ -48,9 +49,15 @@ def _(pen: Pen) -> None:
     if pen.attrs["ceil_mode"] and kind == "AveragePool" and not pen.attrs["exclusive"]:
         refuse("avg_pool with ceil_mode that counts what is not there")
     counts = {} if kind == "MaxPool" else {"count_include_pad": int(not pen.attrs["exclusive"])}
-    window = _window(pen)
-    window["pads"] = _rounded_up(pen, window) if pen.attrs["ceil_mode"] else window["pads"]
-    pen.write(kind, pen.names[0], to=0, kernel_shape=list(pen.attrs["kernel"]), **window, **counts)
+    window, up = _window(pen), pen.attrs["ceil_mode"]
+    shapes = pen.types[0].shape[2:] + pen.outputs[0].shape[2:]
+    if up and all(isinstance(d, int) for d in shapes):
+        window["pads"], up = _rounded_up(pen, window), False
+    behind = pen.attrs["padding"][1::2]
+    if up and any(k - p < s for k, p, s in zip(pen.attrs["kernel"], behind, window["strides"], strict=True)):
+        refuse(f"{pen.node.op} with ceil_mode whose last window may begin outside")
+    more = counts | ({"ceil_mode": 1} if up else {})
+    pen.write(kind, pen.names[0], to=0, kernel_shape=list(pen.attrs["kernel"]), **window, **more)
 
 
 def _rounded_up(pen: Pen, window: dict[str, Any]) -> list[int]:
@@ -64,18 +71,30 @@ def _rounded_up(pen: Pen, window: dict[str, Any]) -> list[int]:
 
 def _in_parts(pen: Pen) -> None:
     """Axis by axis, each part on its own where they are of different extents."""
-    have, parts = known(pen, pen.types[0].shape[2:]), known(pen, pen.outputs[0].shape[2:])
-    kind, wide = "MaxPool" if pen.node.op == "max_pool" else "AveragePool", [a // b for a, b in zip(have, parts, strict=True)]
-    if not any(a % b for a, b in zip(have, parts, strict=True)):
+    have, parts = pen.types[0].shape[2:], known(pen, pen.outputs[0].shape[2:])
+    kind, reduce = ("MaxPool", "ReduceMax") if pen.node.op == "max_pool" else ("AveragePool", "ReduceMean")
+    wide = [a // b for a, b in zip(have, parts, strict=True) if isinstance(a, int) and not a % b]
+    if len(wide) == len(parts):
         pen.write(kind, pen.names[0], to=0, kernel_shape=wide, strides=wide)
         return
-    found, reduce = pen.names[0], "ReduceMax" if kind == "MaxPool" else "ReduceMean"
+    found = pen.names[0]
     for axis, (a, b) in enumerate(zip(have, parts, strict=True), 2):
-        ends = [(k * a // b, -(-(k + 1) * a // b)) for k in range(b)]
-        cut = [pen.write("Slice", found, *(pen.const([n]) for n in (*pair, axis))) for pair in ends]
+        cut = [_part(pen, found, axis, a, b, k) for k in range(b)] if b > 1 else [found]
         rows = [pen.write(reduce, piece, pen.const([axis]), keepdims=1) for piece in cut]
         found = pen.write("Concat", *rows, axis=axis)
     pen.write("Identity", found, to=0)
+
+
+def _part(pen: Pen, x: str, axis: int, size: Any, count: int, k: int) -> str:
+    """Part k of so many parts of an axis: from k / count of it, rounded down, to (k + 1) / count of it, rounded up."""
+    if isinstance(size, int):
+        ends = [pen.const([k * size // count]), pen.const([-(-(k + 1) * size // count)])]
+    else:
+        whole = pen.write("Gather", pen.write("Shape", x), pen.const([axis]))
+        times = [pen.write("Mul", whole, pen.const([n])) for n in (k, k + 1)]
+        times[1] = pen.write("Add", times[1], pen.const([count - 1]))
+        ends = [pen.write("Div", n, pen.const([count])) for n in times]
+    return pen.write("Slice", x, *ends, pen.const([axis]))
 
 
 # --- norms and activations ---------------------------------------------------------------------------------------------------

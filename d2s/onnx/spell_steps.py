@@ -256,7 +256,10 @@ def _ends(pen: Pen, rows: str, lengths: str, dtype: DType) -> str:
 @says("resized")
 def _(pen: Pen) -> None:
     axis, rank, dtype = pen.attrs["axis"], len(pen.types[0].shape), pen.types[0].dtype
-    have, size = known(pen, (pen.types[0].shape[axis], pen.attrs["size"]))
+    have, size = pen.types[0].shape[axis], pen.outputs[0].shape[axis]
+    if isinstance(have, str) or isinstance(size, str):
+        _resized(pen)
+        return
     total = None
     for places, shares in _taps(pen.attrs, have, size, dtype.numpy.type):
         taken = pen.write("Gather", pen.names[0], pen.const(places), axis=axis)
@@ -266,6 +269,22 @@ def _(pen: Pen) -> None:
         total = taken if total is None else pen.write("Add", total, taken)
     assert total is not None
     pen.write("Identity", total, to=0)
+
+
+_LIE = {"halves": "half_pixel", "whole": "asymmetric", "corners": "align_corners"}
+
+
+def _resized(pen: Pen) -> None:
+    """By the op that asks a run for extents."""
+    axis, (x,), out, mode, places = pen.attrs["axis"], pen.types, pen.outputs[0], pen.attrs["mode"], pen.attrs["places"]
+    attrs: dict[str, Any] = {"mode": mode, "coordinate_transformation_mode": _LIE[places]}
+    if mode == "nearest":
+        attrs["nearest_mode"] = "round_prefer_ceil" if places == "corners" else "floor"
+    if pen.attrs["scale"] > 0:
+        scales = [pen.attrs["scale"] if k == axis else 1.0 for k in range(len(x.shape))]
+        pen.write("Resize", pen.names[0], "", pen.const(scales, types.float32), to=0, **attrs)
+    else:
+        pen.write("Resize", pen.names[0], "", "", pen.shape_as(pen.names[0], out.shape, x.shape), to=0, **attrs)
 
 
 def _taps(attrs: dict[str, Any], have: int, size: int, T: Any) -> list[tuple[Any, Any]]:

@@ -30,12 +30,12 @@ from d2s.ops import (
 from d2s.ops.dispatch import current
 from d2s.ops.op import Followed, Share, op
 from d2s.ops.reduce import sum
-from d2s.ops.shapes import fitting, unnamed
+from d2s.ops.shapes import fitting, following, unnamed
 from d2s.types import Dim, Shape, Type
 
 Attrs = dict[str, Any]
 MANY = 64  # places of a channel
-SAME = -1  # in the size of a transpose: the extent its input has
+SAME = -1  # in the size of a transpose: the least extent there can be; -2: one more, and so on
 
 
 def _checked(name: str, x: Type, weight: Type, bias: Sequence[Type], channels: int) -> int:
@@ -105,6 +105,11 @@ def _(x, weight, *bias, stride, padding, dilation, groups):
     return Type(x.dtype, (x.shape[0], channels, *spatial))
 
 
+@conv_.rule("least")
+def _(x, weight, *bias, stride, padding, dilation, groups):
+    return windows.open_ones(conv_.infer([x, weight], _attrs(stride, padding, dilation, groups))[0])
+
+
 def _attrs(stride: Any, padding: Any, dilation: Any, groups: Any) -> Attrs:
     return {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
 
@@ -157,10 +162,12 @@ def _type(x: Any) -> Type:
     return found
 
 
-def _size(x: Any, g: Any) -> tuple[int, ...]:
-    """The spatial extents of x, for a transpose of g: those without a number are equal in both."""
-    pairs = zip(_type(x).shape[2:], _type(g).shape[2:], strict=True)
-    return tuple(d if isinstance(d, int) else SAME for d, _ in pairs)
+def _size(x: Any, g: Any, attrs: Attrs) -> tuple[int, ...] | None:
+    """The spatial extents of x, for a transpose of g; None where those of g do not tell them."""
+    pairs = list(zip(_type(x).shape[2:], _type(g).shape[2:], attrs["stride"], strict=True))
+    if any(isinstance(d, str) and stride > 1 for d, _, stride in pairs):
+        return None
+    return tuple(d if isinstance(d, int) else SAME for d, *_ in pairs)
 
 
 def _of_bias(g: Any, bias: Any) -> list[Any]:
@@ -173,7 +180,8 @@ def _(g, out, x, weight, *bias, stride, padding, dilation, groups):
     attrs = _attrs(stride, padding, dilation, groups)
 
     def of_x():
-        return conv_transpose_(g, weight, **attrs, size=_size(x, g))
+        size = _size(x, g, attrs)
+        return conv_input_grad(g, weight, x, **attrs) if size is None else conv_transpose_(g, weight, **attrs, size=size)
 
     return of_x, lambda: conv_weight_grad(x, g, **attrs, kernel=_type(weight).shape[2:]), *_of_bias(g, bias)
 
@@ -183,7 +191,7 @@ def _(g, out, x, weight, *bias, stride, padding, dilation, groups):
 
 @op(paddle=None, onnx="ConvTranspose")
 def conv_transpose_(x, weight, *bias, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: Any = 1, size: Any):
-    """The gradient of a convolution with respect to its input, whose spatial extents were `size`; -1: that of x.
+    """The gradient of a convolution with respect to its input, whose spatial extents were `size`; -1: the least they can be.
 
     >>> x, weight = d2s.to_tensor([[[1.0, 2.0]]]), d2s.to_tensor([[[10.0, 1.0]]])
     >>> d2s.ops.conv.conv_transpose_(x, weight, size=[3]).numpy().tolist()
@@ -195,7 +203,7 @@ def conv_transpose_(x, weight, *bias, stride: Any = 1, padding: Any = 0, dilatio
 def _(x, weight, *bias, stride, padding, dilation, groups, size):
     name = _name(weight, True)
     _checked(name, x, weight, (), 0)
-    found = windows.each(size, len(x.shape) - 2, name, "size", SAME)
+    found = windows.each(size, len(x.shape) - 2, name, "size", SAME - windows.MOST)
     return windows.attributes(name, x.shape[2:], weight.shape[2:], stride, padding, dilation, groups) | {"size": found}
 
 
@@ -207,12 +215,25 @@ def _(x, weight, *bias, stride, padding, dilation, groups, size):
     if x.shape[1] != weight.shape[0] or x.shape[1] % groups:
         have = f"'x' has {x.shape[1]} channels, 'weight' has shape {list(weight.shape)}, 'groups' is {groups}"
         raise ShapeError("D2S0002", f"{name}(): {have}: expected {weight.shape[0]} channels of 'x', in equal groups")
-    spatial = tuple(d if n == SAME else n for d, n in zip(x.shape[2:], size, strict=True))
+    given = zip(size, x.shape[2:], weight.shape[2:], stride, dilation, padding[::2], padding[1::2], strict=True)
+    spatial = tuple(n if n >= 0 else _least(name, *rest, SAME - n) for n, *rest in given)
     found = windows.windows(name, spatial, weight.shape[2:], stride, dilation, padding)
     if found != x.shape[2:]:
         message = f"{name}(): 'size' is {list(size)}, a convolution of it has extents {list(found)}, not those of 'x'"
         raise ShapeError("D2S0002", f"{message}, {list(x.shape[2:])}")
     return Type(x.dtype, (x.shape[0], channels, *spatial))
+
+
+@conv_transpose_.rule("least")
+def _(x, weight, *bias, stride, padding, dilation, groups, size):
+    attrs = _attrs(stride, padding, dilation, groups) | {"size": size}
+    return windows.open_ones(conv_transpose_.infer([x, weight], attrs)[0])
+
+
+def _least(name: str, have: Dim, kernel: int, stride: int, dilation: int, before: int, behind: int, more: int) -> Dim:
+    """The least extent of which a convolution makes this one, and so much more."""
+    plus = dilation * (kernel - 1) + 1 - before - behind - stride + more
+    return following(name, f"the extent of the result along an axis of extent {have}", have, times=stride, plus=plus)
 
 
 @conv_transpose_.rule("kernel")
@@ -233,6 +254,48 @@ def _(g, out, x, weight, *bias, stride, padding, dilation, groups, size):
         return conv_weight_grad(g, x, **attrs, kernel=_type(weight).shape[2:])
 
     return lambda: conv_(g, weight, **attrs), of_weight, *_of_bias(g, bias)
+
+
+# --- the same, of an input whose extents no number says ---------------------------------------------------------------------
+
+
+@op(paddle=None)
+def conv_input_grad(x, weight, like, stride: Any, padding: Any, dilation: Any, groups: Any):
+    """The gradient of a convolution of `like` with respect to it.
+
+    >>> x, weight, like = d2s.to_tensor([[[1.0]]]), d2s.to_tensor([[[10.0, 1.0]]]), d2s.to_tensor([[[7.0, 8.0, 9.0]]])
+    >>> d2s.ops.conv.conv_input_grad(x, weight, like, 2, 0, 1, 1).numpy().tolist()
+    [[[10.0, 1.0, 0.0]]]
+    """
+
+
+@conv_input_grad.rule("canonical")
+def _(x, weight, like, stride, padding, dilation, groups):
+    return windows.attributes("conv_input_grad", like.shape[2:], weight.shape[2:], stride, padding, dilation, groups)
+
+
+@conv_input_grad.rule("infer")
+def _(x, weight, like, stride, padding, dilation, groups):
+    made = conv_.infer([like, weight], _attrs(stride, padding, dilation, groups))[0]
+    fitting("conv_input_grad", "x", x.shape, made.shape)
+    return like
+
+
+@conv_input_grad.rule("requires")
+def _(x, weight, like, stride, padding, dilation, groups):
+    made = conv_.infer([like, weight], _attrs(stride, padding, dilation, groups))[0]
+    return fitting("conv_input_grad", "x", x.shape, made.shape)
+
+
+@conv_input_grad.rule("kernel")
+def _(x, weight, like, out, stride, padding, dilation, groups):
+    return windows.past_like(_kernel(x, weight, [out], _attrs(stride, padding, dilation, groups), True), 2)
+
+
+@conv_input_grad.rule("vjp")
+def _(g, out, x, weight, like, stride, padding, dilation, groups):
+    attrs = _attrs(stride, padding, dilation, groups)
+    return lambda: conv_(g, weight, **attrs), lambda: conv_weight_grad(g, x, **attrs, kernel=_type(weight).shape[2:]), None
 
 
 # --- the gradient of the weight ---------------------------------------------------------------------------------------------
@@ -288,4 +351,9 @@ def _(x, cotangent, out, stride, padding, dilation, groups, kernel):
 @conv_weight_grad.rule("vjp")
 def _(g, out, x, cotangent, stride, padding, dilation, groups, kernel):
     attrs = _attrs(stride, padding, dilation, groups)
-    return lambda: conv_transpose_(cotangent, g, **attrs, size=_size(x, cotangent)), lambda: conv_(x, g, **attrs)
+
+    def of_x():
+        size = _size(x, cotangent, attrs)
+        return conv_input_grad(cotangent, g, x, **attrs) if size is None else conv_transpose_(cotangent, g, **attrs, size=size)
+
+    return of_x, lambda: conv_(x, g, **attrs)

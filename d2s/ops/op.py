@@ -170,8 +170,9 @@ class Op:
         return [*fixed, *(f"{self.arrays[-1]}{k}" for k in range(inputs - len(fixed)))]
 
     def rule(self, kind: str) -> Callable[[Rule], Rule]:
-        """Declares one of the op's rules: canonical, infer, requires, scalar, lines, kernel, followed, fault, vjp.
+        """Declares one of the op's rules: canonical, infer, requires, least, scalar, lines, kernel, followed, fault, vjp.
 
+        `least` are extents, and what follows from them, that must not be 0; its type rule says what is wrong where one is.
         And `besides`: a function with the op's arguments and more that Paddle has, which says what those come to in ops;
         `open`: what a call comes to in other ops where only a run knows extents it asks for, or None;
         `instead`: what it comes to in other ops where the inputs are of dtypes the op does not take, or None;
@@ -215,10 +216,12 @@ class Op:
 
     def refuses_none(self, inputs: Sequence[Type], attrs: dict[str, Any]) -> list[str]:
         """The names of extents that must not be 0: a run checks that."""
+        least = self.rules["least"](*inputs, **attrs) if self.has("least") else ()
+        found = list(dict.fromkeys(d for d in least if isinstance(d, str)))
         if not self.some:
-            return []
+            return found
         names = dict.fromkeys(d for t in inputs for d in t.shape if isinstance(d, str))
-        return [name for name in names if self._refuses([_without(t, name) for t in inputs], attrs)]
+        return found + [name for name in names if self._refuses([_without(t, name) for t in inputs], attrs)]
 
     def _refuses(self, inputs: Sequence[Type], attrs: dict[str, Any]) -> bool:
         try:

@@ -11,10 +11,13 @@ from d2s.arguments import expect
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.ops.create import number_of
 from d2s.ops.dispatch import current
+from d2s.ops.found import cut, number
 from d2s.ops.movement import CHUNK, Product, Registers, body, indented, joined
 from d2s.ops.op import Share, op
-from d2s.ops.shapes import fitting, tensor_type, uncountable, unnamed, whole_numbers
+from d2s.ops.rows import extent
+from d2s.ops.shapes import fitting, following, tensor_type, whole_numbers
 from d2s.ops.slicing import Stretch, filled_around, part
+from d2s.reckoned import reckoned
 from d2s.types import Dim, Shape, Type
 
 Ints = tuple[int, ...]
@@ -67,9 +70,7 @@ def _padded(name: str, x: Shape, lows: Ints, highs: Ints) -> Shape:
 
 
 def _wider(name: str, dim: Dim, by: int) -> Dim:
-    if uncountable(dim) and by:
-        raise unnamed(name, f"the extent {dim} + {by}")
-    return dim + by if by else dim  # type: ignore[operator, no-any-return]
+    return following(name, f"the extent {dim} + {by}", dim, plus=by)
 
 
 @op(paddle=None, onnx="Pad")
@@ -100,13 +101,17 @@ def _(x, value, out, lows, highs):
 
 @pad_with.rule("vjp")
 def _(g, out, x, value, lows, highs):
-    have = current().type_of(x).shape
-    return lambda: _cut(g, have, lows, highs), lambda: g.sum() - _cut(g, have, lows, highs).sum()
+    return lambda: _cut(g, x, lows, highs), lambda: g.sum() - _cut(g, x, lows, highs).sum()
 
 
-def _cut(g: Any, have: Shape, lows: Ints, highs: Ints) -> Any:
+def _cut(g: Any, x: Any, lows: Ints, highs: Ints) -> Any:
     """What lies where x was."""
-    return part(g, tensor_type(g, "pad", "g").shape, _inside(have, lows, highs))
+    have: Shape = current().type_of(x).shape  # type: ignore[union-attr]
+    inside = _inside(have, lows, highs)
+    for axis in [k for k in inside if isinstance(have[k], str)]:
+        start = inside.pop(axis).start
+        g = cut(g, number(start), number(extent(x, axis)), axis, 1, (have[axis],))
+    return part(g, tensor_type(g, "pad", "g").shape, inside)
 
 
 @op(paddle=None, onnx="Pad")
@@ -127,6 +132,11 @@ def _(x, lows, highs, mode):
     return Type(x.dtype, _padded("pad", x.shape, lows, highs))
 
 
+@pad_own.rule("least")
+def _(x, lows, highs, mode):
+    return [d if mode != "reflect" else reckoned(d, plus=-max(w)) for d, *w in zip(x.shape, lows, highs, strict=True) if any(w)]
+
+
 def _groups(x: Shape, lows: Ints, highs: Ints) -> list[tuple[Product, int, int]]:
     """Neighbouring axes that are not padded as one, and each axis that is: extent, what goes before and behind it."""
     groups: list[tuple[Product, int, int]] = []
@@ -141,8 +151,8 @@ def _groups(x: Shape, lows: Ints, highs: Ints) -> list[tuple[Product, int, int]]
 def _rounds(groups: list[tuple[Product, int, int]], mode: str, r: Registers, line: str) -> tuple[list[str], str]:
     """Loops over the result, each with the place its value has in x, and the count of the outermost."""
     lines, at, to, counts = list[str](), "0", "0", list[str]()
-    for k, (extent, low, high) in enumerate(groups):
-        n, wide = r(extent), r((_wider("pad", extent[0], low + high),) if low or high else extent)
+    for k, (dims, low, high) in enumerate(groups):
+        n, wide = r(dims), r((reckoned(dims[0], plus=low + high),) if low or high else dims)
         lines += indented([f"for i{k} in range({wide if k else 'lo, hi'}):"], k)
         if low or high:
             source = [f"s = i{k} - {r((low,))}", *(text.format(n=n) for text in _SOURCES[mode]), f"s{k} = s"]

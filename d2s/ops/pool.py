@@ -18,7 +18,7 @@ from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops import pool_spread_text, pool_text, windows
 from d2s.ops.dispatch import current
 from d2s.ops.op import Share, flag, op
-from d2s.ops.shapes import fitting, unnamed
+from d2s.ops.shapes import fitting
 from d2s.types import Dim, Shape, Type, int32
 
 SAME = -1  # of an adaptive pool's size: as many parts as there are elements
@@ -103,14 +103,6 @@ def _attrs(kernel: Any, stride: Any, padding: Any, ceil_mode: Any, size: Any) ->
     return {"kernel": kernel, "stride": stride, "padding": padding, "ceil_mode": ceil_mode, "size": size}
 
 
-def _known(x: Any, name: str) -> Shape:
-    """The extents of an input's windows, for a gradient that makes them again."""
-    shape = current().type_of(x).shape[2:]  # type: ignore[union-attr]
-    if any(isinstance(d, str) for d in shape):
-        raise unnamed(name, f"the shape {list(shape)} of 'x' in the gradient")
-    return shape
-
-
 # --- the greatest -----------------------------------------------------------------------------------------------------------
 
 
@@ -131,6 +123,11 @@ def _(x, kernel, stride, padding, ceil_mode, size):
 @max_pool.rule("infer")
 def _(x, kernel, stride, padding, ceil_mode, size):
     return _result("max_pool", x, _attrs(kernel, stride, padding, ceil_mode, size))
+
+
+@max_pool.rule("least")
+def _(x, kernel, stride, padding, ceil_mode, size):
+    return windows.open_ones(_result("max_pool", x, _attrs(kernel, stride, padding, ceil_mode, size)))
 
 
 @max_pool.rule("kernel")
@@ -161,6 +158,11 @@ def _(x, kernel, stride, padding, ceil_mode, size):
 def _(x, kernel, stride, padding, ceil_mode, size):
     out = _result("max_pool", x, _attrs(kernel, stride, padding, ceil_mode, size))
     return out, Type(int32, out.shape)
+
+
+@max_pool_with_index.rule("least")
+def _(x, kernel, stride, padding, ceil_mode, size):
+    return windows.open_ones(_result("max_pool", x, _attrs(kernel, stride, padding, ceil_mode, size)))
 
 
 @max_pool_with_index.rule("kernel")
@@ -276,6 +278,11 @@ def _(x, kernel, stride, padding, ceil_mode, size, exclusive):
     return _result("avg_pool", x, _attrs(kernel, stride, padding, ceil_mode, size))
 
 
+@avg_pool.rule("least")
+def _(x, kernel, stride, padding, ceil_mode, size, exclusive):
+    return windows.open_ones(_result("avg_pool", x, _attrs(kernel, stride, padding, ceil_mode, size)))
+
+
 @avg_pool.rule("kernel")
 def _(x, out, kernel, stride, padding, ceil_mode, size, exclusive):
     return _kernel("mean_pooled", 2, x, out.shape, _attrs(kernel, stride, padding, ceil_mode, size), exclusive)
@@ -283,7 +290,10 @@ def _(x, out, kernel, stride, padding, ceil_mode, size, exclusive):
 
 @avg_pool.rule("vjp")
 def _(g, out, x, kernel, stride, padding, ceil_mode, size, exclusive):
-    return lambda: avg_pool_grad(g, kernel, stride, padding, ceil_mode, size, exclusive, _known(x, "avg_pool"))
+    extents = current().type_of(x).shape[2:]  # type: ignore[union-attr]
+    if any(isinstance(d, str) for d in extents):
+        return lambda: avg_pool_grad_as(g, x, kernel, stride, padding, ceil_mode, size, exclusive)
+    return lambda: avg_pool_grad(g, kernel, stride, padding, ceil_mode, size, exclusive, extents)
 
 
 @op(paddle=None)
@@ -319,3 +329,41 @@ def _(cotangent, out, kernel, stride, padding, ceil_mode, size, exclusive, exten
 @avg_pool_grad.rule("vjp")
 def _(g, out, cotangent, kernel, stride, padding, ceil_mode, size, exclusive, extents):
     return lambda: avg_pool(g, kernel, stride, padding, ceil_mode, size, exclusive)
+
+
+@op(paddle=None)
+def avg_pool_grad_as(cotangent, like, kernel: Any, stride: Any, padding: Any, ceil_mode: Any, size: Any, exclusive: Any):
+    """The same of the planes of a tensor, whose extents no number says.
+
+    >>> g, like = d2s.to_tensor([[[2.0, 4.0]]]), d2s.to_tensor([[[7.0, 8.0, 9.0]]])
+    >>> d2s.ops.pool.avg_pool_grad_as(g, like, 2, 1, 0, False, (), True).tolist()
+    [[[1.0, 3.0, 2.0]]]
+    """
+
+
+@avg_pool_grad_as.rule("canonical")
+def _(cotangent, like, kernel, stride, padding, ceil_mode, size, exclusive):
+    found = _canonical("avg_pool_grad", like, kernel, stride, padding, ceil_mode, size)
+    return found | {"exclusive": flag(exclusive, "exclusive")}
+
+
+@avg_pool_grad_as.rule("infer")
+def _(cotangent, like, kernel, stride, padding, ceil_mode, size, exclusive):
+    _fits("avg_pool_grad", cotangent, _result("avg_pool_grad", like, _attrs(kernel, stride, padding, ceil_mode, size)))
+    return like
+
+
+@avg_pool_grad_as.rule("requires")
+def _(cotangent, like, kernel, stride, padding, ceil_mode, size, exclusive):
+    return _fits("avg_pool_grad", cotangent, _result("avg_pool_grad", like, _attrs(kernel, stride, padding, ceil_mode, size)))
+
+
+@avg_pool_grad_as.rule("kernel")
+def _(cotangent, like, out, kernel, stride, padding, ceil_mode, size, exclusive):
+    attrs = _attrs(kernel, stride, padding, ceil_mode, size)
+    return windows.past_like(_kernel("mean_spread", 2, out, cotangent.shape, attrs, exclusive), 1)
+
+
+@avg_pool_grad_as.rule("vjp")
+def _(g, out, cotangent, like, kernel, stride, padding, ceil_mode, size, exclusive):
+    return lambda: avg_pool(g, kernel, stride, padding, ceil_mode, size, exclusive), None

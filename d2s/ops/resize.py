@@ -12,10 +12,10 @@ Where they lie: value k of the result lies at k times the ratio (`corners`, `who
 
 from typing import Any
 
-from d2s.errors import DTypeError
+from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops.op import Share, op
-from d2s.ops.shapes import fitting, tensor_type
-from d2s.types import Shape, Type
+from d2s.ops.shapes import fitting, following, tensor_type, unnamed
+from d2s.types import Dim, Shape, Type
 
 _RATIO = {
     "corners": "T(0) if n2 < 2 else T(n1 - 1) / T(n2 - 1)",
@@ -23,6 +23,8 @@ _RATIO = {
     "halves": "T(0) if n2 < 2 else {ratio}",
 }
 _LAST = "select(place{n} < n1, place{n}, n1 - 1)"
+SCALED = -1  # a size that is `scale` times the extent
+MOST = 1024  # a scale is this at most; so is what it is divided by, if it is a scale of an open axis
 _TAPS = {"nearest": 1, "linear": 2, "cubic": 4}
 _CUBIC = """\
 @inlined
@@ -38,7 +40,7 @@ def far(t):
 
 @op(paddle=None)
 def resized(x, axis: int, size: int, mode: str, places: str, scale: float = 0.0):
-    """x with another extent of an axis: mode is "nearest", "linear" or "cubic".
+    """x with another extent of an axis: mode is "nearest", "linear" or "cubic"; a size of -1 is `scale` times the old one.
 
     >>> x = d2s.to_tensor([1.0, 3.0])
     >>> d2s.ops.resize.resized(x, axis=0, size=4, mode="linear", places="halves").numpy().tolist()
@@ -50,11 +52,28 @@ def resized(x, axis: int, size: int, mode: str, places: str, scale: float = 0.0)
 def _(x, axis, size, mode, places, scale):
     if x.dtype.kind != "f" and mode != "nearest":
         raise DTypeError("D2S0003", f"interpolate() by {mode!r} does not take {x.dtype.name}")
-    return Type(x.dtype, (*x.shape[:axis], size, *x.shape[axis + 1 :]))
+    return Type(x.dtype, (*x.shape[:axis], size if size != SCALED else _scaled(x.shape[axis], scale), *x.shape[axis + 1 :]))
 
 
-def _extents(x: Shape, axis: int, size: Any) -> list[Shape]:
-    return [x[:axis], (x[axis],), (size,), x[axis + 1 :]]
+def _scaled(have: Dim, scale: float) -> Dim:
+    if not 0 < scale < MOST:
+        raise ArgumentError("D2S0004", f"interpolate(): 'scale_factor' is {scale}")
+    times, by = scale.as_integer_ratio()
+    if by > MOST:
+        raise unnamed("interpolate", f"{have} times {scale}")
+    found = following("interpolate", f"{have} times {scale}", have, times=times, by=by)
+    if found == 0:
+        raise ShapeError("D2S0002", f"interpolate(): {scale} times {have} values are none")
+    return found
+
+
+@resized.rule("least")
+def _(x, axis, size, mode, places, scale):
+    return [_scaled(x.shape[axis], scale)] if size == SCALED else []
+
+
+def _extents(x: Shape, out: Shape, axis: int) -> list[Shape]:
+    return [x[:axis], (x[axis],), (out[axis],), x[axis + 1 :]]
 
 
 def _places(mode: str, places: str, scale: float, T: str = "T") -> tuple[str, str]:
@@ -95,7 +114,7 @@ for row in range(lo, hi):
         out[row * n3 + i] = {taken}
 """
     share = Share("n0 * n2", "1 + 16384 // (1 + n3)")
-    return _extents(x.shape, axis, size), body, share, _CUBIC if mode == "cubic" else ""
+    return _extents(x.shape, out.shape, axis), body, share, _CUBIC if mode == "cubic" else ""
 
 
 @resized.rule("vjp")
@@ -143,7 +162,7 @@ for before in range(lo, hi):
         for i in range(n3):
 {_indented(chr(10).join(given), 2)}"""
     share = Share("n0", "1 + 16384 // (1 + n2 * n3)")
-    return _extents(like.shape, axis, x.shape[axis]), body, share, _CUBIC if mode == "cubic" else ""
+    return _extents(like.shape, x.shape, axis), body, share, _CUBIC if mode == "cubic" else ""
 
 
 @unresized.rule("vjp")

@@ -18,6 +18,7 @@ import numpy as np
 from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError, brief
 from d2s.extents import Extent
 from d2s.ops.dispatch import current
+from d2s.reckoned import reckoned
 from d2s.types import NUMBERS, Dim, Shape, Type
 
 _FOUND = re.compile(r"[mg]\d*")
@@ -89,6 +90,16 @@ def fitting(name: str, argument: str, have: Shape, want: Shape) -> list[tuple[Di
 def unnamed(name: str, what: str) -> CaptureError:
     """The refusal of a result whose extents a run computes, and no input has: calls are captured size by size."""
     return CaptureError("D2S1001", f"{name}(): {what} is known at run time only", hint="use sizes that do not change")
+
+
+def following(name: str, what: str, dim: Dim, times: int = 1, plus: int = 0, by: int = 1) -> Dim:
+    """(dim * times + plus) / by, where captures may have extents that follow from open ones: those for files."""
+    if isinstance(dim, Extent):
+        return (dim * times + plus) // by if by != 1 else dim * times + plus  # type: ignore[no-any-return]
+    root = getattr(current(), "root", None)
+    if root is not None and not getattr(root, "opens", True) and (times, plus, by) != (1, 0, 1):
+        raise unnamed(name, what)
+    return reckoned(dim, times, plus, by)
 
 
 def is_found(dim: Dim) -> bool:

@@ -13,11 +13,13 @@ from typing import Any
 
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.extents import Extent
-from d2s.ops.shapes import uncountable, unnamed, whole_number, whole_numbers
-from d2s.types import Dim, Shape
+from d2s.ops.shapes import following, uncountable, unnamed, whole_number, whole_numbers
+from d2s.reckoned import is_reckoned
+from d2s.types import Dim, Shape, Type
 
 AXES = {1: "L", 2: "HW", 3: "DHW"}
 Numbers = tuple[int, ...]
+MOST = 1 << 31  # places that a window may leave out
 
 
 def each(value: Any, rank: int, name: str, argument: str, least: int) -> Numbers:
@@ -111,13 +113,12 @@ def _covering(extent: Any, kernel: int, stride: int) -> Any:
 
 def slid(name: str, have: Dim, kernel: int, stride: int, dilation: int, pads: Sequence[int], up: bool = False) -> Dim:
     """How many windows there are along an axis; `up` counts a last one that leaves it."""
-    reach = dilation * (kernel - 1) + 1
+    more = sum(pads) - dilation * (kernel - 1) - 1
     if uncountable(have):
-        if stride == 1 and pads[0] + pads[1] == reach - 1:
-            return have
-        raise unnamed(name, f"the number of windows along an axis of extent {have}")
+        wide = more + stride + (stride - 1 if up else 0)
+        return following(name, f"the number of windows along an axis of extent {have}", have, plus=wide, by=stride)
     extent: Any = have
-    room = extent + pads[0] + pads[1] - reach
+    room = extent + more
     return -(-room // stride) + 1 if up else room // stride + 1
 
 
@@ -152,3 +153,14 @@ def windows(
             reach = given[2] * (given[0] - 1) + 1
             raise ShapeError("D2S0002", f"{name}(): {message}: less than the window's {reach}")
     return tuple(found)
+
+
+def past_like(kernel: Any, place: int) -> Any:
+    """The kernel of an op that is given a tensor at a place of which only the extents count; what stood there is behind it."""
+    extents, body, *rest = kernel
+    return extents, body.replace(f"r[o[{place}]]", f"r[o[{place + 1}]]"), *rest
+
+
+def open_ones(made: Type) -> list[Dim]:
+    """The extents of a result that only a run finds to be none."""
+    return [d for d in made.shape[2:] if is_reckoned(d)]

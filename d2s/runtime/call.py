@@ -281,7 +281,7 @@ def _returned(
     found, results = iter(made), list[Any]()
     for value, r, home in zip(plan.program.outputs, plan.outputs, plan.computed, strict=True):
         if value.type.listed:
-            results.append(_items(registers, r, value.type, _dims(plan, arrays)))
+            results.append(_items(registers, r, value.type, _dims(plan, arrays, registers)))
         elif value.type.grows:
             results.append(_stack_of(registers, r, keep))
         elif finds_extents(value, plan.found):

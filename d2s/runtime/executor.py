@@ -36,6 +36,7 @@ CODES = (  # name, number of operands
     ("LOAD", 2),
     ("STORE", 2),
     ("ADD", 3),
+    ("QUOTIENT", 3),
     ("PAUSE", 0),
     ("JUMP_TO", 1),
     ("ADDRESS", 2),
@@ -43,7 +44,7 @@ CODES = (  # name, number of operands
     ("STOP", 0),
 )
 (RUN, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MOVE, COPY, ALLOC, MARK, RELEASE, PUSH, POP, MULTIPLY, DIFFER, CHECK) = range(14)
-LOAD, STORE, ADD, PAUSE, JUMP_TO, ADDRESS, OUTSIDE, STOP = range(14, 22)
+LOAD, STORE, ADD, QUOTIENT, PAUSE, JUMP_TO, ADDRESS, OUTSIDE, STOP = range(14, 23)
 TOP, END, FIRST = 0, 1, 2  # registers: the arena's free space, then the plan's own
 FULL, STACK_FULL, YIELD = 1 << 40, 1 << 41, 1 << 42
 ENDLESS = 1 << 62  # bytes: more than there are
@@ -119,6 +120,8 @@ def _execute(steps, operands, frame, pc):
             number[0] = r[y]
         elif code == ADD:
             r[x] = r[y] + r[z]
+        elif code == QUOTIENT:  # of extents: 0 where it would be less
+            r[x] = r[y] // r[z] if r[y] > 0 else 0
         elif code == OUTSIDE:
             r[x] = 1 if r[y] < 0 or r[y] > r[z] else 0
         elif code == PAUSE:  # behind what took its time: Python looks for Ctrl-C

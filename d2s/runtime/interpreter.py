@@ -20,6 +20,7 @@ from d2s import types
 from d2s.errors import D2SError, Raised, TooDeep
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
+from d2s.reckoned import come_to
 from d2s.runtime import host, launch, lists
 
 Watch = Callable[[Node, list[Any]], None]
@@ -194,7 +195,8 @@ def _hole(node: Node, inputs: list[Any]) -> list[Any]:
     extents = {d: n for v, a in zip(node.inputs, inputs, strict=True) for d, n in zip(v.type.shape, a.shape, strict=True)}
     of = node.outputs[0].type
     seen = np.nan if of.dtype.kind == "f" else 1
-    return [np.full([extents.get(d, d) for d in of.shape], seen, of.dtype.numpy).view(Hole)]
+    shape: list[Any] = [extents[d] if d in extents else come_to(d, extents.__getitem__) for d in of.shape]
+    return [np.full(shape, seen, of.dtype.numpy).view(Hole)]
 
 
 def _fail(node: Node, inputs: list[Any]) -> list[Any]:

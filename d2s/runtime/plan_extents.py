@@ -15,7 +15,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from d2s.ir.program import Node, Value
-from d2s.runtime.executor import DIFFER, LOAD, MOVE, MULTIPLY
+from d2s.reckoned import is_reckoned, last_steps, source
+from d2s.runtime.executor import ADD, DIFFER, LOAD, MOVE, MULTIPLY, QUOTIENT
 from d2s.types import Dim, Type
 
 Product = tuple[Dim, ...]
@@ -51,6 +52,9 @@ class PlansExtents:
         number = int(np.prod([d for d in dims if isinstance(d, int)], dtype=np.int64))
         names = tuple(sorted(d for d in dims if isinstance(d, str)))
         key: Product = names if names and number == 1 else (*names, number)
+        for name in names:
+            if is_reckoned(name) and (name,) not in self.extents.known and (name,) not in self.extents.found:
+                self.reckon(name)
         called = all((name,) in self.extents.known for name in names)
         registers = self.extents.known if called else self.extents.found
         if key not in registers:
@@ -62,6 +66,17 @@ class PlansExtents:
                 step = (MULTIPLY, registers[key], x, y)
                 self.head.append(step) if called else self.step(*step)
         return registers[key]
+
+    def reckon(self, name: str) -> None:
+        """Computes an extent that follows from another; of a call's extents it is known before anything runs."""
+        of, times, plus, by = last_steps(name)
+        found, called = self.product((of,)), (source(name),) in self.extents.known
+        for code, number in ((MULTIPLY, times), (ADD, plus), (QUOTIENT, by)):
+            step = (code, register := self.register(), found, self.product((number,)))
+            self.head.append(step) if called else self.step(*step)
+            found = register
+        self.extents.names[name] = found
+        (self.extents.known if called else self.extents.found)[(name,)] = found
 
     def bytes(self, of: Type) -> int:
         return self.product((*of.shape, of.dtype.size))
@@ -78,6 +93,8 @@ class PlansExtents:
         """Sets the extents that a node's last inputs say. A name that is set already is for the same number, or a file lies."""
         names = node.attrs["finds"]
         for name, value in zip(names, node.inputs[len(node.inputs) - len(names) :], strict=True):
+            if is_reckoned(name):
+                self.product((name,))
             if not isinstance(name, str) or (name,) in self.extents.known:
                 continue
             if (name,) in self.extents.found and node.op not in ("pop", "renamed"):  # which no file holds
@@ -102,7 +119,8 @@ class PlansExtents:
 
     def _register_of(self, dim: Dim) -> int:
         """The register of one extent, also of one that a region before found."""
-        return self.extents.names[dim] if dim in self.extents.names else self.product((dim,))
+        plain = dim in self.extents.names and not is_reckoned(dim)
+        return self.extents.names[str(dim)] if plain else self.product((dim,))
 
     @contextmanager
     def apart(self) -> Iterator[None]:

@@ -13,6 +13,7 @@ import pytest
 
 import d2s
 from d2s.static import InputSpec
+from tests.export.open_images import Narrowing
 
 SOURCE = Path(__file__).parent / "openvino" / "run.cpp"
 WHERE = "import openvino, os; print(os.path.dirname(openvino.__file__))"
@@ -67,6 +68,7 @@ MODELS = {
     "linear": (linear, [X], [[(3, 4)], [(1, 4)]]),
     "conv": (conv, [InputSpec([None, 2, 4, 4], name="x")], [[(3, 2, 4, 4)], [(1, 2, 4, 4)]]),
     "if": (Branch, [X], [[(rows, 4)] for rows in (2, 1, 5, 3)]),
+    "images": (Narrowing, [InputSpec([None, 3, None, None], name="x")], [[(2, 3, 34, 28)], [(1, 3, 41, 64)]]),
     "while": (Loop, [X, InputSpec([1], "int64", name="n")], [[(2, 4), n] for n in (4, 1, 0)]),
 }
 

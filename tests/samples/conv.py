@@ -68,6 +68,10 @@ def transposed(g, weight, size, **attrs):
     return total[(slice(None), slice(None), *(slice(p, p + n) for (p, _), n in zip(pairs, size, strict=True)))]
 
 
+def of_input(g, weight, like, **attrs):
+    return transposed(g, weight, like.shape[2:], **attrs)
+
+
 def of_weight(x, g, kernel, **attrs):
     groups = attrs.get("groups", 1)
     found = np.zeros((g.shape[1], x.shape[1] // groups, *kernel), x.dtype)
@@ -77,6 +81,9 @@ def of_weight(x, g, kernel, **attrs):
         )
         found[tap] = parts.reshape(found.shape[:2])
     return found
+
+
+PLAIN = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1}
 
 
 def forward(make):
@@ -91,14 +98,21 @@ def backward(make):
         yield [make(*g), make(*weight)], {**attrs, "size": x[2:]}
 
 
+def of_open(make):
+    for x, weight, attrs in FORMS:
+        g = convolved(np.zeros(x), np.zeros(weight), **attrs).shape
+        yield [make(*g), make(*weight), make(*x)], {**PLAIN, **attrs}
+
+
 def sideways(make):
     for x, weight, attrs in FORMS:
         g = convolved(np.zeros(x), np.zeros(weight), **attrs).shape
-        yield [make(*x), make(*g)], {"stride": 1, "padding": 0, "dilation": 1, "groups": 1, **attrs, "kernel": weight[2:]}
+        yield [make(*x), make(*g)], {**PLAIN, **attrs, "kernel": weight[2:]}
 
 
 SAMPLES = {
     "conv": Listed(convolved, forward, "f", ulps=40),
     "conv_transpose": Listed(transposed, backward, "f", ulps=40),
+    "conv_input_grad": Listed(of_input, of_open, "f", ulps=40),
     "conv_weight_grad": Listed(of_weight, sideways, "f", ulps=40),
 }

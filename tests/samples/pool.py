@@ -91,6 +91,10 @@ def shared_out(g, exclusive, extents, **attrs):
     return found
 
 
+def shared_out_as(g, like, **attrs):
+    return shared_out(g, extents=like.shape[2:], **attrs)
+
+
 FULL = {"stride": None, "padding": 0, "ceil_mode": False, "size": ()}
 
 
@@ -116,6 +120,11 @@ def shares(make):
             yield [make(*shape(x, attrs))], {**FULL, **attrs, "exclusive": exclusive, "extents": x[2:]}
 
 
+def shares_as(make):
+    for (x, _), ((g,), attrs) in zip([form for form in FORMS for _ in range(2)], shares(make), strict=True):
+        yield [g, make(*x)], {key: value for key, value in attrs.items() if key != "extents"}
+
+
 SAMPLES = {
     "max_pool": Listed(greatest, forward, "f"),
     "max_pool_with_index": Listed(marked, forward, "f"),
@@ -123,4 +132,5 @@ SAMPLES = {
     "max_pool_pick": Listed(picked, pairs, "f"),
     "avg_pool": Listed(mean, means, "f", ulps=4),
     "avg_pool_grad": Listed(shared_out, shares, "f", ulps=4),
+    "avg_pool_grad_as": Listed(shared_out_as, shares_as, "f", ulps=4),
 }
