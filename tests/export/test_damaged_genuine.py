@@ -5,7 +5,6 @@
 
 import contextlib
 import io
-import os
 import random
 import signal
 import time
@@ -19,12 +18,11 @@ import d2s
 from d2s.errors import FormatError
 from d2s.export import protobuf
 from tests.export.test_genuine import GENUINE, MODELS
-from tests.export.test_paddle_safety import exchange, mutated
+from tests.export.test_paddle_safety import SHARES, SOAK, SUBJECTS, exchange, mutated
 
 MODELS_TRIED = [("2.6.2", name) for name in MODELS["2.6.2"]] + [("1.8.5", name) for name in MODELS["1.8.5"]]
 STATES = sorted((Path(__file__).parents[1] / "checkpoint").glob("paddle-*"))
-SUBJECTS = len(MODELS_TRIED) + len(STATES)
-ROUNDS = max(8, int(os.environ.get("D2S_SOAK", "0")) // SUBJECTS)
+ROUNDS = max(8, SOAK)
 TRACED = 7  # every such file's memory is watched, which takes three times as long
 SECONDS, PER_BYTE, BESIDES = 20, 400, 8 << 20  # what one file may take; what it holds becomes Python objects
 
@@ -89,6 +87,10 @@ def test_damaged_states_of_paddle(file):
             except FormatError:
                 refusals += 1
     assert refusals >= ROUNDS // 9
+
+
+def test_a_soak_tries_as_many_files_as_it_says():
+    assert 2 * len(SUBJECTS) + len(MODELS_TRIED) + len(STATES) == SHARES
 
 
 def test_the_bounds_are_felt():

@@ -17,6 +17,8 @@ from tests.export.corpus import CASES, Case
 
 ENDINGS = (".pdmodel", ".pdiparams", ".pdiparams.info")
 SUBJECTS = ("cond", "counter", "cond_in_while", "while_in_cond", "where", "constants")
+SHARES = 31  # the subjects here, by both ways of damage, and those of test_damaged_genuine
+SOAK = -(-int(os.environ.get("D2S_SOAK", "0")) // SHARES)  # damaged files of each
 
 
 @pytest.fixture
@@ -58,7 +60,7 @@ def test_mutated_files(name, tmp_path):
     whole = {ending: (tmp_path / f"net{ending}").read_bytes() for ending in ENDINGS}
     generator = random.Random(name)
     outcomes = {True: 0, False: 0}
-    for round in range(max(300, int(os.environ.get("D2S_SOAK", "0")) // len(SUBJECTS))):
+    for round in range(max(300, SOAK)):
         ending = ENDINGS[0] if round % 3 else ENDINGS[1 + round // 3 % 2]
         (tmp_path / f"net{ending}").write_bytes(mutated(whole[ending], generator))
         try:
@@ -77,7 +79,7 @@ def test_mutated_descriptions(name, tmp_path):
     save(CASES[name].model(), tmp_path / "net")
     path = tmp_path / "net.pdmodel"
     data, generator = path.read_bytes(), random.Random(name)
-    for _ in range(max(150, int(os.environ.get("D2S_SOAK", "0")) // len(SUBJECTS))):
+    for _ in range(max(150, SOAK)):
         described = protobuf.decode("ProgramDesc", data)
         for _ in range(generator.choice((1, 2, 5))):
             exchange(described, generator)
