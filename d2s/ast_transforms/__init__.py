@@ -19,6 +19,7 @@ from d2s.ast_transforms import (
     asserts,
     calls,
     comprehensions,
+    definitions,
     deletes,
     exits,
     fence,
@@ -50,6 +51,7 @@ PIPELINE = (
     imports,  # before the analysis of names: they become assignments
     inverted,  # before all that asks where control goes
     annotations,  # before `if_else`: a nonlocal name may not be annotated
+    definitions,  # before the analysis of names: a class is assigned anew
     outer,  # before the analysis of names: a variable of others is none of the function's
     deletes,  # before the analysis of names: a deleted variable is assigned nothing
     asserts,  # before `returns`: it makes `if` statements

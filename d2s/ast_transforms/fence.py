@@ -5,9 +5,10 @@ In: a function. Out: nothing, or a CaptureError.
 >>> from d2s.ast_transforms.function import shown
 >>> shown('''
 ... def f(x):
-...     class K: ...''', transform)
+...     class K:
+...         print("K")''', transform)
 Traceback (most recent call last):
-d2s.errors.CaptureError: [D2S1003] 'f' holds a class definition: the class would be made at capture only
+d2s.errors.CaptureError: [D2S1003] 'f' holds a class that does more than define: that would be done at capture only
   at <text>:3
   way out: define the class outside
 """
@@ -30,7 +31,7 @@ _REFUSED = {
     "With": ("`with` around a `yield`", "a graph cannot stop half way", "yield behind it"),
     "Try": ("`try` around a `yield`", "a graph cannot stop half way", "yield behind it"),
     "TryStar": ("`except*`", "a graph cannot split exceptions", "use `except`"),
-    "ClassDef": ("class definition", "the class would be made at capture only", "define the class outside"),
+    "ClassDef": ("class that does more than define", "that would be done at capture only", "define the class outside"),
     "TypeAlias": ("`type` statement", "it would run at capture only", "move it to the top of the file"),
     "Attribute": ("store to an attribute", "only an assignment may store there", "assign to a variable first"),
     "Subscript": ("store to an item", "only an assignment may store there", "assign to a variable first"),
@@ -47,6 +48,7 @@ _HARMLESS = {
     "comprehension": lambda node: not node.is_async,
     "With": lambda node: not _yields(node),
     "Try": lambda node: not _yields(node),
+    "ClassDef": lambda node: all(map(_defines, node.body)),
 }
 _IN_A_LOOP = ("With", "Try")  # of a generator that is turned inside out
 
@@ -76,6 +78,28 @@ def _harmless(function: Function, node: gast.AST) -> bool:
 
 def _yields(node: gast.AST) -> bool:
     return any(isinstance(inner, (gast.Yield, gast.YieldFrom)) for inner in own_nodes(node))
+
+
+def _defines(node: gast.stmt) -> bool:
+    """Whether a statement of a class gives a name a method or a value that is there already, and does nothing else."""
+    if isinstance(node, (gast.FunctionDef, gast.Pass)):
+        return all(isinstance(decorator, (gast.Name, gast.Attribute)) for decorator in getattr(node, "decorator_list", ()))
+    if isinstance(node, gast.Expr):
+        return isinstance(node.value, gast.Constant)
+    targets = node.targets if isinstance(node, gast.Assign) else [node.target] if isinstance(node, gast.AnnAssign) else []
+    return bool(targets) and all(isinstance(t, gast.Name) for t in targets) and (node.value is None or _is_known(node.value))
+
+
+def _is_known(node: gast.expr) -> bool:
+    inner = list(gast.walk(node))
+    called = [n.func for n in inner if isinstance(n, gast.Call)]
+    read = [n for n in inner if isinstance(n, (gast.Attribute, gast.Subscript)) and n not in called]
+    names = [getattr(f, "attr", getattr(f, "id", "")) for f in called]
+    return not read and not any(isinstance(n, _ASKING) for n in inner) and set(names) <= _OF_CLASSES
+
+
+_ASKING = (gast.Await, gast.BinOp, gast.Compare, gast.BoolOp, gast.IfExp, gast.NamedExpr, gast.comprehension, gast.JoinedStr)
+_OF_CLASSES = {"field", "auto"}  # functions that say something of an attribute
 
 
 def _looks_at_frame(node: gast.Call) -> bool:

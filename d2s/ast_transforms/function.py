@@ -91,7 +91,7 @@ class Function:
 
 
 class Rewriter(Transformer):
-    """Visits what the function evaluates itself; of functions nested in it that is decorators and defaults."""
+    """Visits what the function evaluates itself; of what is defined in it that is decorators, defaults and base classes."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -104,6 +104,12 @@ class Rewriter(Transformer):
     def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         return self.visit_Lambda(node)
+
+    def visit_ClassDef(self, node: gast.ClassDef) -> Any:
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        node.bases = [self.visit(base) for base in node.bases]
+        node.keywords = [self.visit(keyword) for keyword in node.keywords]
+        return node
 
 
 def mangled(name: str, class_name: str | None) -> str:

@@ -12,6 +12,7 @@ cells, so the user's globals stay as they are.
 import __future__
 
 import ast
+import inspect
 import sys
 import types
 import weakref
@@ -62,20 +63,24 @@ def _note_rewritten(code: types.CodeType) -> None:
 
 
 def _called_as_the_users(code: Any, prefix: str, made: set[str]) -> Any:
-    """The same with the user's names for the functions nested in it: messages of Python's say them."""
+    """The same with the user's names for what is defined in it: messages of Python's say them."""
     constants = list(code.co_consts)
     for k, inner in enumerate(constants):
         if isinstance(inner, types.CodeType):
-            name = inner.co_name
-            found = _called_as_the_users(inner, prefix if name in made else f"{prefix}{name}.<locals>.", made)
+            name, of_class = inner.co_name, not inner.co_flags & inspect.CO_OPTIMIZED
+            inside = prefix if name in made else f"{prefix}{name}." if of_class else f"{prefix}{name}.<locals>."
+            found = _called_as_the_users(inner, inside, made)
+            if of_class:
+                found = found.replace(co_consts=tuple(_called(one, prefix, name) for one in found.co_consts))
             constants[k] = found.replace(co_qualname=prefix + name) if sys.version_info >= (3, 11) else found
-            constants = [prefix + name if _is_name(one, name) else one for one in constants]
+            constants = [_called(one, prefix, name) if sys.version_info < (3, 11) else one for one in constants]
     return code.replace(co_consts=tuple(constants))
 
 
-def _is_name(constant: Any, name: str) -> bool:
-    """Whether it is what Python 3.10 calls a nested function of this name."""
-    return sys.version_info < (3, 11) and type(constant) is str and constant.endswith(f".<locals>.{name}")
+def _called(constant: Any, prefix: str, name: str) -> Any:
+    """The user's name for what Python calls so where it is defined now; any other constant as it is."""
+    around = prefix[:-1].rpartition(".")[2]
+    return prefix + name if type(constant) is str and constant.endswith(f".{around}.{name}") else constant
 
 
 def _compile(function: Function, names: tuple[str, ...], flags: int) -> types.CodeType:

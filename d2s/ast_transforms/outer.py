@@ -51,7 +51,7 @@ def declared(tree: gast.FunctionDef) -> set[str]:
 
 def _assigned_inside(tree: gast.FunctionDef) -> list[str]:
     """The variables of a function that functions nested in it assign."""
-    nested = [node for statement in tree.body for node in own_nodes(statement) if isinstance(node, FUNCTIONS)]
+    nested = [node for statement in tree.body for node in own_nodes(statement) if isinstance(node, (*FUNCTIONS, gast.ClassDef))]
     names = {n for fn in nested for node in walk(fn) if isinstance(node, gast.Nonlocal) for n in node.names}
     return sorted(names & (parameters_of(tree.args) | set(bound(tree.body))) - declared(tree))
 

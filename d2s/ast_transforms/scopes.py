@@ -97,7 +97,9 @@ def _region(node: gast.stmt, flow: "_Flow", modified: tuple[str, ...], needed: N
 
 
 def children(node: gast.AST) -> Iterable[gast.AST]:
-    """The parts of `node` evaluated in its own scope: all but the bodies of nested functions."""
+    """The parts of `node` evaluated in its own scope: all but the bodies of what is defined in it."""
+    if isinstance(node, gast.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords]
     if isinstance(node, FUNCTIONS):
         return [*getattr(node, "decorator_list", []), node.args, *filter(None, [getattr(node, "returns", None)])]
     return parts(node)
@@ -160,13 +162,16 @@ def _names(node: gast.AST, context: type, surely: bool = False) -> Iterator[str]
 
 
 def _captured(tree: gast.FunctionDef) -> Names:
-    nested = [node for node in walk(tree) if isinstance(node, (*FUNCTIONS, gast.GeneratorExp)) and node is not tree]
+    kinds = (*FUNCTIONS, gast.GeneratorExp, gast.ClassDef)
+    nested = [node for node in walk(tree) if isinstance(node, kinds) and node is not tree]
     return NONE.union(*map(_free, nested))
 
 
 def _free(node: gast.AST) -> Names:
     if isinstance(node, gast.GeneratorExp):
         return reads([node])
+    if isinstance(node, gast.ClassDef):
+        return reads(node.body)
     body = [node.body] if isinstance(node, gast.Lambda) else node.body
     return reads(body).difference(bound(body)) - parameters_of(node.args)
 

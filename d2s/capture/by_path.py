@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from d2s.capture.alternatives import each
 from d2s.capture.branch import switch
-from d2s.capture.containers import STAND_INS, Dict, List, by_path, contents, is_container, plain_kind, stand_in
+from d2s.capture.containers import STAND_INS, Dict, List, Set, by_path, contents, is_container, plain_kind, stand_in
 from d2s.capture.forms import OneOf
 from d2s.capture.growing import asked, grow, is_grown
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
@@ -43,7 +43,7 @@ def opened(value: Any) -> Any:
 def gathered(value: Any) -> Any:
     """Of one of several lists or dicts that were made just now, one whose content depends on the path."""
     kinds = {plain_kind(one) for one in value.alternatives} if isinstance(value, OneOf) else set()
-    if kinds not in ({list}, {dict}):
+    if kinds not in ({list}, {dict}, {set}):
         return value
     made = stand_in(kinds.pop()())
     made.held = OneOf(value.tag, [contents(one) for one in value.alternatives])
@@ -111,8 +111,11 @@ def _refused(plain: Callable[..., Any], what: str) -> Any:
     return method
 
 
+_OPERATORS_OF_SETS = ("__ior__", "__iand__", "__isub__", "__ixor__")
+
+
 def _changed(plain: Callable[..., Any]) -> Any:
-    takes_items = plain.__name__ in ("extend", "update", "__iadd__", "__ior__")
+    takes_items = plain.__name__.endswith("update") or plain.__name__ in ("extend", "__iadd__", *_OPERATORS_OF_SETS)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if takes_items or (plain.__name__ == "__setitem__" and isinstance(args[0], slice)):
@@ -182,9 +185,11 @@ def _items(owner: Any) -> Iterator[Any]:
         place += 1
 
 
-_SHARED = ("getitem", "contains", "eq", "ne", "lt", "le", "gt", "ge", "add", "mul", "rmul", "or", "ror")
-_MAKING = ("__add__", "__mul__", "__rmul__", "__or__", "__ror__", "copy", "<lambda>")
-_METHODS = ("index", "count", "copy", "get")
+_OF_SETS = ("or", "ror", "and", "rand", "sub", "rsub", "xor", "rxor")
+_NEW_SETS = ("union", "intersection", "difference", "symmetric_difference")
+_SHARED = ("getitem", "contains", "eq", "ne", "lt", "le", "gt", "ge", "add", "mul", "rmul", *_OF_SETS)
+_MAKING = ("__add__", "__mul__", "__rmul__", "copy", "<lambda>", *(f"__{name}__" for name in _OF_SETS), *_NEW_SETS)
+_METHODS = ("index", "count", "copy", "get", "issubset", "issuperset", "isdisjoint", *_NEW_SETS)
 _CHANGES: tuple[str, ...] = (
     "append",
     "extend",
@@ -197,7 +202,8 @@ _CHANGES: tuple[str, ...] = (
     "setdefault",
     "popitem",
 )
-_CHANGES += ("__setitem__", "__delitem__", "__iadd__", "__imul__", "__ior__")
+_CHANGES += ("add", "discard", "intersection_update", "difference_update", "symmetric_difference_update")
+_CHANGES += ("__setitem__", "__delitem__", "__iadd__", "__imul__", *_OPERATORS_OF_SETS)
 for _kind in STAND_INS:
     _base = _kind.__mro__[1]
     for _name in (*(f"__{name}__" for name in _SHARED), *_METHODS):
@@ -215,4 +221,5 @@ for _kind in STAND_INS:
     _kind.__hash__ = None  # type: ignore[assignment]
 List.__iter__ = _walked(list.__iter__)  # type: ignore[method-assign]
 Dict.__iter__ = _refused(dict.__iter__, "iteration")  # type: ignore[method-assign]
+Set.__iter__ = _refused(set.__iter__, "iteration")  # type: ignore[method-assign]
 List.__radd__ = _asked(lambda self, other: list(other) + list(self))  # type: ignore[attr-defined]

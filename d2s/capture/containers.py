@@ -36,16 +36,32 @@ class Dict(dict):  # type: ignore[type-arg]
         self.held: Any = None
 
 
-STAND_INS = (List, Dict)
-List.__name__, Dict.__name__ = "list", "dict"  # what messages call them
-STANDING: dict[type, Any] = {List: list, Dict: dict}  # classes of the capture, and what the user's code knows their objects as
+class Set(set):  # type: ignore[type-arg]
+    """A set of the captured function."""
+
+    __slots__ = ("held",)
+    __class__ = property(lambda self: set)  # type: ignore[assignment]
+
+    def __init__(self, items: Any = ()) -> None:
+        set.__init__(self, items)
+        self.held: Any = None
+
+
+STAND_INS = (List, Dict, Set)
+List.__name__, Dict.__name__, Set.__name__ = "list", "dict", "set"  # what messages call them
+# classes of the capture, and what the user's code knows their objects as
+STANDING: dict[type, Any] = {
+    List: list,
+    Dict: dict,
+    Set: set,
+}
 REAL: dict[Any, Any] = {}  # classes whose objects are others in a capture: what makes one of the attributes these have
 
 
 def stand_in(container: Any) -> Any:
-    """A list or a dict that was just made, as the capture holds it; anything else as it is."""
-    kind = type(container)
-    return List(container) if kind is list else Dict(container) if kind is dict else container
+    """A list, a dict or a set that was just made, as the capture holds it; anything else as it is."""
+    found = next((made for made in STAND_INS if type(container) is STANDING[made]), None)
+    return container if found is None else found(container)
 
 
 def plain_kind(container: Any) -> Any:
@@ -110,7 +126,7 @@ def contents(container: Any) -> Any:
         return tuple(list.__iter__(container))
     if isinstance(container, dict):
         return dict(zip(dict.keys(container), dict.values(container), strict=True))
-    return set(container)
+    return frozenset(set.__iter__(container))
 
 
 def restore(container: Any, held: Any) -> None:
@@ -128,7 +144,7 @@ def restore(container: Any, held: Any) -> None:
         container.held = None
     kind: Any = list if isinstance(container, list) else dict if isinstance(container, dict) else set
     kind.clear(container)
-    if not isinstance(held, tuple | list | dict | set):
+    if not isinstance(held, tuple | list | dict | set | frozenset):
         container.held = held
     elif kind is list:
         list.extend(container, held)

@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from d2s.capture.containers import Dict, List, contents, new_object, restore, stand_in
+from d2s.capture.containers import contents, new_object, restore, stand_in
 from d2s.capture.fitting import among
 from d2s.capture.forms import (
     TAG,
@@ -146,7 +146,7 @@ def decode(form: Form, symbols: Iterator[SymbolicTensor], made: Callable[[Any], 
     if isinstance(form, Tree):
         return _decoded(form.skeleton, [decode(part, symbols, made) for part in form.parts], made)
     if isinstance(form, Box):
-        found = made(List() if form.kind is list else Dict())
+        found = made(stand_in(form.kind()))
         restore(found, decode(form.content, symbols, made))
         return found
     if isinstance(form, Growing):

@@ -152,6 +152,8 @@ def same(a: Any, b: Any) -> bool:
     """One object, or one constant: by type and spelling, for -0.0 is not 0.0 and nan is nan."""
     if a is b or (isinstance(a, Undefined) and isinstance(b, Undefined) and a.name == b.name):
         return True
+    if type(a) is frozenset and type(b) is frozenset:  # what two sets hold
+        return {(type(v), v) for v in a} == {(type(v), v) for v in b}
     return type(a) is type(b) and isinstance(a, bool | int | float | str | bytes) and repr(a) == repr(b)
 
 

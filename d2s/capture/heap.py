@@ -197,9 +197,9 @@ class Heap:
 
 
 def _unchanged(entered: Any, left: Any) -> bool:
-    if not isinstance(left, tuple | dict | set):
+    if not isinstance(left, tuple | dict | frozenset):
         return False  # it depends on the path
-    if isinstance(entered, set):
+    if isinstance(entered, frozenset):
         return bool(entered == left)
     pairs = [list(held.items()) if isinstance(held, dict) else list(enumerate(held)) for held in (entered, left)]
     return len(pairs[0]) == len(pairs[1]) and all(k == j and x is y for (k, x), (j, y) in zip(*pairs, strict=True))

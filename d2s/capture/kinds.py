@@ -55,6 +55,7 @@ _TABLE: dict[type, str] = {
     types.GeneratorType: "iterated",
     **dict.fromkeys((zip, enumerate, map, filter, type(reversed([])), type(reversed({}))), "iterated"),
     type(next(itertools.groupby("a"))[1]): "iterated",
+    type(itertools.tee("")[0]): "iterated",
     **dict.fromkeys((type(iter(kind())) for kind in (list, tuple, dict, set, str)), "iterated"),
     **dict.fromkeys(map(type, (iter(range(0)), iter(range(1 << 70)), iter({}.values()), iter({}.items()))), "iterated"),
     **dict.fromkeys((getattr(itertools, name) for name in _STEPPING.split()), "iterated"),

@@ -58,6 +58,9 @@ class Rows:
 Recipe = Made | Choice | Filled | Rows | Leaf
 
 
+_HOLDING = (list, dict, tuple, set, frozenset)
+
+
 def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], seen: dict[int, Any]) -> Recipe:
     """The recipe of a value; `outside` tells of containers that were there before and of
     objects that were made, `seen` of those described already."""
@@ -67,7 +70,11 @@ def describe(value: Any, leaf: Callable[[Any], Leaf], outside: dict[int, Leaf], 
         item = decode(value.item, iter(value.parts), lambda container: container)
         return Rows(leaf(value.length), describe(item, lambda part: _of_rows(part, leaf), outside, {}))
     kind, record = plain_kind(value), outside.get(id(value), ("",))[0] == "record"
-    if not record and kind not in (list, dict, tuple, set) and not (isinstance(value, tuple) and hasattr(value, "_fields")):
+    if (
+        not record
+        and kind not in (list, dict, tuple, set, frozenset)
+        and not (isinstance(value, tuple) and hasattr(value, "_fields"))
+    ):
         return leaf(value)
     if id(value) in outside and not record:
         return outside[id(value)]
@@ -127,8 +134,8 @@ def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]
         content = _build(recipe.parts[0], leaf, done)
         filled.extend(content) if recipe.kind is list else filled.update(content)
         return filled
-    if recipe.kind is set:
-        done[id(recipe)] = {_build(part, leaf, done) for part in recipe.parts}
+    if recipe.kind in (set, frozenset):
+        done[id(recipe)] = recipe.kind([_build(part, leaf, done) for part in recipe.parts])
         return done[id(recipe)]
     if recipe.kind in REAL:
         held = {name: _build(part, leaf, done) for name, part in zip(recipe.keys, recipe.parts, strict=True)}

@@ -203,11 +203,16 @@ def caught_by(tried: Callable[..., Any]) -> None:
 
 def attempted(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A step that computes, and may raise."""
+    return taken(name, function, args, kwargs, computed(function, args, kwargs))
+
+
+def taken(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], example: Any) -> Any:
+    """A step that may raise, and gives something like `example`."""
     tracer = capturing()
     assert tracer is not None
     if not tracer.catches():
-        return later(name, function, *args, **kwargs)
-    return _CATCHING[0](tracer, name, function, args, kwargs, computed(function, args, kwargs))
+        return ask(tracer, name, function, args, kwargs, example)
+    return _CATCHING[0](tracer, name, function, args, kwargs, example)
 
 
 def later(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

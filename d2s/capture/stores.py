@@ -67,18 +67,20 @@ def _of_container(tracer: Tracer, container: Any, entered: Any, left: Any, argum
         more = _more(entered, left)
         if more is not None:
             return Store(("more", leaf, len(entered)), more)
-    return Store(("content", leaf), list(left) if isinstance(left, tuple) else left)
+    return Store(
+        ("content", leaf), list(left) if isinstance(left, tuple) else set(left) if isinstance(left, frozenset) else left
+    )
 
 
 def _more(entered: Any, left: Any) -> Any:
     """What was added to a container, or None if it lost something, too."""
-    if not isinstance(left, dict | set | tuple):
+    if not isinstance(left, dict | frozenset | tuple):
         return None
     if isinstance(left, dict):
         kept = list(left)[: len(entered)] == list(entered)
         return {k: v for k, v in left.items() if k not in entered or entered[k] is not v} if kept else None
-    if isinstance(left, set):
-        return left - entered if entered <= left else None
+    if isinstance(left, frozenset):
+        return set(left - entered) if entered <= left else None
     kept = len(left) >= len(entered) and all(x is y for x, y in zip(entered, left, strict=False))
     return list(left[len(entered) :]) if kept else None
 

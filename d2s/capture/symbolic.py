@@ -95,6 +95,13 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
             refuse("D2S1003", f"{rows} rows of a tensor one by one, outside of a `for` statement", "loop with `for row in x`")
         return iter([get_item(self, k) for k in range(rows)])
 
+    def __hash__(self) -> int:
+        """Tensors are found by which one they are; a number by its value, as it may be equal to another."""
+        if self.value.type.python:
+            hint = "keep pairs in a list, or ask for each key in an `if`"
+            refuse("D2S1001", "a key or an item of a set that only a run will tell", hint)
+        return object.__hash__(self)
+
     def detach(self) -> "SymbolicTensor":
         """The same values, without history; eagerly in the same memory."""
         found: SymbolicTensor = OPS["detached"](self)
@@ -166,6 +173,7 @@ class Tracer(Recorder):
         self.extents: dict[Value, str] = {}  # numbers of run time that are extents
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
         self.overlapping: dict[Value, str] = {}  # values that may lie in the memory of another, by the path
+        self.defined: dict[int, Any] = {}  # classes that the function defines
         self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
         self.attempts: list[Attempt] = []  # runs of statements that may catch what is raised
         self.active: dict[Any, list[Any]] = {}  # the calls of the user's functions that go on

@@ -5,7 +5,7 @@ from d2s.capture.undefined import Undefined
 from d2s.convert.attributes import delete_attribute, set_attribute
 from d2s.convert.attributes import get_attribute as attribute
 from d2s.convert.calls import IGNORED as IGNORED
-from d2s.convert.calls import call
+from d2s.convert.calls import call, decorator
 from d2s.convert.conversion import converted
 from d2s.convert.for_loop import for_loop
 from d2s.convert.generators import emit
@@ -14,6 +14,7 @@ from d2s.convert.if_else import if_else
 from d2s.convert.imports import imported, module, outermost_module
 from d2s.convert.loads import defined, is_, item, iterate, load
 from d2s.convert.logical import and_, both, either, equal, if_exp, in_, is_not, not_, not_equal, not_in, or_
+from d2s.convert.making import new_class
 from d2s.convert.match import taken_apart
 from d2s.convert.names import assign, own
 from d2s.convert.operators import binary, changed, unary
@@ -46,6 +47,7 @@ __all__ = [
 __all__ += [
     "catches",
     "changed",
+    "decorator",
     "defined",
     "delete_attribute",
     "delete_item",
@@ -59,6 +61,7 @@ __all__ += [
     "kept",
     "made",
     "module",
+    "new_class",
     "not_equal",
     "not_in",
     "of_items",

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import inspect
 import types
-from typing import Any
+from typing import Any, NamedTuple
 
 from d2s.capture.branch import switch
 from d2s.capture.containers import attributes, stand_in
@@ -41,6 +41,14 @@ def get_attribute(owner: Any, name: str) -> Any:
     return attribute(owner, name) if found is MISSING else found
 
 
+class DispatchedMethod(NamedTuple):
+    """A method of a `functools.singledispatchmethod`: which function it is the first argument tells."""
+
+    made: Any
+    instance: Any
+    kind: type
+
+
 _NO_OBJECTS = (SymbolicTensor, Tensor, OneOf, Later, types.ModuleType, str, list, dict, int, float)
 
 
@@ -65,6 +73,9 @@ def _computed(tracer: Tracer, owner: Any, name: str) -> Any:
         return follow(tracer, own.fget)(instance)
     if isinstance(own, functools.cached_property) and instance is not None:
         return _cached(tracer, own, instance, name)
+    if isinstance(own, functools.singledispatchmethod):
+        guard_attribute(tracer, own, "dispatcher")
+        return DispatchedMethod(own, instance, kinds[0])
     if isinstance(own, functools.partialmethod):
         tracer.guard((id(own), "partialmethod"), name, lambda: vars(kinds[0]).get(name, own))
         return own.__get__(instance, kinds[0])
@@ -165,6 +176,8 @@ def store_plainly(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
         refuse(
             "D2S1003", f"a store to the attribute '{name}' of a {type(owner).__name__}, whose class does it itself", _OUTSIDE
         )
+    if id(owner) in tracer.root.defined:
+        refuse("D2S1003", f"a store to the attribute '{name}' of a class that the function defines", "define it outside")
     if hasattr(type(value), "captured_as") or (isinstance(value, Tensor) and type(value) is not Tensor):
         refuse("D2S1003", f"a {type(value).__name__} is stored as '{name}'", "set layers and parameters in __init__")
     if tracer.root.heap.is_record(owner):

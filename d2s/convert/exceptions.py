@@ -6,7 +6,7 @@ ends with such an exception, the run makes its own (`capture.raised`).
 >>> from d2s.ops.dispatch import handling
 >>> tracer = Tracer("f")
 >>> with handling(tracer):
-...     error = of_exception(tracer, lambda function: function, KeyError)("a")
+...     error = of_exception(lambda function: function, tracer, KeyError)("a")
 >>> error, tracer.heap.is_record(error)
 (KeyError('a'), True)
 """
@@ -27,7 +27,7 @@ from d2s.convert.objects import initial
 Call = Callable[[Any], Callable[..., Any]]
 
 
-def of_exception(tracer: Tracer, call: Call, function: Any) -> Callable[..., Any] | None:
+def of_exception(call: Call, tracer: Tracer, function: Any) -> Callable[..., Any] | None:
     """What is called instead of an exception's class, or of what Python's own exceptions have; None for all else."""
     if isinstance(function, type) and issubclass(function, BaseException):
         return None if isinstance(function.__new__, types.FunctionType) else functools.partial(_made, tracer, call, function)

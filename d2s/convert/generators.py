@@ -135,6 +135,29 @@ class Entering:
         if not entered:
             raise RuntimeError("generator didn't yield")
 
+    def __enter__(self) -> Any:
+        """What Python enters, step by step: of `ExitStack`, whose body is not known here."""
+        self.home, self.going = capturing(), self.generator.begun()
+        for value in self.going:
+            return value
+        raise RuntimeError("generator didn't yield")
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        if capturing() is not self.home:
+            refuse("D2S1003", f"'{self.generator.function.__name__}' is entered by an ExitStack and left on some paths only")
+        try:
+            if error is None:
+                next(self.going)
+            else:
+                self.going.throw(error)
+        except StopIteration:
+            return error is not None
+        except BaseException as raised:
+            if raised is not error:
+                raise
+            return False
+        raise RuntimeError("generator didn't stop")
+
 
 def manager_of(function: types.FunctionType) -> types.FunctionType | None:
     """The generator function of the user's behind what `contextlib.contextmanager` made of it."""

@@ -265,7 +265,7 @@ def by_key(tracer: Tracer, owner: Any, key: SymbolicTensor, *default: Any) -> An
             return branch(here, OPS["equal"](key, found), (lambda: [item(owner, found)], lambda: [among(first + 1)]))[0]
         if default:
             return default[0]
-        raise KeyError(key)
+        raise here.root.heap.made(KeyError(key))
 
     return among(0)
 

@@ -77,6 +77,8 @@ def equal(x: Any, y: Any) -> Any:
         return x == y
     if isinstance(x, OneOf) or isinstance(y, OneOf):
         return each(x, lambda one: equal(one, y)) if isinstance(x, OneOf) else each(y, lambda one: equal(x, one))
+    if by_path(y) and plain_kind(y) is set:
+        return each(opened(y), lambda one: equal(x, one))
     if answers(x, "__eq__") or answers(y, "__eq__"):
         return resolved(x, "==", y)
     pairs = _compared(x, y)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from d2s.capture.containers import new_object, stand_in
-from d2s.capture.symbolic import Tracer
+from d2s.capture.symbolic import Tracer, capturing
 from d2s.capture.users_code import refuse_call
 from d2s.convert.attributes import store_plainly
 from d2s.convert.classes import kind_of
@@ -38,6 +38,14 @@ def make(call: Call, tracer: Tracer, cls: Any, *args: Any, **kwargs: Any) -> Any
     elif hasattr(made, "__post_init__"):
         call(made.__post_init__)()
     return made
+
+
+def new_class(cls: Any) -> Any:
+    """A class that the captured function defines: each call has one of its own, and so none may change it."""
+    tracer = capturing()
+    if tracer:
+        tracer.root.defined[id(cls)] = cls
+    return cls
 
 
 def _new(call: Call, tracer: Tracer, cls: Any, *args: Any, **kwargs: Any) -> Any:

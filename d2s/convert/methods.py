@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from d2s.capture import by_path
-from d2s.capture.containers import STANDING, plain_kind
+from d2s.capture.containers import STAND_INS, STANDING, plain_kind
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import in_library, in_package, is_generated
@@ -37,8 +37,8 @@ ARITHMETIC |= {"<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor"
 ORDER = {"<": ("lt", "gt"), "<=": ("le", "ge"), ">": ("gt", "lt"), ">=": ("ge", "le"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
 METHODS = {sign: (f"__{name}__", f"__r{name}__") for sign, name in ARITHMETIC.items()}
 METHODS |= {sign: (f"__{name}__", f"__{other}__") for sign, (name, other) in ORDER.items()}
-_COLLECTED = os.path.join(os.path.dirname(__file__), "collected.py")
-_FOLLOWED = (functools.__file__, _COLLECTED)  # what makes operators of the user's, and of the containers of `collections`
+_OURS = tuple(os.path.join(os.path.dirname(__file__), name) for name in ("collected.py", "library_objects.py"))
+_FOLLOWED = (functools.__file__, *_OURS)  # what makes operators of the user's, and objects of Python's library
 
 
 def method_of(value: Any, name: str) -> types.FunctionType | None:
@@ -144,7 +144,7 @@ def walked(value: Any) -> Any:
     """What Python's functions iterate over instead of an object of the user's."""
     if type(value) in PLAIN or isinstance(value, type):
         return list(value) if isinstance(value, enum.EnumMeta) else value
-    if type(value) in STANDING and not isinstance(value, list | dict):
+    if type(value) in STANDING and not isinstance(value, STAND_INS):
         return value.content
     if method_of(value, "__iter__"):
         found = asked(value, "__iter__")

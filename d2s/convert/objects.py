@@ -25,6 +25,7 @@ from typing import Any
 
 from d2s.capture.containers import STANDING, attributes
 from d2s.capture.users_code import in_library, is_generated
+from d2s.convert.library_objects import MADE_HERE
 from d2s.convert.methods import answers
 
 _HARMLESS = (object, abc.ABC, typing.Generic, typing.Protocol)
@@ -38,7 +39,8 @@ def is_made(cls: Any) -> bool:
     """Whether a graph can make objects of a class: Python asks nothing of them that the class answers in code of its own."""
     if not isinstance(cls, type) or isinstance(cls, enum.EnumMeta):
         return False
-    return cls in STANDING or all(kind in _HARMLESS or _is_plain(kind) for kind in cls.__mro__)
+    ours = cls in STANDING or cls in MADE_HERE
+    return ours or all(kind in _HARMLESS or _is_plain(kind) for kind in cls.__mro__)
 
 
 def _is_plain(kind: type) -> bool:

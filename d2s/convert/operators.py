@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from d2s.capture.alternatives import each
-from d2s.capture.containers import plain_kind
+from d2s.capture.by_path import gathered, opened
+from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import SymbolicTensor, capturing
 from d2s.convert.attributes import get_attribute
@@ -46,6 +47,8 @@ def binary(x: Any, sign: str, y: Any) -> Any:
         return each(x, lambda one: binary(one, sign, y))
     if isinstance(y, OneOf):
         return each(y, lambda one: binary(x, sign, one))
+    if by_path(y) and plain_kind(y) is set:  # which Python would look into
+        return gathered(each(opened(y), lambda one: binary(x, sign, one)))
     name, reflected = METHODS[sign]
     if answers(x, name) or answers(y, reflected):
         return resolved(x, sign, y)
@@ -96,6 +99,14 @@ def changed(x: Any, y: Any, sign: str) -> Any:
     return _IN_PLACE[sign](x, operand(x, y))
 
 
+def index_of(x: Any) -> Any:
+    """`operator.index(x)`."""
+    if isinstance(x, OneOf):
+        return each(x, index_of)
+    is_int = isinstance(x, SymbolicTensor) and x.value.type.python and x.dtype.kind == "i"
+    return x if is_int else asked(x, "__index__") if answers(x, "__index__") else operator.index(x)
+
+
 _SIGNS = {name: sign for sign, name in ARITHMETIC.items() if sign not in ("&", "|", "divmod")} | {"and_": "&", "or_": "|"}
 _SIGNS |= {name: sign for sign, (name, _) in ORDER.items() if sign not in ("==", "!=")}
 ASKING: tuple[tuple[Any, Callable[..., Any]], ...] = (
@@ -107,6 +118,7 @@ ASKING: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (operator.truth, lambda x: not_(not_(x))),
     (operator.contains, lambda container, value: in_(value, container)),
     (operator.getitem, item),
+    (operator.index, index_of),
     (operator.neg, functools.partial(unary, "-")),
     (operator.pos, functools.partial(unary, "+")),
     (operator.invert, functools.partial(unary, "~")),

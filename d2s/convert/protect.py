@@ -15,18 +15,24 @@ through the user's calls to the handlers. What is run again gives the symbols it
 """
 
 import contextlib
+import threading
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.branch import branch, is_internal
 from d2s.capture.fork import Attempt, Forked
+from d2s.capture.forms import Later
+from d2s.capture.steps import ask, tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.taping import Taping
-from d2s.capture.users_code import in_library, refuse
+from d2s.capture.users_code import refuse
 from d2s.convert import exceptions
 from d2s.convert.calls import call
 from d2s.convert.generators import Entering
 from d2s.convert.if_else import Get, Set, truth_of
+from d2s.convert.methods import is_users
+from d2s.errors import CaptureError
 
 Part = Callable[[], None]
 
@@ -103,8 +109,11 @@ def _managed(manager: Any, body: Callable[[Any], None]) -> None:
         with manager:
             body(None)
         return
+    if isinstance(manager, (Later, *_LOCKS)):
+        _of_run(manager, body)
+        return
     enter, leave = (getattr(type(manager), name, None) for name in ("__enter__", "__exit__"))
-    if any(in_library(getattr(getattr(m, "__code__", None), "co_filename", "<frozen")) for m in (enter, leave)):
+    if not all(isinstance(m, types.FunctionType) and is_users(m) for m in (enter, leave)):
         message = f"`with` of a {type(manager).__name__}: it would be entered at capture only, and not at each call"
         refuse("D2S1004", message, "put the `with` around the call of the function")
     entered = call(enter)(manager)
@@ -117,6 +126,32 @@ def _managed(manager: Any, body: Callable[[Any], None]) -> None:
             raise error
 
     _handled(lambda: body(entered), handle, lambda: call(leave)(manager, None, None, None))
+
+
+_LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Condition, threading.Semaphore)
+
+
+def _of_run(manager: Any, body: Callable[[Any], None]) -> None:
+    """A `with` of an object that only a run has, or of a lock: each run enters and leaves it."""
+    tracer = capturing()
+    assert tracer is not None
+
+    def leave(error: BaseException) -> None:
+        tell(capturing() or tracer, "exit", _left, (manager, error), {})
+        raise error
+
+    entered = ask(tracer, "enter", _entered, (manager,), {}, getattr(manager, "example", True))
+    _handled(lambda: body(entered), leave, lambda: tell(capturing() or tracer, "exit", _left, (manager, None), {}))
+
+
+def _entered(manager: Any) -> Any:
+    return type(manager).__enter__(manager)
+
+
+def _left(manager: Any, error: BaseException | None) -> None:
+    if type(manager).__exit__(manager, error and type(error), error, None) and error is not None:
+        message = f"a {type(manager).__name__} swallows a {type(error).__name__}, which this graph raises behind it"
+        raise CaptureError("D2S1003", message, hint="put the `with` around the call of the function")
 
 
 def _let_through() -> None:

@@ -45,6 +45,7 @@ _PURE |= {
 _PURE |= {itertools.permutations, itertools.combinations, itertools.cycle, itertools.pairwise, itertools.compress}
 _PURE |= {value for value in vars(math).values() if callable(value)}
 LOOKING = {
+    bool,
     len,
     sum,
     tuple,

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from d2s.capture.branch import branch
-from d2s.capture.containers import STANDING, by_path, plain_kind
+from d2s.capture.containers import STAND_INS, STANDING, by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.raised import found_by_run
@@ -133,6 +133,8 @@ def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dic
         if tracer.catches():
             return tried(tracer, function.__name__, function, args, kwargs, example, number, OF_NUMBERS)
         return ask(tracer, function.__name__, function, args, kwargs, example, number=number)
+    if function is len and isinstance(args[0], Later):
+        return ask(tracer, "len", len, args, {}, 0, number=True)
     if any(isinstance(v, Later) for v in leaves):
         example = computed(function, args, kwargs)
         asks = tried if tracer.catches() else ask
@@ -249,7 +251,7 @@ def _has_text_of_its_own(value: Any) -> bool:
         return tracer is not None and found_by_run(tracer, value)
     if isinstance(value, type | types.FunctionType | Undefined) or by_path(value):
         return False
-    if type(value) in STANDING and not isinstance(value, list | dict):
+    if type(value) in STANDING and not isinstance(value, STAND_INS):
         return True
     methods = (inspect.getattr_static(type(value), name, None) for name in ("__str__", "__repr__", "__format__"))
     found = (m.__code__.co_filename for m in methods if isinstance(m, types.FunctionType))

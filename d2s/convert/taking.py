@@ -13,7 +13,7 @@ from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.by_path import gathered, opened
-from d2s.capture.containers import STANDING
+from d2s.capture.containers import STAND_INS, STANDING
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
 from d2s.capture.reads import changing
@@ -106,7 +106,7 @@ def _inverted(value: Any) -> bool:
 
 def settled(value: Any) -> Any:
     """What takes the place of items for a function that wants all of them: those that are kept, in a list."""
-    if type(value) in STANDING and not isinstance(value, list | dict):
+    if type(value) in STANDING and not isinstance(value, STAND_INS):
         return value.content
     tracer = capturing()
     if _inverted(value):

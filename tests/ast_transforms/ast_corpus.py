@@ -895,3 +895,57 @@ def imports(x):
 
         x = math.floor(x + pi)
     return x + m.ceil(round_trip), collections.abc.__name__, dom.__name__
+
+
+@on(*SMALL)
+def classes_defined_inside(x):
+    y = x + 1
+    if x > 0:
+
+        class Held:
+            """Of a positive number."""
+
+            scale = 2
+
+            def __init__(self, v):
+                self.__v = v
+
+            def told(self):
+                return self.__v * self.scale + y
+
+    else:
+
+        @dataclasses.dataclass
+        class Held:
+            v: int = 3
+
+            def told(self):
+                scale = self.v
+                return scale - y
+
+    class Twice(Held):
+        def told(self):
+            return super().told() * 2
+
+    scale = 5
+    return Twice(x).told(), Held.__name__, Held.__qualname__, Twice.told.__qualname__, scale, dataclasses.is_dataclass(Held)
+
+
+def _says(function):
+    print("decorates", function.__name__)
+    return function
+
+
+@on(*SMALL)
+def decorated_inside(x):
+    count = 0
+
+    @_says
+    def add(n):
+        nonlocal count
+        count += n
+
+    for n in range(3):
+        if n != x:
+            add(n)
+    return count

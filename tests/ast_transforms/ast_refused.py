@@ -69,7 +69,7 @@ def yields_protected(x):
 
 def defines_class(x):
     class C:  # here
-        pass
+        print(x)
 
     return C
 

@@ -282,6 +282,14 @@ def outcome(fn, args):
     return result, printed.getvalue()
 
 
+def decorator(function):
+    return function
+
+
+def new_class(cls):
+    return cls
+
+
 def module(name, package=None):
     return importlib.import_module(name, package)
 

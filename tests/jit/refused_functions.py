@@ -20,13 +20,14 @@ def uneven(x):
 def forgetful(x):
     y = x + 1
 
-    class Rate: ...
+    class Rate:
+        print(y)
 
-    return y
+    return Rate
 
 
-def opened(x, lock):
-    with lock:
+def opened(x, file):
+    with file:
         return x * 2
 
 

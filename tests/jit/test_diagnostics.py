@@ -1,10 +1,10 @@
 """What is said where a function cannot be captured: the line, what of it, why, and the way out; and whose lines are seen."""
 
+import io
 import linecache
 import pathlib
 import re
 import sys
-import threading
 import traceback
 
 import pytest
@@ -53,18 +53,18 @@ SAID = {
     "D2S1003": (
         lambda: d2s.to_static(refused_functions.forgetful)(X),
         """\
-[D2S1003] 'forgetful' holds a class definition: the class would be made at capture only
+[D2S1003] 'forgetful' holds a class that does more than define: that would be done at capture only
   at refused_functions.py:23
-    class Rate: ...
-    ^^^^^^^^^^^^^^^
+    class Rate:
+    ^^^^^^^^^^^
   way out: define the class outside""",
     ),
     "D2S1004": (
-        lambda: d2s.to_static(refused_functions.opened)(X, threading.Lock()),
+        lambda: d2s.to_static(refused_functions.opened)(X, io.StringIO()),
         """\
-[D2S1004] `with` of a lock: it would be entered at capture only, and not at each call
-  at refused_functions.py:29
-    with lock:
+[D2S1004] `with` of a StringIO: it would be entered at capture only, and not at each call
+  at refused_functions.py:30
+    with file:
     ^^^^^^^^^^
   way out: put the `with` around the call of the function""",
     ),
@@ -79,7 +79,7 @@ SAID = {
         again,
         """\
 [D2S1006] 'powered' would be captured again: k: 2 → 3
-  at refused_functions.py:33
+  at refused_functions.py:34
     def powered(x, k):
     ^^^^^^^^^^^^^^^^^^
   way out: keep what changed as it is, or make it a tensor or a float""",

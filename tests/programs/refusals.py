@@ -1701,3 +1701,39 @@ def raise_with_a_text_that_only_a_run_tells(x):
     if x.sum() < 0:
         raise ValueError(f"{float(x.sum())}")
     return x
+
+
+@plain()
+def a_number_of_run_time_in_a_tuple_that_is_a_key(x):
+    table = {(3, 1): "a", (-3, 1): "b"}
+    return table[int(x.sum()), 1]
+
+
+@plain()
+def a_number_of_run_time_among_hashes(x):
+    n = int(x.sum())
+    return len(frozenset([n, 3])), hash(n) == hash(3)
+
+
+@plain()
+def an_attribute_of_a_class_defined_inside(x):
+    class Counting:
+        n = 0
+
+    Counting.n += 1
+    return Counting.n, x * 1
+
+
+@plain()
+def a_class_defined_inside_that_acts(x):
+    class Acting:
+        print("made")
+
+    return x * 1
+
+
+@plain()
+def where_a_function_of_the_library_looks_at_frames(x):
+    import inspect
+
+    return len(inspect.stack()) > 0, x * 1

@@ -5,6 +5,7 @@ import by_path
 import calls
 import collected
 import containers
+import defined_inside
 import exceptions
 import exits
 import found_extents
@@ -15,12 +16,14 @@ import kinds
 import layers
 import library_of_python
 import loops
+import machine
 import numbers_
 import objects
 import ordinary
 import pytest
 import raised_by_runs
 import recursion
+import sets_by_path
 import sizes
 import two_names
 import user_operators
@@ -32,6 +35,7 @@ MODULES = (
     calls,
     collected,
     containers,
+    defined_inside,
     exceptions,
     exits,
     found_extents,
@@ -41,7 +45,8 @@ MODULES = (
     kinds,
     layers,
 )
-MODULES += library_of_python, loops, numbers_, objects, ordinary, raised_by_runs, recursion, sizes, two_names, user_operators
+MODULES += library_of_python, loops, machine, numbers_, objects, ordinary, raised_by_runs, recursion, sets_by_path, sizes
+MODULES += two_names, user_operators
 # kernels in plain Python are slow: these are of small values
 UNJITTED = "branches", "loops", "exits", "growing", "found_extents", "recursion"
 CORPUS = [

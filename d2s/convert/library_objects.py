@@ -1,0 +1,107 @@
+"""Objects of Python's library that call what the user has written: made of Python that a capture follows.
+
+In: what their classes and functions are called with. Out: objects whose methods are rewritten like the user's own.
+
+>>> descending = Key(lambda a, b: b - a)
+>>> sorted([1, 3, 2], key=descending)
+[3, 2, 1]
+>>> ends = []
+>>> with ExitStack() as stack:
+...     stack.callback(ends.append, 1) is ends.append
+...     stack.callback(ends.append, 2) is ends.append
+False
+False
+>>> ends
+[2, 1]
+"""
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import Any
+
+
+class Key:
+    """What `functools.cmp_to_key` makes of a function that compares."""
+
+    def __init__(self, compare: Callable[[Any, Any], Any]) -> None:
+        self.compare = compare
+
+    def __call__(self, value: Any) -> "Compared":
+        return Compared(self.compare, value)
+
+
+class Compared:
+    """A value in the order that a function says."""
+
+    def __init__(self, compare: Callable[[Any, Any], Any], value: Any) -> None:
+        self.compare, self.obj = compare, value
+
+    def __lt__(self, other: "Compared") -> Any:
+        return self.compare(self.obj, other.obj) < 0
+
+    def __gt__(self, other: "Compared") -> Any:
+        return self.compare(self.obj, other.obj) > 0
+
+    def __le__(self, other: "Compared") -> Any:
+        return self.compare(self.obj, other.obj) <= 0
+
+    def __ge__(self, other: "Compared") -> Any:
+        return self.compare(self.obj, other.obj) >= 0
+
+    def __eq__(self, other: object) -> Any:
+        return self.compare(self.obj, other.obj) == 0  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class ExitStack:
+    """A `contextlib.ExitStack`."""
+
+    def __init__(self) -> None:
+        self.ends: list[Any] = []
+
+    def enter_context(self, manager: Any) -> Any:
+        found = manager.__enter__()
+        self.ends.append(manager.__exit__)
+        return found
+
+    def push(self, manager: Any) -> Any:
+        self.ends.append(manager.__exit__ if hasattr(manager, "__exit__") else manager)
+        return manager
+
+    def callback(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        def end(kind: Any, error: Any, trace: Any) -> None:
+            function(*args, **kwargs)
+
+        self.ends.append(end)
+        return function
+
+    def pop_all(self) -> "ExitStack":
+        made = ExitStack()
+        made.ends, self.ends = self.ends, []
+        return made
+
+    def close(self) -> None:
+        self.__exit__(None, None, None)
+
+    def __enter__(self) -> "ExitStack":
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
+        """Each end is told of what the one before it let through, or raised itself."""
+        pending = error
+        while self.ends:
+            end = self.ends.pop()
+            try:
+                if end(None if pending is None else type(pending), pending, None):
+                    pending = None
+            except BaseException as raised:
+                pending = raised
+        if pending is not None and pending is not error:
+            raise pending
+        return error is not None and pending is None
+
+
+MADE_HERE = (Key, Compared, ExitStack)
+LIBRARY_OBJECTS: dict[Any, Any] = {functools.cmp_to_key: Key, contextlib.ExitStack: ExitStack}
