@@ -198,6 +198,10 @@ class Tracer(Recorder):
             run.recorded.append(again[0] if again else (op, made, self.builder.nodes[-1]))
         return made
 
+    def replays(self, op: str) -> bool:
+        """Whether this was recorded in a run before: what goes in need not be told again."""
+        return any(run.tracer is self and run.before and run.before[0][0] == op for run in self.root.attempts)
+
     def _added(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
         made = super().add(op, inputs, types, attrs)
         if op not in ("cond", "while_loop", "call", "again", "hole", "fail", "host"):

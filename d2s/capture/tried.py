@@ -7,9 +7,9 @@ exception of a known class with one text ends the run with a coded error instead
 (1, "invalid literal for int() with base 10: 'four'", None)
 """
 
-import functools
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from d2s.capture import steps
 from d2s.capture.branch import branch
 from d2s.capture.symbolic import Tracer, capturing
 from d2s.errors import CaptureError
-from d2s.ops import OPS
 
 OF_NUMBERS = (ValueError, OverflowError, ZeroDivisionError, TypeError)  # what functions of numbers raise
 KINDS = (*OF_NUMBERS, IndexError, KeyError, np.linalg.LinAlgError)
@@ -35,20 +34,25 @@ def tried(
     kinds: tuple[type[Exception], ...] = KINDS,
 ) -> Any:
     """What a step finds, or raises."""
-    outcome = steps.ask(tracer, name, functools.partial(_outcome, name, kinds, function), args, kwargs, (0, "", example))
-    kind = steps.ask(tracer, "kind", operator.getitem, (outcome, 0), {}, 0, number=True)
-    branch(tracer, OPS["greater_than"](kind, 0), (functools.partial(_raised, kinds, outcome, kind), list))
+    outcome = steps.ask(tracer, name, partial(_outcome, name, kinds, function), args, kwargs, (0, "", example))
+    branch(tracer, steps.ask(tracer, "raised", _is, (outcome, None), {}, False, True), (partial(_raised, kinds, outcome), list))
     return steps.ask(tracer, name, operator.getitem, (outcome, 2), {}, example, number=number)
 
 
-def _raised(kinds: tuple[type[Exception], ...], outcome: Any, kind: Any) -> list[Any]:
+def _raised(kinds: tuple[type[Exception], ...], outcome: Any) -> list[Any]:
     """The path of a step that raised: which kind of exception is a question for each, as handlers tell them apart."""
     tracer = capturing()
     assert tracer is not None
     said = steps.ask(tracer, "text", operator.getitem, (outcome, 1), {}, "")
     for k, error in enumerate(kinds[:-1], 1):
-        branch(tracer, OPS["equal"](kind, k), (functools.partial(_raise, error, said), list))
+        test = steps.ask(tracer, error.__name__, _is, (outcome, k), {}, False, True)
+        branch(tracer, test, (partial(_raise, error, said), list))
     return _raise(kinds[-1], said)
+
+
+def _is(outcome: tuple[int, str, Any], kind: int | None) -> bool:
+    """Whether a step raised something of a kind, or anything."""
+    return outcome[0] > 0 if kind is None else outcome[0] == kind
 
 
 def _raise(error: type[Exception], said: Any) -> list[Any]:
