@@ -20,6 +20,7 @@ import gast
 from d2s.ast_transforms.function import Function
 from d2s.ast_transforms.scopes import own_nodes
 from d2s.ast_transforms.stores import stored
+from d2s.ast_transforms.trees import walk
 from d2s.errors import CaptureError
 
 _ASYNC = ("`async` part", "an event loop would decide when it goes on", "await outside and pass the result in")
@@ -91,7 +92,7 @@ def _defines(node: gast.stmt) -> bool:
 
 
 def _is_known(node: gast.expr) -> bool:
-    inner = list(gast.walk(node))
+    inner = list(walk(node))
     called = [n.func for n in inner if isinstance(n, gast.Call)]
     read = [n for n in inner if isinstance(n, (gast.Attribute, gast.Subscript)) and n not in called]
     names = [getattr(f, "attr", getattr(f, "id", "")) for f in called]

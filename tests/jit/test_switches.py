@@ -146,9 +146,7 @@ def _installed(tmp_path, monkeypatch, text):
 
 
 def test_a_refusal_inside_an_installed_package_names_the_users_line(tmp_path, monkeypatch):
-    package = _installed(
-        tmp_path, monkeypatch, "import gc\ndef crowd(x):\n    y = x\n    return y * len(gc.get_objects())\n"
-    )
+    package = _installed(tmp_path, monkeypatch, "import gc\ndef crowd(x):\n    y = x\n    return y * len(gc.get_objects())\n")
 
     def calls(x):
         return package.crowd(x) + 1
