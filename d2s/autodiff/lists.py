@@ -136,7 +136,7 @@ class SweepsLists:
         present = None
         if total.present is not None:
             _, length = OPS["list_length"](value)
-            present = OPS["any"](_flags(total.present, length)[1])
+            present = OPS["not_equal"](OPS["sum"](_flags(total.present, length)[1]), 0)
         totals[items] = self.absent(items)
         if x in self.active:
             add(totals, x, Total(g, present))

@@ -10,6 +10,7 @@ forward half ran, and the node keeps what the backward half reads.
 """
 
 import functools
+import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from typing import Any
 
@@ -181,9 +182,10 @@ class Way:
         self._inner: dict[int, bool] = {}
         self._reordered: dict[tuple[Mask, frozenset[int]], bool] = {}
 
-    def on_path(self, results: Sequence[Any]) -> list[bool]:
-        """Which results of a run depend on what wants a gradient."""
-        return [has and (n < 0 or bool(results[n])) for has, n in zip(self.reached, self.taken, strict=True)]
+    def on_path(self, results: Sequence[Any]) -> list[Any]:
+        """Which results of a run depend on what wants a gradient; of a list, which items."""
+        told = [has and (n < 0 or results[n]) for has, n in zip(self.reached, self.taken, strict=True)]
+        return [tuple(map(bool, one)) if isinstance(one, tuple) else bool(one) for one in told]
 
     def sweep(self, given: Mask, started: Mask) -> "Sweep":
         """The halves for these cotangents and totals."""
@@ -308,10 +310,12 @@ class GraphNode(tape.TapeNode):
         self.found: Sequence[Any] = ()  # what Python's steps found in the forward half
         self.opened: Callable[[int], tape.Edge] | None = None
 
-    def taped(self, n: int, found: Any, reached: bool) -> Any:
+    def taped(self, n: int, found: Any, reached: Any) -> Any:
         """Result number n as a tensor; a list of results as tensors of their own."""
         if isinstance(found, tuple):
-            return [self.taped(listed.number(n, k, len(self.way.given)), a, reached) for k, a in enumerate(found)]
+            each = reached if isinstance(reached, tuple) else itertools.repeat(reached)
+            numbers = (listed.number(n, k, len(self.way.given)) for k in itertools.count())
+            return [self.taped(number, a, has) for number, a, has in zip(numbers, found, each, strict=False)]
         return Tensor(found, not reached, tape.result(self, n) if reached else None)
 
     @property

@@ -298,3 +298,56 @@ def broken_off(x, w, n):
             break
         y = y * w + x * 0.3 * y
     return (y * x * 0.3 + y * w + d2s.tanh(x) * y).sum()
+
+
+SOME = [(x, w, t(n)) for x, w in ((X, W.detach()), (X.detach(), W), (X, W)) for n in (0, 1, 2, 3, 5)]
+
+
+def changing_places(x, w, n):
+    if n > 0:
+        return changing_places(x * 0.3, w, n - 1) * 0.5 if n != 3 else w * 2
+    return x
+
+
+@program(*SOME)
+def calls_that_depend_by_the_path(x, w, n):
+    return changing_places(x, w, n), changing_places(w, x, n)
+
+
+@program(*SOME)
+def pairs_of_calls_that_depend_by_the_path(x, w, n):
+    def pair(a, b, k):
+        if k > 0:
+            i = 0
+            while i < k:
+                a = a * 0.5
+                i += 1
+            c, d = pair(b, a, k - 1)
+            return d * 1.0, c * 1.0
+        return a * 1.0, b * 1.0
+
+    return pair(x, w, n)
+
+
+@program(*SOME)
+def items_that_depend_by_the_path(x, w, n):
+    kept = [x * 2, w * 3]
+    i = 0
+    while i < n:
+        kept.append(x * 1.0 if i % 2 == 0 else w * 1.0)
+        i += 1
+    return kept, kept[0] * 1, kept[-1] * 2, d2s.stack(kept), d2s.concat(kept)
+
+
+@program(*SOME)
+def what_is_left_depends_by_the_path(x, w, n):
+    kept = []
+    i = 0
+    while i < n:
+        kept.append(w * i)
+        i += 1
+    kept.append(x * 1)
+    total = w * 0
+    while len(kept) > 2:
+        total = kept.pop() * 1.5
+    return total, kept, d2s.stack(kept).sum()
