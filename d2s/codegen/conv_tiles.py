@@ -274,6 +274,7 @@ def library(short: str) -> dict[str, Any]:
         "SPREAD": SPREAD,
         "ITEMS": plane_tiles.ITEMS,
         "WORDS": plane_tiles.WORDS,
+        "NARROW": winograd.NARROW,
     }
     emits = {
         "move": (2, _move(of)),

@@ -236,65 +236,86 @@ def _spread_by_2(of: Float) -> Emit:
     return emit
 
 
-def _summed(of: Float) -> Emit:
-    """taps_summed(rows, above, x, g, height, width, first, columns, nothing, sums): a filter's gradient by one narrow plane.
+class _Planes(NamedTuple):
+    """What a row of a plane meets: where both planes are, and vectors of columns of each with their masks."""
 
-    SPREAD sums for each tap, by the column of g, to which rows of g are added one after the other. Row `above` of x, and
-    column `first`, is what the first tap meets first; `x` points there. A row of x meets three of g, which stay in registers.
+    x: Any
+    g: Any
+    masks: list[tuple[int, list[Any], Any]]  # first column, of x by tap, of g
+
+
+def _summed(of: Float, vectors: int) -> Emit:
+    """taps_summed(images, apart_x, apart_g, rows, above, x, g, height, width, first, columns, nothing, to): a gradient.
+
+    Of one filter, by planes of at most `vectors` * SPREAD columns and two rows or more: SPREAD sums for each tap, by the column
+    of g modulo SPREAD, to which rows of g are added one after the other, image by image; then halves of them are added until
+    one is left, which goes to `to`. Row `above` of x, and column `first`, is what the first tap meets first; `x` points there.
+    A row of x meets three of g, which stay in registers.
     """
     wide = Float(of.bits, SPREAD)
 
     def emit(builder: Any, args: Any) -> None:
-        rows, above, x, g, height, width, first, columns, nothing, sums = args
-        begins = [builder.sub(I64(-j), first) for j in range(3)]
-        masks = [wide.between(builder, begin, builder.add(begin, width)) for begin in begins]
-        lanes, none = wide.between(builder, I64(0), columns), ir.Constant(wide.mask, [0] * SPREAD)
-        places = [wide.at(builder, sums, I64(k * SPREAD)) for k in range(9)]
-        totals = [_variable(wide, builder, wide.load(builder, place)) for place in places]
-        before, last = _variable(wide, builder), _variable(wide, builder)
+        images, apart_x, apart_g, rows, above, x, g, height, width, first, columns, nothing, to = args
+        masks = []
+        for start in range(0, vectors * SPREAD, SPREAD):
+            left = builder.sub(columns, I64(start))
+            begins = [builder.sub(I64(-start - j), first) for j in range(3)]
+            ends = [_least(builder, builder.add(begin, width), left) for begin in begins]
+            of_x = [wide.between(builder, begin, end) for begin, end in zip(begins, ends, strict=True)]
+            masks.append((start, of_x, wide.between(builder, I64(0), left)))
+        totals = [_variable(wide, builder) for _ in range(9)]
+        met = [[_variable(wide, builder) for _ in masks] for _ in range(3)]  # rows of g, the latest first
 
-        def meet(k: Any) -> None:
+        def meet(planes: _Planes, k: Any, taps: range) -> None:
+            """Row k of x, and the rows of its filter that it has a part in."""
             there = _inside(builder, builder.add(above, k), height)
-            line = builder.select(there, wide.at(builder, x, builder.mul(width, k)), nothing)
-            numbers = [wide.masked_load(builder, wide.at(builder, line, I64(j)), m) for j, m in enumerate(masks)]
-            known = [builder.select(_inside(builder, builder.sub(k, I64(j)), rows), lanes, none) for j in range(3)]
-            read = wide.masked_load(builder, wide.at(builder, g, builder.mul(columns, k)), known[0])
-            for tap, met in enumerate((read, builder.load(before), builder.load(last))):
-                for j, number in enumerate(numbers):
-                    total = builder.load(totals[3 * tap + j])
-                    added = wide.fma(builder, number, met, total)
-                    builder.store(builder.select(known[tap], added, total), totals[3 * tap + j])
-            builder.store(builder.load(before), last)
-            builder.store(read, before)
+            line = builder.select(there, wide.at(builder, planes.x, builder.mul(width, k)), nothing)
+            row = wide.at(builder, planes.g, builder.mul(columns, k))
+            for q, (start, of_x, of_g) in enumerate(planes.masks):
+                for later, earlier in ((2, 1), (1, 0)):
+                    builder.store(builder.load(met[earlier][q]), met[later][q])
+                if 0 in taps:
+                    builder.store(wide.masked_load(builder, wide.at(builder, row, I64(start)), of_g), met[0][q])
+                for j, mask in enumerate(of_x):
+                    number = wide.masked_load(builder, wide.at(builder, line, I64(start + j)), mask)
+                    for tap in taps:
+                        total = totals[3 * tap + j]
+                        builder.store(wide.fma(builder, number, builder.load(met[tap][q]), builder.load(total)), total)
 
-        loop(builder, builder.add(rows, I64(2)), meet)
-        for total, place in zip(totals, places, strict=True):
-            wide.store(builder, builder.load(total), place)
+        def summed(m: Any) -> None:
+            of_x, of_g = (wide.at(builder, p, builder.mul(m, a)) for p, a in ((x, apart_x), (g, apart_g)))
+            planes = _Planes(of_x, of_g, masks)
+            meet(planes, I64(0), range(1))
+            meet(planes, I64(1), range(2))
+            loop(builder, builder.sub(rows, I64(2)), lambda k: meet(planes, builder.add(k, I64(2)), range(3)))
+            meet(planes, rows, range(1, 3))
+            meet(planes, builder.add(rows, I64(1)), range(2, 3))
 
-    return emit
-
-
-def _folded(of: Float) -> Emit:
-    """taps_folded(sums, to): of each of 9 taps SPREAD sums as one; halves are added."""
-    wide = Float(of.bits, SPREAD)
-
-    def emit(builder: Any, args: Any) -> None:
-        sums, to = args
-        for k in range(9):
-            found, half = wide.load(builder, wide.at(builder, sums, I64(k * SPREAD))), SPREAD // 2
-            while half:
-                parts = [ir.Constant(ir.VectorType(I32, half), list(range(s, s + half))) for s in (0, half)]
-                found = builder.fadd(*(builder.shuffle_vector(found, found, part) for part in parts))
-                half //= 2
+        loop(builder, images, summed)
+        for k, total in enumerate(totals):
             at = builder.inttoptr(wide.at(builder, to, I64(k)), wide.scalar.as_pointer())
-            builder.store(builder.extract_element(found, I32(0)), at)
+            builder.store(_folded(builder, builder.load(total)), at)
 
     return emit
+
+
+def _least(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.icmp_signed("<", a, b), a, b)
+
+
+def _folded(builder: Any, found: Any) -> Any:
+    """SPREAD sums as one: halves are added."""
+    half = SPREAD // 2
+    while half:
+        parts = [ir.Constant(ir.VectorType(I32, half), list(range(s, s + half))) for s in (0, half)]
+        found = builder.fadd(*(builder.shuffle_vector(found, found, part) for part in parts))
+        half //= 2
+    return builder.extract_element(found, I32(0))
 
 
 def emits(of: Float) -> dict[str, tuple[int, Emit]]:
     """The functions by name, and how many arguments they have; `_alike`: of items with one filter."""
-    found = {"taps_summed": (10, _summed(of)), "taps_folded": (2, _folded(of))}
+    found = {"taps_summed": (13, _summed(of, 1)), "taps_summed_2": (13, _summed(of, 2))}
     found |= {"strips_masked": (6, _masked(of)), "strips_spread_by_2": (9, _spread_by_2(of))}
     for name, alike in (("", False), ("_alike", True)):
         found |= {f"strips_met{name}": (9, _met(of, alike)), f"strips_met_by_2{name}": (7, _met_by_2(of, alike))}

@@ -8,15 +8,16 @@ The gradient of the filters goes the same way back: cotangents are turned as res
 In: a float type. Out: what writes the bodies of functions; all arguments are ints, addresses count bytes, all else elements.
 
 >>> sorted(emits(Float(32, 16)))
-['cotangents_turned', 'filters_found', 'filters_turned', 'results_turned', 'windows_turned']
+['cotangents_turned', 'filters_found', 'filters_turned', 'results_turned', 'windows_turned', 'windows_turned_narrow']
 """
 
 from typing import Any
 
 from llvmlite import ir
 
-from d2s.codegen.vector_ir import I32, I64, Emit, Float, turned
+from d2s.codegen.vector_ir import I32, I64, Emit, Float, loop, turned
 
+NARROW = 4  # tiles, at most, that small vectors do faster: fewer of their stores lie on two lines of the cache
 _Square = list[list[Any]]
 
 
@@ -40,13 +41,16 @@ def _result_line(builder: Any, m: list[Any]) -> list[Any]:
 
 
 def _filters(of: Float) -> Emit:
-    """filters_turned(to, pitch, source, count, back): 9 numbers each of at most LANES filters that stand one after the other.
+    """filters_turned(to, pitch, source, count, back, ahead): 9 numbers each of at most LANES filters one after the other.
 
-    The 16 numbers of a filter are written pitch apart; `back`: the taps are read from the last to the first.
+    The 16 numbers of a filter are written pitch apart; `back`: the taps are read from the last to the first. What is read so
+    far ahead is asked for.
     """
 
     def emit(builder: Any, args: Any) -> None:
-        to, pitch, source, count, back = args
+        to, pitch, source, count, back, ahead = args
+        for line in range(0, 9 * of.lanes * of.bytes, 64):
+            of.ask(builder, builder.add(of.at(builder, source, ahead), I64(line)))
         starts, rows = range(0, 9, of.lanes), []
         inside = [of.between(builder, I64(0), I64(9 - start)) for start in starts]
         nothing = ir.Constant(of.mask, [0] * of.lanes)
@@ -69,29 +73,40 @@ def _filters(of: Float) -> Emit:
 
 
 def _windows(of: Float) -> Emit:
-    """windows_turned(to, pitch, source, row, first, last, begin, end): the windows of LANES tiles side by side.
+    """windows_turned(to, pitch, source, row, first, last, begin, end, count, planes, to_apart, apart, ahead): some windows.
 
-    `source` is where the first of them begins; of its 4 rows first ... last - 1 are there, and of the columns
-    begin ... end - 1; all else is 0, and not read. The 16 numbers of a window are written pitch apart.
+    At most LANES side by side. `source` is where the first begins; of its 4 rows first ... last - 1 are there, and of the
+    columns begin ... end - 1; all else is 0, and not read. The 16 numbers of a window are written pitch apart. So many planes
+    are done one after the other; what is read so far ahead is asked for.
     """
     even, odd = (ir.Constant(ir.VectorType(I32, of.lanes), list(range(k, 2 * of.lanes, 2))) for k in (0, 1))
 
     def emit(builder: Any, args: Any) -> None:
-        to, pitch, source, row, first, last, begin, end = args
+        to, pitch, source, row, first, last, begin, end, count, planes, to_apart, apart, ahead = args
         nothing = ir.Constant(of.mask, [0] * of.lanes)
         starts = [0, of.lanes, 2, of.lanes + 2]
         columns = [of.between(builder, builder.sub(begin, I64(s)), builder.sub(end, I64(s))) for s in starts]
-        square = []
+        masks, written = [], of.between(builder, I64(0), count)
         for h in range(4):
             inside = builder.and_(builder.icmp_signed("<=", first, I64(h)), builder.icmp_signed("<", I64(h), last))
-            line = of.at(builder, source, builder.mul(row, I64(h)))
-            masks = [builder.select(inside, m, nothing) for m in columns]
-            read = [of.masked_load(builder, of.at(builder, line, I64(s)), m) for s, m in zip(starts, masks, strict=True)]
-            d = [builder.shuffle_vector(*read[k : k + 2], which) for k in (0, 2) for which in (even, odd)]
-            square.append(_window_line(builder, d))
-        square = _flipped([_window_line(builder, column) for column in _flipped(square)])
-        for k, value in enumerate(v for line in square for v in line):
-            of.store(builder, value, of.at(builder, to, builder.mul(pitch, I64(k))))
+            masks.append([builder.select(inside, m, nothing) for m in columns])
+
+        def turn(plane: Any) -> None:
+            square = []
+            at = of.at(builder, source, builder.mul(plane, apart))
+            for h in range(4):
+                line = of.at(builder, at, builder.mul(row, I64(h)))
+                of.ask(builder, of.at(builder, line, ahead))
+                places = [of.at(builder, line, I64(s)) for s in starts]
+                read = [of.masked_load(builder, place, m) for place, m in zip(places, masks[h], strict=True)]
+                d = [builder.shuffle_vector(*read[k : k + 2], which) for k in (0, 2) for which in (even, odd)]
+                square.append(_window_line(builder, d))
+            square = _flipped([_window_line(builder, column) for column in _flipped(square)])
+            first_at = of.at(builder, to, builder.mul(plane, to_apart))
+            for k, value in enumerate(v for line in square for v in line):
+                of.masked_store(builder, value, of.at(builder, first_at, builder.mul(pitch, I64(k))), written)
+
+        loop(builder, planes, turn)
 
     return emit
 
@@ -189,6 +204,7 @@ def _found(of: Float) -> Emit:
 
 
 def emits(of: Float) -> dict[str, tuple[int, Emit]]:
-    """The functions by name, and how many arguments they have."""
-    found = {"filters_turned": (5, _filters(of)), "windows_turned": (8, _windows(of)), "results_turned": (8, _results(of))}
+    """The functions by name, and how many arguments they have; `_narrow`: of NARROW tiles instead of LANES."""
+    found = {"windows_turned_narrow": (13, _windows(Float(of.bits, NARROW)))}
+    found |= {"filters_turned": (6, _filters(of)), "windows_turned": (13, _windows(of)), "results_turned": (8, _results(of))}
     return found | {"cotangents_turned": (6, _cotangents(of)), "filters_found": (6, _found(of))}

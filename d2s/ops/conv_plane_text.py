@@ -88,20 +88,19 @@ def planes_met(lo, hi, ALL):
 _SUMMED = """\
 @native
 def planes_summed(lo, hi, ALL):
-    if o_w > SPREAD:
+    if o_w > 2 * SPREAD or o_h < 2:
         filters_summed(lo, hi, ALL)
         return
-    line, sums = local_floats(64), local_floats(9 * SPREAD)
+    line, in_image, in_result = local_floats(64), i_h * i_w, o_h * o_w
     for k in range(64):
         floats(line)[k] = T(0)
     for group in range(lo, hi):
-        for k in range(9 * SPREAD):
-            floats(sums)[k] = T(0)
-        for m in range(N):
-            x = source + SIZE * ((m * G + group) * i_h * i_w - p_h * i_w - p_w)
-            g = cotangent + SIZE * (m * G + group) * o_h * o_w
-            taps_summed(o_h, -p_h, x, g, i_h, i_w, -p_w, o_w, line, sums)
-        taps_folded(sums, result + SIZE * 9 * group)
+        x, g = source + SIZE * (group * in_image - p_h * i_w - p_w), cotangent + SIZE * group * in_result
+        to = result + SIZE * 9 * group
+        if o_w > SPREAD:
+            taps_summed_2(N, G * in_image, G * in_result, o_h, -p_h, x, g, i_h, i_w, -p_w, o_w, line, to)
+        else:
+            taps_summed(N, G * in_image, G * in_result, o_h, -p_h, x, g, i_h, i_w, -p_w, o_w, line, to)
 
 
 """
@@ -112,7 +111,7 @@ FOLLOWED = followed(
     "for piece in range(lo, hi):\n    follow(r, o, piece % N * G + piece // N, 1, 0, o_h * o_w)\n",
 )
 _OF_WEIGHT = f"source, cotangent, result, transposed, {', '.join(NAMES)}"
-WEIGHT_ABOVE = conv_depth_text.WEIGHT_ABOVE + _SUMMED.replace("ALL", _OF_WEIGHT).replace("9 * SPREAD", "144")
+WEIGHT_ABOVE = conv_depth_text.WEIGHT_ABOVE + _SUMMED.replace("ALL", _OF_WEIGHT)
 WEIGHT_CALL = conv_depth_text.WEIGHT_CALL.replace("filters_summed(", "planes_summed(")
 
 

@@ -40,7 +40,7 @@ def corner_summed(corner, rows, lines, table, a, a_rows, panel, vectors, scratch
             tile_met(rows - i, lines, table, a, a_rows + 8 * i, b, vectors, c, c_rows, vectors, 0, added)
         for k in range(min_of(6, rows - i)):
             at = to + SIZE * (i + k) * o_h * o_w
-            corner_written(at, corner, scratch + SIZE * k * TILES, runs_at, runs, to_image, o_h, o_w)
+            corner_written(at, corner, scratch + SIZE * k * TILES, listed, runs, to_image, o_h, o_w)
 
 
 @native

@@ -17,6 +17,7 @@ FORMS = {  # source, filters, padding, groups
     "odd extents": ((2, 64, 17, 41), (32, 64, 3, 3), (0, 1, 2, 1), 1),
     "tiny images": ((50, 36, 2, 3), (33, 36, 3, 3), (1, 1, 1, 1), 1),
     "many channels": ((13, 140, 4, 4), (70, 140, 3, 3), (1, 1, 1, 1), 1),
+    "many channels, some pieces": ((20, 130, 6, 6), (100, 130, 3, 3), (1, 1, 1, 1), 1),
     "groups": ((3, 66, 9, 9), (70, 33, 3, 3), (2, 2, 2, 2), 2),
     "cut in two": ((1, 32, 14, 14), (512, 32, 3, 3), (1, 1, 1, 1), 1),
     "too few": ((1, 32, 9, 8), (32, 32, 3, 3), (1, 1, 1, 1), 1),
@@ -104,7 +105,7 @@ def test_without_memory_the_bits_are_the_same(name, what):
 
 
 @pytest.mark.parametrize("what", ["inf", "nan", "weights", "large"])
-@pytest.mark.parametrize("name", ["even", "odd extents", "groups"])
+@pytest.mark.parametrize("name", ["even", "odd extents", "many channels, some pieces", "groups"])
 def test_what_is_not_finite_is_so_in_plain_sums_too(name, what):
     for op, arrays, attrs in both(*spoiled(name, what)):
         found, expected = found_by(op, arrays, attrs), plainly(op, arrays, attrs)
