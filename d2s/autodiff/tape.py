@@ -12,6 +12,7 @@ becomes of the tensors later, a change in place or another `stop_gradient`, is n
 """
 
 import heapq
+import operator
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
@@ -23,7 +24,10 @@ from d2s.runtime import user_lines
 
 Hook = Callable[[Any], Any]
 Edge = Any  # a leaf, a TapeNode - then its first result is meant - or a Result; None: nothing wants the cotangent
+Spot = tuple["TapeNode | None", int, Any]  # node, position, None; of a leaf None, its id, itself
 Watch = Callable[["TapeNode", Any], None]
+_NOWHERE: Spot = (None, 0, None)
+_order = operator.attrgetter("order")
 
 
 class TapeNode:
@@ -109,6 +113,16 @@ def place(edge: Edge) -> tuple[TapeNode | None, int]:
     return (edge.node, edge.position) if isinstance(edge, Result) else (None, 0)
 
 
+def where(edge: Edge) -> Spot:
+    """Where an edge leads by now: where a node was opened, to one that has taken its place, or to a leaf."""
+    if isinstance(edge, TapeNode):
+        return (edge, 0, None) if edge.opened is None else where(edge.opened(0))
+    if isinstance(edge, Result):
+        node = edge.node
+        return (node, edge.position, None) if node.opened is None else where(node.opened(edge.position))
+    return _NOWHERE if edge is None else (None, id(edge), edge)
+
+
 def now(edge: Edge) -> Edge:
     """Where an edge leads by now: where a node was opened, to one that has taken its place."""
     node = edge if isinstance(edge, TapeNode) else edge.node if isinstance(edge, Result) else None
@@ -186,7 +200,7 @@ class Totals:
         self.of_nodes: dict[TapeNode, dict[int, Any]] = {}
         self.of_leaves: dict[int, tuple[Any, Any]] = {}
         self.shown: set[int] = set()  # the ids of arrays that others than this sweep may hold
-        self._ignored = {id(edge) if node is None else (node, at) for edge in map(now, ignored) for node, at in [place(edge)]}
+        self._ignored = {where(edge)[:2] for edge in ignored}
         self._waiting: list[tuple[float, TapeNode]] = []
         self.passed_on = 0  # how many contributions there were
 
@@ -197,45 +211,49 @@ class Totals:
 
     def get(self, edge: Edge) -> Any:
         """The total so far, or None."""
-        return self._get(now(edge))
+        return self._held(where(edge))
 
     def wants(self, edge: Edge) -> bool:
         """Whether what an edge leads to wants a cotangent."""
-        return self._wants(now(edge))
+        return self.wants_at(where(edge))
+
+    def wants_at(self, spot: Spot) -> bool:
+        node, at, _ = spot
+        if not at and node is None:
+            return False
+        return (self._leading is None or _leads(self._leading, spot)) and not (self._ignored and (node, at) in self._ignored)
 
     def put(self, edge: Edge, total: Any) -> None:
-        self._put(now(edge), total)
+        spot = where(edge)
+        if self.wants_at(spot):
+            self._hold(spot, total)
 
     def add(self, edge: Edge, contribution: Any) -> None:
-        edge = now(edge)
-        before = self._get(edge)
-        self._put(edge, contribution if before is None else OPS["add"](before, contribution))
+        spot = where(edge)
+        if self.wants_at(spot):
+            self.add_at(spot, contribution)
 
-    def _get(self, edge: Edge) -> Any:
-        node, position = place(edge)
+    def add_at(self, spot: Spot, contribution: Any) -> None:
+        """Adds to what wants it."""
+        before = self._held(spot)
+        self._hold(spot, contribution if before is None else OPS["add"](before, contribution))
+
+    def _held(self, spot: Spot) -> Any:
+        node, at, _ = spot
         if node is None:
-            return self.of_leaves.get(id(edge), (None, None))[1]
-        return self.of_nodes.get(node, {}).get(position)
+            return self.of_leaves[at][1] if at in self.of_leaves else None
+        return self.of_nodes[node].get(at) if node in self.of_nodes else None
 
-    def _wants(self, edge: Edge) -> bool:
-        if edge is None or (self._leading is None and not self._ignored):
-            return edge is not None
-        node, position = place(edge)
-        leads = self._leading is None or _leads(self._leading, edge)
-        return leads and (id(edge) if node is None else (node, position)) not in self._ignored
-
-    def _put(self, edge: Edge, total: Any) -> None:
-        if not self._wants(edge):
-            return
+    def _hold(self, spot: Spot, total: Any) -> None:
+        node, at, leaf = spot
         self.passed_on += 1
-        node, position = place(edge)
         if node is None:
-            self.of_leaves[id(edge)] = edge, total
-            return
-        if node not in self.of_nodes:
-            self.of_nodes[node] = {}
+            self.of_leaves[at] = leaf, total
+        elif node in self.of_nodes:
+            self.of_nodes[node][at] = total
+        else:
+            self.of_nodes[node] = {at: total}
             heapq.heappush(self._waiting, (-node.order, node))
-        self.of_nodes[node][position] = total
 
     def show(self, tensor: Any) -> Any:
         """Notes that users may hold a cotangent."""
@@ -326,12 +344,14 @@ def _looked_at(node: TapeNode, cotangents: Collection[int]) -> set[int]:
 def _opened(roots: Sequence[Edge], targets: Sequence[Edge], ignored: Sequence[Edge], connected: bool) -> set[Any]:
     """`leading`, where nodes are opened that show more so."""
     while True:
-        found = leading([now(root) for root in roots], [e for e in map(now, targets) if e is not None])
+        found = leading(roots, [e for e in targets if e is not None])
+        nodes = {one[0] if isinstance(one, tuple) else one for one in found if not isinstance(one, int)}
+        nodes = {n for n in nodes if type(n).looked_into is not TapeNode.looked_into and n.opened is None and not n.released}
+        if not nodes:
+            return found
         named: dict[TapeNode | None, set[int]] = {}
         for node, position in map(place, map(now, (*targets, *ignored))):
             named.setdefault(node, set()).add(position)
-        nodes = {one[0] if isinstance(one, tuple) else one for one in found if not isinstance(one, int)}
-        nodes = {n for n in nodes if n.opened is None and not n.released}
         opening = [n for n in nodes if n.reorders or n.looked_into(named.get(n, set()) | _looked_at(n, ()), connected)]
         if not opening:
             return found
@@ -344,15 +364,16 @@ def leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:
 
     Where a freed node led, nobody knows.
     """
-    found: set[Any] = {id(t) if node is None else (node, position) for t in targets for node, position in [place(t)]}
-    behind = {node for root in roots for node, _ in [place(root)] if node is not None}
-    waiting = list(behind)
+    found: set[Any] = {at if node is None else (node, at) for node, at, _ in map(where, targets)}
+    behind: dict[TapeNode, list[Spot]] = {}
+    waiting = [node for root in roots for node, _, _ in [where(root)] if node is not None]
     while waiting:
-        near = {node for edge in waiting.pop().edges for node, _ in [place(now(edge))] if node is not None} - behind
-        behind |= near
-        waiting += near
-    for node in sorted(behind, key=lambda node: node.order):  # a node is younger than those its edges lead to
-        positions = node.leading([_leads(found, now(edge)) for edge in node.edges])
+        node = waiting.pop()
+        if node not in behind:
+            behind[node] = spots = [where(edge) for edge in node.edges]
+            waiting += [near for near, _, _ in spots if near is not None]
+    for node in sorted(behind, key=_order):  # a node is younger than those its edges lead to
+        positions = node.leading([_leads(found, spot) for spot in behind[node]])
         if positions is None:
             found.add(node)
         else:
@@ -360,9 +381,9 @@ def leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:
     return found
 
 
-def _leads(found: Collection[Any], edge: Edge) -> bool:
-    node, position = place(edge)
-    return id(edge) in found if node is None else node in found or (node, position) in found
+def _leads(found: Collection[Any], spot: Spot) -> bool:
+    node, at, _ = spot
+    return at in found if node is None else node in found or (node, at) in found
 
 
 def _hooked(hooks: dict[int, list[Hook]], cotangents: dict[int, Any], totals: Totals) -> None:

@@ -45,9 +45,11 @@ def grad(
         found.update({n: cotangents[at] for n, (there, at) in enumerate(places) if there is node and at in cotangents})
 
     keep = create_graph if retain_graph is None else retain_graph
-    totals = tape.sweep(roots, keep or create_graph, create_graph, watch, [t.node or t for t in cut], towards)
-    leaves = {n: tape.now(target) for n, target in enumerate(towards) if tape.place(tape.now(target))[0] is None}
-    found |= {n: totals.get(leaf) for n, leaf in leaves.items() if totals.get(leaf) is not None}
+    watching = None if all(t.node is None for t in wanted) else watch
+    totals = tape.sweep(roots, keep or create_graph, create_graph, watching, [t.node or t for t in cut], towards)
+    for n, target in enumerate(map(tape.now, towards)):
+        if tape.place(target)[0] is None and (total := totals.get(target)) is not None:
+            found[n] = total
     if len(found) < len(wanted) and not allow_unused:
         missing = [n for n in range(len(wanted)) if n not in found]
         message = f"grad(): 'outputs' do not depend on 'inputs' number {', '.join(map(str, missing))}"
@@ -74,7 +76,7 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False)
 
 
 def _listed(value: Any, name: str, optional: bool = False, of: str = "grad") -> list[Any]:
-    listed = list(value) if isinstance(value, list | tuple) else [value]
+    listed = list(value) if isinstance(value, (list, tuple)) else [value]
     for item in listed:
         if not isinstance(item, Tensor) and not (optional and item is None):
             raise DTypeError("D2S0001", f"{of}(): '{name}' expects tensors, got {type(item).__name__}")
@@ -92,7 +94,7 @@ def _weights(results: list[Tensor], given: Any, name: str = "grad_outputs", of: 
 def _cotangent(y: Tensor, weight: Tensor | None, name: str, of: str) -> Tensor:
     if weight is None:
         return Tensor(np.ones_like(y.array))
-    if weight.array.shape != y.array.shape or weight.dtype is not y.dtype:
+    if weight.array.shape != y.array.shape or weight.array.dtype != y.array.dtype:
         message = f"{of}(): one of '{name}' is {weight.dtype.name}{weight.shape}, its tensor {y.dtype.name}{y.shape}"
         raise ArgumentError("D2S0002", message)
     return weight

@@ -8,7 +8,7 @@ In: an op and tensors. Out: tensors. What an op did twice, its native door does 
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,11 +37,11 @@ def again(edge: Any, array: np.ndarray) -> Tensor:
     return edge
 
 
-def refuse_changed(array: np.ndarray, after: float, said: str, line: str) -> None:
+def refuse_changed(array: np.ndarray, after: float, said: str, line: Callable[[], str]) -> None:
     """Saved values that are no longer what they were cannot be read: says which, and both of the user's lines."""
     write = writes.of(array)
     if write is not None and write.order > after:
-        raise writes.refusal(said, line, launch.type_of(array), write.line)
+        raise writes.refusal(said, line(), launch.type_of(array), write.line)
 
 
 class OpNode(tape.TapeNode):
@@ -56,12 +56,13 @@ class OpNode(tape.TapeNode):
     def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
         if writes.after(self.order):
             for k in self.read():
-                refuse_changed(self.saved[k], self.order, f"{self.op.name}()", self.line)
+                refuse_changed(self.saved[k], self.order, f"{self.op.name}()", lambda: self.line)
         inputs, results = self._tensors(totals.connected)
         out = results[0] if len(results) == 1 else tuple(results)
-        wanted = [totals.wants(edge) for edge in self.edges]
-        g = tuple(map(cotangents.get, range(len(results)))) if self.op.has("composed") else cotangents[0]
-        sweep.pull(self.op, self.attrs, g, out, inputs, wanted, lambda i, c: totals.add(self.edges[i], c))
+        spots = [tape.where(edge) for edge in self.edges]
+        wanted = [totals.wants_at(spot) for spot in spots]
+        g = tuple(map(cotangents.get, range(len(results)))) if "composed" in self.op.rules else cotangents[0]
+        sweep.pull(self.op, self.attrs, g, out, inputs, wanted, lambda i, c: totals.add_at(spots[i], c))
 
     def blamed(self) -> tuple[str, str]:
         return f"{self.op.name}()", self.line

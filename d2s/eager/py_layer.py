@@ -48,7 +48,7 @@ class Context:
         """What was saved: tensors that must not have been changed in place since."""
         for _, array in self._saved:
             if array is not None and writes.after(self._order):
-                refuse_changed(array, self._order, self._layer, self._line)
+                refuse_changed(array, self._order, self._layer, lambda: self._line)
         return tuple(edge if array is None else again(edge, array) for edge, array in self._saved)
 
     def mark_not_inplace(self, *tensors: Any) -> None:

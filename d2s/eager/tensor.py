@@ -26,6 +26,8 @@ from d2s.ops.operators import Operators
 from d2s.place import usable
 from d2s.types import DType
 
+_AS_IT_IS = 0x0101  # NumPy's flags of arrays that are contiguous in row-major order, and aligned
+
 
 class Tensor(Indexing, Holding, InPlace, History, Exchange, Operators):
     """An array with a place on the tape. `node` made it, or is which of a node's results it is (None: a leaf).
@@ -36,7 +38,7 @@ class Tensor(Indexing, Holding, InPlace, History, Exchange, Operators):
     __slots__ = ("__weakref__", "_grad", "_name", "array", "hooks", "node", "stopped")
 
     def __init__(self, array: np.ndarray, stop_gradient: bool = True, node: Any = None) -> None:
-        plain = type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.isnative and array.flags.aligned
+        plain = type(array) is np.ndarray and array.flags.num & _AS_IT_IS == _AS_IT_IS and array.dtype.isnative
         self.array = array if plain else _plain(array)  # what kernels count on
         self.stopped, self.node = stop_gradient if type(stop_gradient) is bool else stop_flag(stop_gradient), node
         self._grad: Tensor | None = None

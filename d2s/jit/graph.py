@@ -408,8 +408,10 @@ class GraphNode(tape.TapeNode):
         read = reads.of_program(program)
         for value, array in zip(program.inputs, arrays, strict=False):
             if value in read and isinstance(array, np.ndarray):
-                line = next((node.where for node in program.nodes if value in node.inputs and node.where), self.line)
-                refuse_changed(array, self.order, self._name, line)
+                refuse_changed(array, self.order, self._name, functools.partial(self._line_reading, program, value))
+
+    def _line_reading(self, program: Program, value: Value) -> str:
+        return next((node.where for node in program.nodes if value in node.inputs and node.where), self.line)
 
     def _meets(self, sweeping: Sweeping) -> bool:
         """Whether what one before it has passed, and so freed, lies behind the results of a sweep."""
