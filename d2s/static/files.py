@@ -106,16 +106,55 @@ def _variables(program: Program, argument: str, given: Any) -> list[Any]:
 def save_inference_model(
     path_prefix: str, feed_vars: Any, fetch_vars: Any, executor: Any = None, program: Program | None = None, **kwargs: Any
 ) -> None:
-    """Writes what computes `fetch_vars` from `feed_vars`, with its parameters."""
-    program = program or default_main_program()
+    """Writes what computes `fetch_vars` from `feed_vars`, with its parameters.
+
+    Where `model_filename` or `params_filename` is given, `path_prefix` is a folder as fluid wrote it: `__model__`, and a file
+    for each parameter, or that one for all.
+    """
+    program, names = program or default_main_program(), _file_names("save_inference_model", kwargs, str, _OPTIONS)
+    if any(names):
+        save_folder(os.fspath(path_prefix), feed_vars, fetch_vars, program, *names)
+        return
     feeds, fetches = _variables(program, "feed_vars", feed_vars), _variables(program, "fetch_vars", fetch_vars)
     export.save(model_of(program, feeds, fetches), path_prefix)
 
 
 def load_inference_model(path_prefix: Any, executor: Any = None, **kwargs: Any) -> list[Any]:
-    """A program, the names of its feeds, and its fetches."""
+    """A program, the names of its feeds, and its fetches.
+
+    `path_prefix` is that of the files, or a folder, in which `model_filename` is `__model__` and each parameter has a file of
+    its own unless told otherwise; where it is None, the two are the bytes of a program and of its parameters.
+    """
+    names = _file_names("load_inference_model", kwargs, bytes if path_prefix is None else str)
+    if path_prefix is None:
+        return _with_values(_of_bytes(*names))
     expect("load_inference_model", "path_prefix", path_prefix, str | os.PathLike, "a path")
+    if any(names) or (os.path.isdir(path_prefix) and not os.path.exists(f"{os.fspath(path_prefix)}.pdmodel")):
+        return load_folder(os.fspath(path_prefix), *names)
     return _with_values(export.load(path_prefix))
+
+
+_FILES, _OPTIONS = ("model_filename", "params_filename"), ("clip_extra", "legacy_format", "skip_prune_program")
+
+
+def _file_names(function: str, given: dict[str, Any], kind: type, besides: Sequence[str] = ()) -> list[Any]:
+    """What `model_filename` and `params_filename` are; `besides` says what is of no consequence here."""
+    unknown = given.keys() - {*_FILES, *besides}
+    if unknown:
+        raise ArgumentError("D2S0001", f"{function}() has no argument '{min(unknown)}'")
+    for name in _FILES:
+        expect(function, name, given.get(name), kind | None, f"a {kind.__name__}")
+    return [given.get(name) for name in _FILES]
+
+
+def _of_bytes(program: Any, parameters: Any) -> export.Model:
+    if program is None or parameters is None:
+        message = "load_inference_model(): 'path_prefix' is None: 'model_filename' and 'params_filename' are to be bytes"
+        raise ArgumentError("D2S0004", message)
+    with paddle_format.damage_named("'model_filename'"):
+        described = protobuf.decode("ProgramDesc", program)
+        arrays = tensors.read_parameters(parameters, paddle_reader.parameters(described))
+        return paddle_format.model_of(program, described, arrays, {})
 
 
 def _with_values(model: export.Model) -> list[Any]:

@@ -30,10 +30,16 @@ def forms(path, main, exe, x, out):
     static.save_inference_model(f"{path}/net", [x], [out], exe, program=main)
     with static.scope_guard(static.Scope()):
         yield static.load_inference_model(f"{path}/net", exe)
-    for model, params in ((None, None), ("m", "p")):
-        static.files.save_folder(f"{path}/{model}", ["x"], [out], main, model, params)
+    with static.scope_guard(static.Scope()):
+        files = [(path / f"net.{ending}").read_bytes() for ending in ("pdmodel", "pdiparams")]
+        yield static.load_inference_model(None, exe, model_filename=files[0], params_filename=files[1])
+    for model, params in (("__model__", None), ("m", "p")):
+        names = {"model_filename": model, "params_filename": params}
+        static.save_inference_model(f"{path}/{model}", [x], [out], exe, program=main, **names)
         with static.scope_guard(static.Scope()):
-            yield static.files.load_folder(f"{path}/{model}", model, params)
+            yield static.load_inference_model(f"{path}/{model}", exe, **names)
+    with static.scope_guard(static.Scope()):
+        yield static.load_inference_model(f"{path}/__model__", exe)
 
 
 def test_inference_files_in_every_form_compute_the_same_bits(trained, tmp_path):
@@ -43,7 +49,22 @@ def test_inference_files_in_every_form_compute_the_same_bits(trained, tmp_path):
         for rows in (2, 1):
             found = exe.run(program, feed={feeds[0]: X[:rows]}, fetch_list=fetches)[0]
             assert np.array_equal(found, wanted[:rows])
-    assert (tmp_path / "None" / "fc_0.w_0").exists()
+    assert (tmp_path / "__model__" / "fc_0.w_0").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "said"),
+    [
+        ("net", {"model": "m"}, "has no argument 'model'"),
+        ("net", {"model_filename": b"m"}, "'model_filename' expects a str"),
+        (None, {"model_filename": b"m"}, "are to be bytes"),
+        (None, {"model_filename": b"m", "params_filename": b""}, "D2S3001"),
+        ("nowhere", {"model_filename": "m"}, "there is no file nowhere/m"),
+    ],
+)
+def test_what_names_no_files_is_refused(path, given, said):
+    with pytest.raises(d2s.errors.D2SError, match=said):
+        static.load_inference_model(path, None, **given)
 
 
 def test_a_folder_that_another_layer_reads(trained, tmp_path):
