@@ -130,10 +130,12 @@ def of_text(op: Op, inputs: Sequence[Type], outputs: Sequence[Type], found: tupl
     out = outputs[0]
     extents, body, share, above = found + (None, "")[len(found) - 2 :]
     shown = f"{op.name}({', '.join(t.dtype.short for t in inputs)}) -> {', '.join(t.dtype.short for t in outputs)}"
-    needed_texts, text = called(above + _function(op, inputs, outputs, len(extents), shown, body, share), out.dtype)
+    function = _function(op, inputs, outputs, len(extents), shown, body, share)
+    needed_texts, text = called(above + function, out.dtype)
     return Launch("\n\n".join([*needed_texts, text]), out.dtype.short, tuple(extents), "[fault]" in body)
 
 
+@functools.lru_cache(maxsize=128)  # one op at a few sizes: most of a text is above its kernel
 def called(body: str, computed: DType) -> tuple[list[str], str]:
     """The texts of the vector math a kernel calls, and the kernel with the names they have there."""
     found = {name: _chosen(name, computed) for name in _CALL.findall(body)}

@@ -13,6 +13,7 @@ inputs of the region.
 ['constant', 'add']
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,7 +57,8 @@ class Recorder:
     def input(self, type: Type, name: str) -> Any:
         """A new input; its name is made unique."""
         taken = {v.name for v in self.builder.inputs}
-        unique = next(n for n in (name, *(f"{name}_{k}" for k in range(1, len(taken) + 2))) if n not in taken)
+        numbered = (f"{name}_{k}" for k in itertools.count(1))
+        unique = next(n for n in itertools.chain([name], numbered) if n not in taken)
         self.builder.inputs.append(Value(type, unique))
         return self.symbol(self, self.builder.inputs[-1])
 
