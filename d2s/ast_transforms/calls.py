@@ -7,7 +7,7 @@ In: a function. Out: the same with `_d2s.call(f)(x)` for `f(x)`: callee before a
 ... def f(x):
 ...     return g(x, *h(x))''', transform)
 def f(x):
-    return _d2s.call(g)(x, *_d2s.call(h)(x))
+    return _d2s.call(g)(x, *_d2s.spread(_d2s.call(h)(x)))
 
 `super()` is not wrapped; its arguments are written out, because in the function of a region Python would not find them.
 """
@@ -34,7 +34,17 @@ class _Calls(Rewriter):
             return self._super(node)
         if not _is_runtime(node.func):
             node.func = quote_expression("_d2s.call(f)", node, f=node.func)
+            self._spread(node)
         return node
+
+    def _spread(self, node: gast.Call) -> None:
+        """What stars take apart."""
+        for part in node.args:
+            if isinstance(part, gast.Starred):
+                part.value = quote_expression("_d2s.spread(x)", part, x=part.value)
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                keyword.value = quote_expression("_d2s.spread_named(x)", node, x=keyword.value)
 
     def _super(self, node: gast.Call) -> gast.expr:
         args = self.function.tree.args

@@ -70,11 +70,15 @@ class _Loads(Slices):
         self.generic_visit(node)
         return quote_expression("_d2s.item(x, key)", node, x=node.value, key=node.slice)
 
-    def visit_Dict(self, node: gast.expr) -> gast.expr:
+    def visit_Dict(self, node: gast.Dict) -> gast.expr:
         self.generic_visit(node)
+        pairs = zip(node.keys, node.values, strict=True)
+        node.values = [value if key else quote_expression("_d2s.spread_named(x)", value, x=value) for key, value in pairs]
         return quote_expression("_d2s.made(x)", node, x=node)
 
-    visit_Set = visit_Dict
+    def visit_Set(self, node: gast.expr) -> gast.expr:
+        self.generic_visit(node)
+        return quote_expression("_d2s.made(x)", node, x=node)
 
     def visit_List(self, node: gast.List) -> gast.expr:
         """`[a, *b]` is put together by the runtime."""
@@ -82,7 +86,7 @@ class _Loads(Slices):
             self.generic_visit(node)
             return node
         if not any(isinstance(part, gast.Starred) for part in node.elts):
-            return self.visit_Dict(node)
+            return self.visit_Set(node)
         self.generic_visit(node)
         call = quote_expression("_d2s.put_together()", node)
         call.args = [self._part(part) for part in node.elts]

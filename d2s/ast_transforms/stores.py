@@ -1,6 +1,7 @@
 """Stores into items and attributes go through the runtime, which knows whether the object may be changed.
 
-In: a function. Out: the same with a call for each such store: the value first, then what is stored into, as Python has it.
+In: a function. Out: the same with a call for each such store: the value first, then what is stored into, as Python has it. The
+runtime is asked what is taken apart, too.
 
 >>> from d2s.ast_transforms.function import shown
 >>> shown('''
@@ -12,7 +13,7 @@ def f(x, y):
     _d2s.set_item(y, x, 0)
     owner_4 = x
     _d2s.set_attribute(_d2s.changed(owner_4.n, 1, '+'), owner_4, 'n')
-    a, part_5 = y
+    a, part_5 = _d2s.spread(y)
     _d2s.set_item(part_5, x, slice(1, None, None))
 """
 
@@ -25,6 +26,7 @@ from d2s.ast_transforms.quote import quote, quote_expression
 
 SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "MatMult": "@", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**"}
 SIGNS |= {"LShift": "<<", "RShift": ">>", "BitAnd": "&", "BitOr": "|", "BitXor": "^"}
+TAKEN_APART = (gast.Tuple, gast.List)
 STORED = (gast.Attribute, gast.Subscript)
 
 
@@ -45,6 +47,8 @@ class Slices(Rewriter):
 
 class _Stores(Rewriter):
     def visit_Assign(self, node: gast.Assign) -> Any:
+        if all(isinstance(t, TAKEN_APART) for t in node.targets) and not isinstance(node.value, (gast.Tuple, gast.List)):
+            node.value = quote_expression("_d2s.spread(x)", node.value, x=node.value)
         inner = [part for target in node.targets for part in stored(target)]
         if not inner:
             return node
@@ -63,7 +67,7 @@ class _Stores(Rewriter):
             return gast.copy_location(gast.Name(name, gast.Store(), None, None), target)
         if isinstance(target, gast.Starred):
             target.value = self.named(target.value, names, behind)
-        elif isinstance(target, (gast.Tuple, gast.List)):
+        elif isinstance(target, TAKEN_APART):
             target.elts = [self.named(part, names, behind) for part in target.elts]
         return target
 
@@ -98,4 +102,4 @@ def stored(target: gast.expr) -> list[gast.expr]:
         return [target]
     if isinstance(target, gast.Starred):
         return stored(target.value)
-    return [part for inner in target.elts for part in stored(inner)] if isinstance(target, (gast.Tuple, gast.List)) else []
+    return [part for inner in target.elts for part in stored(inner)] if isinstance(target, TAKEN_APART) else []

@@ -12,7 +12,7 @@ from d2s.convert.generators import emit
 from d2s.convert.growing import METHODS as METHODS  # of lists that loops make longer
 from d2s.convert.if_else import if_else
 from d2s.convert.imports import imported, module, outermost_module
-from d2s.convert.loads import defined, is_, item, iterate, load
+from d2s.convert.loads import defined, is_, item, iterate, load, spread, spread_named
 from d2s.convert.logical import and_, both, either, equal, if_exp, in_, is_not, not_, not_equal, not_in, or_
 from d2s.convert.making import new_class
 from d2s.convert.match import taken_apart
@@ -73,6 +73,8 @@ __all__ += [
     "raised",
     "set_attribute",
     "set_item",
+    "spread",
+    "spread_named",
     "taken_apart",
     "text",
     "unary",

@@ -30,7 +30,7 @@ from d2s.capture.tree import containers, flatten, rebuild
 from d2s.capture.users_code import refuse_call
 from d2s.convert.growing import joined_by
 from d2s.convert.library import is_plain
-from d2s.convert.loads import guard_content, items_of, iterate, refuse_consumption
+from d2s.convert.loads import guard_content, items_of, iterate, refuse_consumption, spread_named
 from d2s.convert.methods import walked
 from d2s.convert.of_objects import OF_OBJECTS, of_object
 from d2s.convert.operators import binary
@@ -70,6 +70,7 @@ def pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
 def _taken(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a function is given that goes over all items of it."""
     joins = getattr(function, "__name__", "") == "join"
+    args = tuple(map(spread_named, args)) if function is dict else args
     args = tuple(map(settled, args)) if function in TAKING or joins else args
     args = (list(iterate(args[0])),) if joins and hasattr(type(args[0]), "__next__") else args
     return tuple(map(walked, args)) if function in WALKING or joins else args

@@ -306,6 +306,18 @@ def iterate(iterable: Any) -> Iterable[Any]:
     return result
 
 
+def spread(value: Any) -> Any:
+    """What is taken apart, by a star or into several targets."""
+    return walked(value) if capturing() else value
+
+
+def spread_named(value: Any) -> Any:
+    """What two stars take apart: of an object of the user's, what it says of each of its keys."""
+    if not capturing() or not answers(value, "keys"):
+        return value
+    return {key: item(value, key) for key in iterate(asked(value, "keys"))}
+
+
 def field_values(value: Any, name: str) -> tuple[Any, ...] | None:
     """What an object is compared by, where its class leaves `name` to `dataclass`; None of all else."""
     written = getattr(type(value), name, None)

@@ -196,8 +196,8 @@ _TOLD: dict[Any, Callable[..., Any]] = {  # by a tracer
     all: every,
     itertools.count: count_,
     range: range_,
-    enumerate: enumerate_,
-    zip: zip_,
+    enumerate: lambda tracer, iterable, *start, **named: enumerate_(tracer, walked(iterable), *start, **named),
+    zip: lambda tracer, *iterables, **how: zip_(tracer, *map(walked, iterables), **how),
     reversed: reversed_,
 }
 _CALLING: dict[Any, Callable[..., Any]] = {  # what the user has written

@@ -282,6 +282,14 @@ def outcome(fn, args):
     return result, printed.getvalue()
 
 
+def spread(value):
+    return value
+
+
+def spread_named(value):
+    return value
+
+
 def decorator(function):
     return function
 

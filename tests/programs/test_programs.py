@@ -25,6 +25,7 @@ import raised_by_runs
 import recursion
 import sets_by_path
 import sizes
+import taken_apart
 import two_names
 import user_operators
 from programs_compare import PROGRAMS, check
@@ -46,7 +47,7 @@ MODULES = (
     layers,
 )
 MODULES += library_of_python, loops, machine, numbers_, objects, ordinary, raised_by_runs, recursion, sets_by_path, sizes
-MODULES += two_names, user_operators
+MODULES += taken_apart, two_names, user_operators
 # kernels in plain Python are slow: these are of small values
 UNJITTED = "branches", "loops", "exits", "growing", "found_extents", "recursion"
 CORPUS = [
