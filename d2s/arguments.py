@@ -35,6 +35,8 @@ def one_of(function: str, name: str, value: Any, known: Iterable[str]) -> None:
 
 def number(function: str, name: str, value: Any) -> float:
     """A real number, as a float."""
+    if type(value) is float:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise DTypeError("D2S0001", f"{function}(): '{name}' expects a number, got {type(value).__name__}")
     if isinstance(value, int) and not -_LARGEST < value < _LARGEST:  # no `try`: captured functions come here, too

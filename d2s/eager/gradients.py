@@ -76,6 +76,8 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False)
 
 
 def _listed(value: Any, name: str, optional: bool = False, of: str = "grad") -> list[Any]:
+    if isinstance(value, Tensor):
+        return [value]
     listed = list(value) if isinstance(value, (list, tuple)) else [value]
     for item in listed:
         if not isinstance(item, Tensor) and not (optional and item is None):

@@ -24,6 +24,8 @@ FINITE = "@inlined\ndef finite(v):\n    return select(abs_of(v) == T(math.inf), 
 
 def one_axis(axis: Any, rank: int, name: str) -> int:
     """An axis as a number that is not negative; of 0-D the only one there could be."""
+    if type(axis) is int and -rank <= axis < rank:
+        return axis % rank
     return axes(axis, max(rank, 1), name)[0] if isinstance(axis, int) else axes([axis], rank, name)[0]
 
 

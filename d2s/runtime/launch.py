@@ -27,7 +27,12 @@ _OPERANDS = (ctypes.c_int32 * 4096)(*range(4096))  # an eager call's registers s
 
 
 def type_of(array: np.ndarray, python: bool = False) -> Type:
-    return Type(types.dtype(array.dtype), array.shape, python)
+    return _type(array.dtype, array.shape, python)
+
+
+@functools.lru_cache(maxsize=4096)
+def _type(dtype: np.dtype, shape: tuple[int, ...], python: bool) -> Type:
+    return Type(types.dtype(dtype), shape, python)
 
 
 def run(op: Op, inputs: Sequence[Type], arrays: Sequence[np.ndarray], attrs: dict[str, Any]) -> Any:
