@@ -60,8 +60,7 @@ def save_methods(models: Mapping[str, Model], prefix: str | os.PathLike[str]) ->
     for name, (whole, _) in described.items():
         whole["notes"] = paddle_writer.notes_of(models[name], shared | {"values": _digest(values[name])})
         files[_path(_of_method(prefix, name), _MODEL)] = protobuf.encode("ProgramDesc", whole)
-    for path, data in files.items():
-        _replace(path, data)
+    _replace(files)
 
 
 def _of_method(prefix: str | os.PathLike[str], name: str) -> str:
@@ -99,18 +98,23 @@ def _check(model: Model) -> None:
             )
 
 
-def _replace(path: str, data: bytes) -> None:
-    draft = f"{path}.{os.getpid()}.part"
+def _replace(files: Mapping[str, bytes]) -> None:
+    """Puts files in the places of others when all of them are written."""
+    drafts = {path: f"{path}.{os.getpid()}.part" for path in files}
+    at = ""
     try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(draft, "wb") as file:
-            file.write(data)
-        os.replace(draft, path)
+        for at, data in files.items():
+            os.makedirs(os.path.dirname(at) or ".", exist_ok=True)
+            with open(drafts[at], "wb") as file:
+                file.write(data)
+        for at, draft in drafts.items():
+            os.replace(draft, at)
     except OSError as error:
-        raise FileError("D2S3004", f"{path} cannot be written: {error.strerror}") from None
+        raise FileError("D2S3004", f"{at} cannot be written: {error.strerror}") from None
     finally:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
+        for draft in drafts.values():
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
 
 
 def load(prefix: str | os.PathLike[str]) -> Model:

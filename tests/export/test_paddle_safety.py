@@ -1,10 +1,12 @@
 """Bytes that are damaged, hostile or foreign: one kind of complaint, no code run, nothing huge allocated."""
 
+import itertools
 import os
 import pickle
 import pickletools
 import random
 import re
+import signal
 import struct
 import tracemalloc
 
@@ -365,6 +367,31 @@ def test_files_are_replaced_whole_or_not_at_all(saved, monkeypatch):
         save(model, saved)
     assert {ending: saved.with_name("net" + ending).read_bytes() for ending in ENDINGS} == before
     assert len(os.listdir(saved.parent)) == len(ENDINGS)
+
+
+@pytest.mark.parametrize("at", range(6))
+def test_a_process_killed_while_it_saves_leaves_the_old_model_or_one_that_is_refused(saved, at):
+    """It ends at a draft or, from 3 on, at one that is to take its place."""
+    before = [p.array.tobytes() for p in load(saved).parameters.values()]
+    model = CASES["counter"].model()
+    model.parameters["w"].array += 1
+    child = os.fork()
+    if not child:
+        steps = itertools.count()
+
+        def until_then(real):
+            return lambda *given, **named: real(*given, **named) if next(steps) < at else os.kill(os.getpid(), signal.SIGKILL)
+
+        os.makedirs, os.replace = until_then(os.makedirs), until_then(os.replace)
+        save(model, saved)
+        os._exit(0)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    if at < 4:
+        assert [p.array.tobytes() for p in load(saved).parameters.values()] == before
+    else:
+        assert "the file that was written with the others" in refused(saved)
+    save(model, saved)
+    assert [p.array.tobytes() for p in load(saved).parameters.values()] != before
 
 
 def test_deep_nesting_is_refused_by_name(tmp_path):
