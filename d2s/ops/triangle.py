@@ -8,12 +8,16 @@
 from typing import Any
 
 from d2s.errors import ArgumentError, ShapeError
+from d2s.ops.compare import greater_equal, less_equal, where
 from d2s.ops.create import full, full_like
 from d2s.ops.dispatch import current
+from d2s.ops.found import counted, length, number
 from d2s.ops.gather import integers
+from d2s.ops.math import add
 from d2s.ops.movement import CHUNK, Axis, Kernel, Product, Registers, axes_of, body, indented, moved
 from d2s.ops.op import Share, op
 from d2s.ops.places import checked, out_of_range
+from d2s.ops.shape import reshape
 from d2s.ops.shapes import fitting, one_axis, tensor_type, unnamed, whole_number
 from d2s.ops.slicing import zero
 from d2s.types import Shape, Type, float32
@@ -46,6 +50,10 @@ def _triangle(triangle: Any, kept: str) -> None:
             raise ShapeError("D2S0002", f"{triangle.name}(): 'x' has shape {list(x.shape)}, expected matrices")
         return {"diagonal": whole_number(diagonal, triangle.name, "diagonal")}
 
+    @triangle.rule("open")
+    def _(x, diagonal):
+        return None if current().type_of(diagonal) is None else _by_number(x, diagonal, kept)
+
     @triangle.rule("infer")
     def _(x, diagonal):
         return x
@@ -59,6 +67,14 @@ def _triangle(triangle: Any, kept: str) -> None:
     @triangle.rule("vjp")
     def _(g, out, x, diagonal):
         return lambda: triangle(g, diagonal)
+
+
+def _by_number(x: Any, diagonal: Any, kept: str) -> Any:
+    """The triangle of a diagonal whose number only a run knows."""
+    tensor_type(x, "triu" if kept == ">=" else "tril", "x")
+    rows, columns = (counted(0, length(x, axis)) for axis in (-2, -1))
+    edges = reshape(add(rows, number(diagonal)), (-1, 1))
+    return where(greater_equal(columns, edges) if kept == ">=" else less_equal(columns, edges), x, zero(x))
 
 
 _triangle(tril, "<=")

@@ -2,6 +2,8 @@
 
 from programs_compare import program, t
 
+import d2s
+
 SETS = tuple((t([[float(k + j) for k in range(4)] for j in range(n)]),) for n in (2, 3, 5, 1, 7))
 
 
@@ -48,3 +50,10 @@ def a_shape_is_a_list_of_its_own(x):
 @program(*SETS)
 def asked_for_what_is_fixed(x):
     return x[: x.shape[0] // 2], [0] * x.shape[0]
+
+
+@program(*SETS)
+def a_diagonal_of_an_extent(x):
+    n, m = x.shape
+    upper, lower = d2s.triu(d2s.full([m, m], 2.0), n - 3), d2s.tril(x, diagonal=3 - n)
+    return upper, lower * x, d2s.tril((x * 2).unsqueeze(0), m - n)
