@@ -1,14 +1,16 @@
 """Tensors with several names: by a join of paths, by the trips of a loop, by a list or a call one value is another one.
 
-In: a Program. Out: for each of its values the tensors it may be, as *bases*: the value that made the tensor, what a trip of a
-loop begins with, or that two values may be one.
+In: a Program, and which of its values gradients pass. Out: for each of these the tensors it may be, as *bases*: the value that
+made the tensor, what a trip of a loop begins with, or that two values may be one.
 
 >>> from d2s.ir.text import parse
+>>> from d2s.autodiff.program import active_values
 >>> program = parse(
 ...     "program f(c: b1[], x: f32[2]) -> (f32[2]) { %0: f32[2] = cond(c, x) { then(x: f32[2]) -> (f32[2]) { return x } "
 ...     "otherwise(x: f32[2]) -> (f32[2]) { %1: f32[2] = tanh(x) return %1 } } %2: f32[2] = multiply(%0, %0) return %2 }"
 ... )
->>> sorted(base.name for base in Names(program).of[program.nodes[0].outputs[0]])
+>>> passed = active_values(program, set(program.inputs[1:]))
+>>> sorted(base.name for base in Names(program, passed).of[program.nodes[0].outputs[0]])
 ['', 'x']
 """
 
@@ -25,21 +27,37 @@ _ITEMS = ("list_append", "list_set")  # hand on what a list holds, and what they
 class Names:
     """The bases of all values of a Program, those in regions included."""
 
-    def __init__(self, program: Program) -> None:
-        self.of: dict[Value, Bases] = {v: frozenset([v]) for v in program.inputs}
+    def __init__(self, program: Program, active: Collection[Value]) -> None:
+        self.of: dict[Value, Bases] = {}
+        self._active = active
+        self._joined: dict[Value, tuple[Node, int]] = {}
+        self._read: dict[Value, Value] = {}  # the inputs of arms and bodies that all trips have alike
         self._results: dict[str, list[Bases]] = {}  # of the functions around, what they give
+        for v in program.inputs:
+            self._put(v, [v])
         self._follow(program)
 
     def one(self, a: Value, b: Value) -> bool:
-        """Whether two values may be one tensor."""
-        return not self.of[a].isdisjoint(self.of[b])
+        """Whether two values may be one tensor: of results of one `cond`, whether they are on some path."""
+        if self.of[a].isdisjoint(self.of[b]):
+            return False
+        node, n = self._joined.get(self._outside(a), (None, 0))
+        other, m = self._joined.get(self._outside(b), (None, 0))
+        paths = node.regions().values() if node is not None and node is other else ()
+        return not paths or any(self.one(arm.outputs[n], arm.outputs[m]) for arm in paths)
+
+    def _outside(self, value: Value) -> Value:
+        """What a value is that arms and bodies read, where it comes from."""
+        while value in self._read:
+            value = self._read[value]
+        return value
 
     def _follow(self, region: Program) -> None:
         for node in region.nodes:
             getattr(self, "_" + node.op, self._made)(node)
 
     def _put(self, value: Value, bases: Iterable[Any]) -> None:
-        self.of[value] = self.of.get(value, frozenset()).union(bases)
+        self.of[value] = self.of.get(value, frozenset()).union(bases if value in self._active else ())
 
     def _made(self, node: Node) -> None:
         if node.op.startswith("list_"):
@@ -55,14 +73,17 @@ class Names:
     def _cond(self, node: Node) -> None:
         for arm in node.regions().values():
             for p, v in zip(arm.inputs, node.inputs[1:], strict=True):
+                self._read[p] = v
                 self._put(p, self.of[v])
             self._follow(arm)
-            for out, v in zip(node.outputs, arm.outputs, strict=True):
+            for n, (out, v) in enumerate(zip(node.outputs, arm.outputs, strict=True)):
+                self._joined[out] = node, n
                 self._put(out, self.of[v])
 
     def _while_loop(self, node: Node) -> None:
         body, count = node.attrs["body"], node.attrs["carries"]
         inside = _inside(body)
+        self._read.update(zip(body.inputs[count:], node.inputs[count:], strict=True))
         for p, v in zip(body.inputs, node.inputs, strict=True):
             self._put(p, self.of[v])
         self._carry(node, body.inputs[:count], node.inputs[:count])

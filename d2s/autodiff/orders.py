@@ -9,7 +9,8 @@ contribution to the name is given to the tensor itself (`autodiff/handed.py`).
 >>> from d2s.autodiff.program import active_values
 >>> program = parse(
 ...     "program f(c: b1[], x: f32[2]) -> (f32[2]) { %0: f32[2] = cond(c, x) { then(x: f32[2]) -> (f32[2]) { return x } "
-...     "otherwise(x: f32[2]) -> (f32[2]) { %1: f32[2] = tanh(x) return %1 } } %2: f32[2] = multiply(%0, %0) return %2 }"
+...     "otherwise(x: f32[2]) -> (f32[2]) { %1: f32[2] = tanh(x) return %1 } } %2: f32[2] = cond(c, %0) { then(y: f32[2]) -> "
+...     "(f32[2]) { %3: f32[2] = multiply(y, y) return %3 } otherwise(y: f32[2]) -> (f32[2]) { return y } } return %2 }"
 ... )
 >>> active = active_values(program, set(program.inputs[1:]))
 >>> [another(program, active, begun, program.outputs) is None for begun in ([], program.inputs[1:])]
@@ -38,7 +39,7 @@ def another(program: Program, active: Collection[Value], begun: Collection[Value
 class _Orders:
     def __init__(self, program: Program, active: Collection[Value]) -> None:
         self.active = active
-        self.names = Names(program)
+        self.names = Names(program, active)
 
     def found(self, region: Program, begun: Collection[Value], loop: Node | None) -> Iterator[Node]:
         """Where it is so in a region; `loop`: that of which it is the body."""
@@ -94,12 +95,25 @@ class _Orders:
         if not before or (at < 0 and loop is None and all(v in region.inputs for v in before)):
             return True
         own = [n for n in reads[value] if n > at]
-        theirs = sorted(n for v in others for n in reads[v] if n > at)
-        if not own or not theirs or (len(own) == 1 and (len(theirs) == 1 or theirs[0] > own[0])):
-            return True
-        if len(theirs) == 1 and own[0] > theirs[0]:
+        end = self._end(region, value)
+        others = [v for v in others if self._place(region, v) < end]
+        together = [[w for w in others if w is v or self.names.one(v, w)] for v in others]
+        theirs = [sorted(n for v in those for n in reads[v] if n > at) for those in together]
+        if all(_merge(own, places) for places in theirs):
             return True
         return self._is_split(region, value, before, split, loop)
+
+    def _end(self, region: Program, value: Value) -> int:
+        """Behind which node no tensor is this one: the `cond` that reads it last, in no arm that hands it on."""
+        last = next((n for n, node in reversed([*enumerate(region.nodes)]) if value in node.inputs), 0)
+        node = region.nodes[last]
+        if node.op != "cond" or value in region.outputs:
+            return len(region.nodes)
+        inside = [
+            (arm, p) for arm in node.regions().values() for p, v in zip(arm.inputs, node.inputs[1:], strict=True) if v is value
+        ]
+        handed = any(self._within(arm, p) and any(self.names.one(v, p) for v in arm.outputs) for arm, p in inside)
+        return len(region.nodes) if handed else last
 
     def _is_split(self, region: Program, value: Value, before: list[Value], split: Any, loop: Node | None) -> bool:
         """Whether contributions are given to what the value is, at the place they have."""
@@ -150,3 +164,10 @@ class _Orders:
 
     def _maker(self, region: Program, value: Value) -> Node | None:
         return next((node for node in region.nodes if value in node.outputs), None)
+
+
+def _merge(own: Sequence[int], theirs: Sequence[int]) -> bool:
+    """Whether the contributions to one name, added up first, come where eager code adds them to those of other names."""
+    if not own or not theirs or (len(own) == 1 and (len(theirs) == 1 or theirs[0] > own[0])):
+        return True
+    return len(theirs) == 1 and own[0] > theirs[0]

@@ -1,7 +1,7 @@
 """Whether results depend on an input that wants a gradient on the path that a run takes, as eager code's `stop_gradient` says.
 
 In: a forward half, which of its inputs want a gradient, which results may depend on them. Out: the half with bools behind its
-outputs, one for each result that depends on one of them on some paths only - of a list, a list of them - and which output it is.
+outputs, one for each result that depends on one of them on some paths only, of a list a list of them, and which output it is.
 
 >>> from d2s.ir.text import parse
 >>> program = parse(
