@@ -20,7 +20,7 @@ from typing import Any
 from d2s.capture.containers import STAND_INS, by_path
 from d2s.capture.encode import Chosen, decode, encode, holes
 from d2s.capture.faults import line_of, refuse_fault
-from d2s.capture.fitting import among
+from d2s.capture.fitting import places
 from d2s.capture.fork import Forked
 from d2s.capture.forms import Form, Grown, OneOf, Union, described, form_of, join, stays
 from d2s.capture.heap import Changes, Memory, Place, contents
@@ -74,6 +74,7 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
     outputs = [_outputs(region, end, forms, found) for region, end, found in zip(regions, ends, changes, strict=True)]
     reads, (then, otherwise) = tracer.adopt(regions, outputs)
     results = tracer.choose(tracer.resolve(test), reads, then, otherwise)
+    tracer.number_joined(test.value, results, [found for found, end in zip(outputs, ends, strict=True) if end is not None])
     if all(end is None for end in ends):
         raise Ended
     tracer.root.joined.update(s.value for s in results)
@@ -172,7 +173,10 @@ def _note(tracer: Tracer, test: SymbolicTensor, ends: Sequence[Any], value: Any,
     if isinstance(value, OneOf):
         assert isinstance(form, Union)
         for when, end, maker in zip((True, False), ends, makers, strict=True):
-            tracer.imply(test.value, when, value.tag.value, among(form, form_of(end, maker)))
+            found = places(form, form_of(end, maker))
+            inner = end.tag.value if isinstance(end, OneOf) else None
+            tracer.come(test.value, when, value.tag.value, inner, found)
+            tracer.imply(test.value, when, value.tag.value, frozenset().union(*found))
 
 
 def recorded(region: Tracer, arm: Arm) -> list[Any] | None:

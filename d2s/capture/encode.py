@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from d2s.capture.containers import contents, new_object, restore, stand_in
+from d2s.capture.containers import by_path, contents, new_object, restore, stand_in
 from d2s.capture.fitting import among
 from d2s.capture.forms import (
     TAG,
@@ -52,6 +52,9 @@ def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[Symbo
     if isinstance(form, Fixed):
         return []
     if isinstance(value, OneOf):
+        into = _apart(tracer, value, form)
+        if into:
+            return _handed_on(tracer, value, into, form, switch)
         return switch(tracer, value, lambda region, one: encode(region, one, form, switch))
     if isinstance(form, Held):
         return [value.handle]
@@ -71,6 +74,30 @@ def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[Symbo
     found: list[SymbolicTensor] = [tracer.constant(chosen, TAG)]
     for n, f in enumerate(form.alternatives):
         found += encode(tracer, value, f, switch) if n == chosen else holes(tracer, f)
+    return found
+
+
+def _apart(tracer: Tracer, value: OneOf, form: Form) -> dict[int, int]:
+    """Which alternative of a form each one of a value is handed on as, where no run has to choose: all the same way off."""
+    here = tracer.known(value.tag.value, frozenset(range(len(value.alternatives))))
+    if not isinstance(form, Union) or any(not _is_there(value.alternatives[k]) for k in here):
+        return {}
+    into = {k: _chosen(tracer, value.alternatives[k], form) for k in sorted(here)}
+    return into if len({n - k for k, n in into.items()}) == 1 else {}
+
+
+def _is_there(value: Any) -> bool:
+    """Whether the symbols of a value are there on all paths."""
+    return not isinstance(value, OneOf | Grown) and not by_path(value)
+
+
+def _handed_on(tracer: Tracer, value: OneOf, into: dict[int, int], form: Any, switch: Switch) -> list[SymbolicTensor]:
+    """The symbols of all alternatives, with none chosen: where one was not made, that is a hole, which nothing reads."""
+    moved = {n: k for k, n in into.items()}
+    first = next(iter(into))
+    found = [value.tag + (into[first] - first) if into[first] != first else value.tag]
+    for n, f in enumerate(form.alternatives):
+        found += encode(tracer, value.alternatives[moved[n]], f, switch) if n in moved else holes(tracer, f)
     return found
 
 

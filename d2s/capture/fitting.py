@@ -12,7 +12,12 @@ from d2s.capture.forms import Form, Tree, Union, alike, alternatives_of, is_obje
 
 def among(form: Union, own: Form) -> frozenset[int]:
     """Which alternatives of a form hold values of another one."""
-    return frozenset(n for part in alternatives_of(own) for n in _holding(form, part))
+    return frozenset().union(*places(form, own))
+
+
+def places(form: Union, own: Form) -> list[frozenset[int]]:
+    """The same for each alternative of the other one."""
+    return [frozenset(_holding(form, part)) for part in alternatives_of(own)]
 
 
 def _holding(form: Union, part: Form) -> list[int]:

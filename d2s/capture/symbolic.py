@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, NoReturn
 from d2s import later, types
 from d2s.capture import in_place
 from d2s.capture.containers import by_path
+from d2s.capture.facts import Coming, Fact, Facts
 from d2s.capture.fork import Attempt
 from d2s.capture.guards import Guard, Source
 from d2s.capture.heap import Heap, Memory, Place
@@ -124,13 +125,6 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
     grad = property(_unknown("the gradient"))
 
 
-class Fact(NamedTuple):
-    """The tag with this number is one of these."""
-
-    tag: int
-    among: frozenset[int]
-
-
 class Read(NamedTuple):
     """Something that calls change, found anew at each: a tensor or a number."""
 
@@ -180,7 +174,7 @@ class Tracer(Recorder):
         self.bodies: list[Any] = []  # functions that call themselves, whose bodies are being captured
         self.given: set[int] = set()  # lists and dicts that were there before the capture
         self.facts: list[Fact] = []  # what is known in this region and was not outside of it
-        self._told: dict[tuple[int, bool], list[Fact]] = {}  # what follows from a condition
+        self._known = Facts()
         self._numbers: dict[Any, int] = {}  # equal computations have one number
         self._opened: dict[int, tuple[Type, Type]] = {}  # types with open extents, and with names for these
         self._names: dict[int, str] = {}  # of extents, by the number of their value
@@ -209,6 +203,12 @@ class Tracer(Recorder):
             for n, symbol in enumerate(made):
                 self.root._numbers[symbol.value] = self.root._numbers.setdefault((n, key), len(self.root._numbers))
         return made
+
+    def number_joined(self, test: Value, results: Sequence[Any], paths: Sequence[Sequence[Any]]) -> None:
+        """Results of a branch that are equal on each path have one number, as the tags of lists that grow side by side."""
+        for result, *ends in zip(results, *paths, strict=True):
+            key = "joined", self.number(test), *(self.number(end.value) for end in ends)
+            self.root._numbers[result.value] = self.root._numbers.setdefault(key, len(self.root._numbers))
 
     def found_before(self, container: Any) -> bool:
         """Whether a container was made before this path began: others may know it, so it stays the one it is."""
@@ -332,24 +332,31 @@ class Tracer(Recorder):
 
     def imply(self, test: Value, when: bool, tag: Value, among: frozenset[int]) -> None:
         """Notes that where a condition is `when`, a value that is one of several is one of these."""
-        self.root._told.setdefault((self.number(test), when), []).append(Fact(self.number(tag), among))
+        self.root._known.imply(self.number(test), when, [Fact(self.number(tag), among)])
 
     def imply_all(self, test: Value, when: bool, other: Value, then: bool) -> None:
         """Notes that where a condition is `when`, another one is `then`."""
-        self.root._told.setdefault((self.number(test), when), []).extend(self.consequences(other, then))
+        self.root._known.imply(self.number(test), when, self.consequences(other, then))
 
-    def consequences(self, test: Value, truth: bool) -> "list[Fact]":
-        return list(self.root._told.get((self.number(test), truth), []))
+    def consequences(self, test: Value, truth: bool) -> list[Fact]:
+        return self.root._known.consequences(self.number(test), truth)
+
+    def come(self, test: Value, when: bool, tag: Value, inner: Value | None, places: list[frozenset[int]]) -> None:
+        """Notes how a tag comes by the path on which a condition is `when`."""
+        coming = Coming(self.consequences(test, when), None if inner is None else self.number(inner), places)
+        self.root._known.come(self.number(tag), when, coming)
 
     def known(self, tag: Value, among: frozenset[int]) -> frozenset[int]:
         """Those of `among` that a tag can be on this path."""
-        number, region = self.number(tag), self
+        return self.root._known.possible(self.number(tag), among, self._here())
+
+    def _here(self) -> Iterator[Fact]:
+        """What is known on this path."""
+        region: Tracer | None = self
         while region is not None:
-            facts = [] if any(run.is_before(region) for run in self.root.attempts) else region.facts
-            for fact in facts:
-                among &= fact.among if fact.tag == number else among
+            if not any(run.is_before(region) for run in self.root.attempts):
+                yield from region.facts
             region = region.parent  # type: ignore[assignment]
-        return among
 
     def type_of(self, value: Any) -> Type | None:
         return launch.type_of(value.array) if isinstance(value, Tensor) else super().type_of(value)

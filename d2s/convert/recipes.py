@@ -96,7 +96,7 @@ def count_(tracer: Tracer, start: Any = 0, step: Any = 1) -> Recipe:
 def enumerate_(tracer: Tracer, iterable: Any, start: Any = 0) -> Any:
     several = opened(iterable)
     if isinstance(several, OneOf):
-        return OneOf(several.tag, [tuple(enumerate(one, start)) for one in several.alternatives])
+        return _of_each(several, [enumerate_(tracer, one, start) for one in several.alternatives])
     recipe = recipe_of(tracer, iterable)
     if recipe is None:
         return enumerate(iterable, start)
@@ -106,7 +106,8 @@ def enumerate_(tracer: Tracer, iterable: Any, start: Any = 0) -> Any:
 def reversed_(tracer: Tracer, iterable: Any) -> Any:
     several = opened(iterable)
     if isinstance(several, OneOf):
-        return OneOf(several.tag, [tuple(one)[::-1] for one in several.alternatives])
+        items = (one if isinstance(one, Recipe) else tuple(one) for one in several.alternatives)
+        return _of_each(several, [reversed_(tracer, one) for one in items])
     recipe = recipe_of(tracer, iterable)
     if recipe is None:
         return reversed(iterable)
@@ -122,9 +123,9 @@ def zip_(tracer: Tracer, *iterables: Any, strict: bool = False) -> Any:
     """Items side by side, up to the end of the shortest."""
     several = next((n for n, value in enumerate(map(opened, iterables)) if isinstance(value, OneOf)), None)
     if several is not None:
-        before, one_of, after = iterables[:several], opened(iterables[several]), iterables[several + 1 :]
-        made = [zip_(tracer, *before, one, *after, strict=strict) for one in one_of.alternatives]
-        return OneOf(one_of.tag, [tuple(one) for one in made])
+        one_of = opened(iterables[several])
+        made = [zip_(tracer, *_where(tracer, one_of.tag, k, iterables), strict=strict) for k in range(len(one_of.alternatives))]
+        return _of_each(one_of, made)
     recipes = [recipe_of(tracer, value) for value in iterables]
     if not any(recipes):
         return zip(*iterables, strict=strict)
@@ -135,6 +136,20 @@ def zip_(tracer: Tracer, *iterables: Any, strict: bool = False) -> Any:
         return zip(*(map(r.item, range(r.length)) for r in known), strict=True)  # which complains at its end
     living = any(callable(r.length) for r in known)
     return Recipe("zip", (lambda: _shortest(known)) if living else _shortest(known), lambda k: tuple(r.item(k) for r in known))
+
+
+def _where(tracer: Tracer, tag: SymbolicTensor, k: int, iterables: Sequence[Any]) -> list[Any]:
+    """What is zipped where a tag is `k`: lists that grew side by side have one."""
+    found = [opened(value) for value in iterables]
+    return [
+        one.alternatives[k] if isinstance(one, OneOf) and tracer.number(one.tag.value) == tracer.number(tag.value) else value
+        for one, value in zip(found, iterables, strict=True)
+    ]
+
+
+def _of_each(one_of: OneOf, made: Sequence[Any]) -> OneOf:
+    """Each way to iterate, kept for several loops over it: an iterator of Python is kept as its items."""
+    return OneOf(one_of.tag, [one if isinstance(one, Recipe | OneOf) else tuple(one) for one in made])
 
 
 def _shortest(recipes: Sequence[Recipe]) -> Any:

@@ -246,3 +246,32 @@ def one_that_is_kept_as_it_is(x):
     row.append(3)
     kept = named.get("k"), named.get("m", row), named.setdefault("n", row), pair.first, pair.second["k"]
     return [one is row for one in kept], rows[0], rows[1] is row, rows[-1], (row, 1)[0], x * 1
+
+
+@program(*SETS)
+def grown_side_by_side_until_a_tensor_says_so(x):
+    steps, weights, returns, total = [], [], [], x * 0
+    for k in range(12):
+        steps.append(x * k)
+        weights.append((x - k).sum())
+        if x.sum() > 4:
+            break
+        x = x + 0.5
+    for step in steps[::-1]:
+        total = step + 0.9 * total
+        returns.insert(0, total)
+    stacked, found = d2s.stack(returns), 0
+    for step, weight, back in zip(steps, weights, stacked):  # noqa: B905
+        found = found + step * weight * back
+    for place, (weight, back) in enumerate(zip(weights, stacked)):  # noqa: B905
+        found = found - weight * back * place
+    return found, len(steps), list(zip(weights, returns))[-1]  # noqa: B905
+
+
+@program(*SETS)
+def passed_or_changed_by_several_ifs(x):
+    found = x * 1
+    for k in range(4):
+        if (x > k * 0.5).any():
+            found = found * x + found.sum() * k
+    return found
