@@ -21,6 +21,7 @@ import functools
 from collections.abc import Callable
 
 from d2s.codegen.vectors import Numbers, Unit, declared, element, in_bytes, lines, masked, masks, numbers, splat, stored
+from d2s.ops.matmul_text import FEW_PART
 
 ARGUMENTS = ("rows", "columns", "count", "a", "a_row", "a_k", "b", "b_k", "c", "c_row", "loaded")
 _SIGNATURE = ", ".join(f"i64 %{a}" for a in ARGUMENTS)
@@ -41,11 +42,12 @@ def width(short: str, of: Unit) -> int:
 def text_of(short: str, of: Unit) -> str:
     """`product` of a dtype, and its tiles."""
     n = numbers(short, of)
-    tiles = [_tile(n, *shape) for shape in dict.fromkeys(shapes(of))]
+    half = shapes(of)[2]
+    tiles = [_tile(n, *shape, _asking if shape == half else _full) for shape in dict.fromkeys(shapes(of))]
     return "".join([declared(n), *tiles, _product(n, shapes(of))])
 
 
-def _tile(n: Numbers, rows: int, vectors: int) -> str:
+def _tile(n: Numbers, rows: int, vectors: int, loads: Callable[..., str]) -> str:
     """A block of results: as `product`, for at most so many rows and vectors of columns."""
     places = [(i, j) for i in range(rows) for j in range(vectors)]
     return f"""
@@ -53,7 +55,7 @@ define internal void @tile_{n.short}_{rows}x{vectors}({_SIGNATURE}) noinline {{
 entry:
 {lines(in_bytes(n, "a_row", "a_k", "b_k", "c_row"))}\
   %last = sub i64 %rows, 1
-{"".join(_row(i) for i in range(rows))}{masks(n, vectors, "columns")}\
+{"".join(_row(i) for i in range(rows))}{masks(n, vectors, "columns")}{_AHEAD}\
   %b0 = inttoptr i64 %b to ptr
   %more = icmp ne i64 %loaded, 0
   br i1 %more, label %load, label %ready
@@ -67,7 +69,7 @@ ready:
   %loop = select i1 %whole, i64 1, i64 2
   %way = select i1 %some, i64 %loop, i64 0
   switch i64 %way, label %end [i64 1, label %full i64 2, label %cut]
-{_run(n, "full", _full, rows, vectors)}{_run(n, "cut", masked, rows, vectors)}\
+{_run(n, "full", loads, rows, vectors)}{_run(n, "cut", masked, rows, vectors)}\
 end:
 {"".join(_found(n, i, j) for i, j in places)}{"".join(stored(n, f"found{i}_{j}", f"c{i}", j) for i, j in places)}\
   ret void
@@ -87,6 +89,21 @@ def _row(i: int) -> str:
 
 def _full(n: Numbers, name: str, base: str, j: int) -> str:
     return lines([element(n, f"{name}_at", base, j), f"  %{name} = load {n.vector}, ptr %{name}_at, align {n.size}"])
+
+
+# the same columns in the next part of k, where parts are those of few rows: one row is read in runs so long that the CPU sees
+# what comes next, eight in pieces of two vectors
+_AHEAD = f"""\
+  %brief = icmp sle i64 %count, {FEW_PART}
+  %next_part = mul i64 %count, %b_k_bytes
+  %ahead = select i1 %brief, i64 %next_part, i64 0
+"""
+
+
+def _asking(n: Numbers, name: str, base: str, j: int) -> str:
+    """Loads a vector, and asks for what is that far ahead for a cache that holds it until then."""
+    soon = f"  %{name}_soon = getelementptr i8, ptr %{name}_at, i64 %ahead"
+    return _full(n, name, base, j) + lines([soon, f"  call void @llvm.prefetch.p0(ptr %{name}_soon, i32 0, i32 2, i32 1)"])
 
 
 def _found(n: Numbers, i: int, j: int) -> str:

@@ -83,6 +83,7 @@ def declared(n: Numbers) -> str:
 declare {n.vector} @llvm.fma.{n.suffix}({n.vector}, {n.vector}, {n.vector})
 declare {n.vector} @llvm.masked.load.{n.suffix}.p0(ptr, i32, {n.mask}, {n.vector})
 declare void @llvm.masked.store.{n.suffix}.p0({n.vector}, ptr, i32, {n.mask})
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 """
 
 
