@@ -73,6 +73,20 @@ class Block(nn.Layer):
         return self.last(x.mean(axis=1))
 
 
+class Branching(nn.Layer):
+    """Which of its layers are learnt depends on a draw and on what comes in."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.one, self.other = nn.Linear(64, 16), nn.Linear(16, 3), nn.Linear(16, 3)
+
+    def forward(self, x):
+        h = self.first(x).tanh()
+        if d2s.rand([]) > 0.5:
+            return self.one(h)
+        return self.other(h) - self.one(h * 0.5) if h.sum() > 0 else self.other(h)
+
+
 def trained(kind, static):
     """The losses of all steps, and what the network holds in the end."""
     d2s.seed(11)
@@ -91,7 +105,7 @@ def trained(kind, static):
     return losses, {name: value.numpy() for name, value in net.state_dict().items()}
 
 
-@pytest.mark.parametrize("kind", [LeNet, Dropping, Recurrent, Residual, Block], ids=lambda k: k.__name__)
+@pytest.mark.parametrize("kind", [LeNet, Dropping, Recurrent, Residual, Block, Branching], ids=lambda k: k.__name__)
 def test_training_static_is_training_eagerly(kind):
     losses, state = trained(kind, False)
     static_losses, static_state = trained(kind, True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_training_of_networks import Block, Dropping, LeNet, Recurrent, Residual
+from test_training_of_networks import Block, Branching, Dropping, LeNet, Recurrent, Residual
 
 import d2s
 import d2s.nn.functional as F
@@ -12,20 +12,6 @@ from d2s.optimizer import SGD, Adam, AdamW, Lamb, Momentum
 from d2s.optimizer.lr import ExponentialDecay, StepDecay
 
 STEPS = 100
-
-
-class Branching(nn.Layer):
-    """Which of its layers are learnt depends on a draw and on what comes in."""
-
-    def __init__(self):
-        super().__init__()
-        self.first, self.one, self.other = nn.Linear(64, 16), nn.Linear(16, 3), nn.Linear(16, 3)
-
-    def forward(self, x):
-        h = self.first(x).tanh()
-        if d2s.rand([]) > 0.5:
-            return self.one(h)
-        return self.other(h) - self.one(h * 0.5) if h.sum() > 0 else self.other(h)
 
 
 def trained(kind, static, to_zero):
