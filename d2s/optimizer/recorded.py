@@ -36,7 +36,7 @@ from d2s.capture.sweeps import presence, told
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.training import clear_gradient, training
 from d2s.capture.users_code import refuse
-from d2s.convert.calls import RECORDED
+from d2s.convert.calls import RECORDED, call
 from d2s.eager.tensor import Tensor
 from d2s.nn.clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from d2s.ops import OPS
@@ -190,8 +190,6 @@ def _guard_attribute(tracer: Tracer, owner: Any, name: str) -> None:
 
 def _step_of(tracer: Tracer, optimizer: Any, group: Any) -> None:
     """The parameters of a group that have a gradient, on some path at least."""
-    if group.clip is not None and type(group.clip) not in CLIPS:
-        refuse("D2S1003", f"a limit of gradients by a {type(group.clip).__name__}", "take the step outside of the function")
     found = []
     for slot in group.slots:
         symbol = tracer.lift(slot.parameter)
@@ -199,9 +197,22 @@ def _step_of(tracer: Tracer, optimizer: Any, group: Any) -> None:
         if held is not None:
             found.append((slot, symbol, held))
     with no_grad():
+        if group.clip is not None and type(group.clip) not in CLIPS:
+            found = _limited_by_own(group.clip, found)
         lengths = limits(group.clip, [(slot.parameter, held) for slot, _, held in found])
         for (slot, symbol, held), limit in zip(found, lengths, strict=True):
             _record(tracer, optimizer, group, slot, symbol, held, limit)
+
+
+def _limited_by_own(clip: Any, found: Sequence[Any]) -> list[Any]:
+    """The gradients as a limit of the user's makes them: its text is a part of the function."""
+    if any(presence(held) is not None for _, _, held in found):
+        message = f"a limit of gradients by a {type(clip).__name__} where only some path has one of them"
+        refuse("D2S1003", message, "take the step outside of the captured function")
+    pairs = call(clip)([(slot.parameter, held) for slot, _, held in found])
+    if [id(p) for p, _ in pairs] != [id(slot.parameter) for slot, _, _ in found]:
+        refuse("D2S1003", f"a {type(clip).__name__} that gives other parameters than it is given", "give one pair for each")
+    return [(slot, symbol, limited) for (slot, symbol, _), (_, limited) in zip(found, pairs, strict=True)]
 
 
 def _gradient(held: Any) -> Any:
@@ -242,7 +253,7 @@ def _record(tracer: Tracer, optimizer: Any, group: Any, slot: Any, symbol: Any, 
     current = tracer.now(symbol)
     if current is not symbol and current.value not in tracer.training.written:
         refuse("D2S1003", "step() of a parameter that was changed in place before", "change it behind the step")
-    clip = None if group.clip is None or not getattr(slot.parameter, "need_clip", True) else type(group.clip)
+    clip = type(group.clip) if type(group.clip) in CLIPS and getattr(slot.parameter, "need_clip", True) else None
     stepped = Stepped(optimizer, group, slot, _steps_before(tracer, slot))
     flag = presence(held)
 

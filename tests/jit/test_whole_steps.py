@@ -8,6 +8,7 @@ import d2s
 import d2s.nn.functional as F
 from d2s import nn, unique_name
 from d2s.compat.old_rules import LarsMomentum
+from d2s.nn.clip import ClipGradBase
 from d2s.optimizer import SGD, Adam, AdamW, Lamb, Momentum
 from d2s.optimizer.lr import ExponentialDecay, StepDecay
 
@@ -118,7 +119,23 @@ def plain(small):
     return f
 
 
+class Halved(ClipGradBase):
+    """A limit in the user's own words."""
+
+    def __init__(self, most):
+        self.most = most
+
+    def _dygraph_clip(self, params_grads):
+        limited = []
+        for p, g in params_grads:
+            if getattr(p, "need_clip", True):
+                g = g * 0.5 if g.abs().max() > self.most else g * 1.0
+            limited.append((p, g))
+        return limited
+
+
 RULES = {
+    "limited by the user's": lambda p: Adam(0.1, parameters=p, grad_clip=Halved(0.2), weight_decay=0.01),
     "sgd": lambda p: SGD(0.1, parameters=p, weight_decay=0.01, grad_clip=nn.ClipGradByNorm(0.3)),
     "momentum": lambda p: Momentum(0.1, parameters=p, use_nesterov=True, grad_clip=nn.ClipGradByValue(0.05)),
     "adamw": lambda p: AdamW(StepDecay(0.1, 2), parameters=p, weight_decay=0.1, grad_clip=nn.ClipGradByNorm(9.0)),
@@ -410,7 +427,20 @@ def of_what_came_before(small):
     return f
 
 
-REFUSED = (in_an_if, of_another_kind, behind_a_schedule, with_a_hook, of_what_came_before, of_one_tensor_by_the_path)
+def limited_in_its_own_words_on_a_path(small):
+    small.optimizer = SGD(0.1, parameters=[*small.net.parameters(), *small.other.parameters()], grad_clip=Halved(0.2))
+    return on_a_path(small)
+
+
+REFUSED = (
+    in_an_if,
+    limited_in_its_own_words_on_a_path,
+    of_another_kind,
+    behind_a_schedule,
+    with_a_hook,
+    of_what_came_before,
+    of_one_tensor_by_the_path,
+)
 
 
 @pytest.mark.parametrize("make", REFUSED)
