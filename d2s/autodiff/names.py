@@ -144,7 +144,19 @@ class Names:
 
 def _may_alias(a: Value, b: Value) -> bool:
     kinds = [v.type.item if v.type.listed else v.type for v in (a, b)]
-    return kinds[0].is_float and kinds[0].dtype == kinds[1].dtype
+    return kinds[0].dtype == kinds[1].dtype and not kinds[0].python
+
+
+def handed_over(program: Program) -> bool:
+    """Whether a trip or a call hands on what it was given: a run may copy it, so where it lies does not tell what it is."""
+    return any(node.op == "call" or (node.op == "while_loop" and _hands_on(node)) for node in program.every_node())
+
+
+def _hands_on(loop: Node) -> bool:
+    body = loop.attrs["body"]
+    fresh = {v for node in body.nodes if not node.regions() and node.op != "renamed" for v in node.outputs}
+    ends = zip(body.inputs, body.outputs, strict=False)
+    return any(v is not p and v not in fresh and not v.type.python and not v.type.grows for p, v in ends)
 
 
 def _inside(body: Program) -> set[Any]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from d2s import passes
 from d2s.autodiff import orders, reads, taken, tape, writes
+from d2s.autodiff.identity import Identity
 from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
 from d2s.autodiff.passed import Uses, has_regions, may_pass
@@ -35,7 +36,7 @@ from d2s.jit.opened import Opened
 from d2s.ops.dispatch import handlers
 from d2s.runtime import host
 from d2s.runtime.call import Call
-from d2s.runtime.native_call import Entry, Recorded
+from d2s.runtime.native_call import Entry, Handed, Recorded
 from d2s.runtime.plan import Plan
 from d2s.stages import stage
 
@@ -49,7 +50,7 @@ class Graph:
     """A Program with its gradients. `returned` outputs are the function's; those behind them get no cotangent as a rule.
 
     `history`: where the Program has gradients of its own, what they leave of the results' histories. `overwritten`: what the
-    function has changed in place.
+    function has changed in place. `named`: the outputs of which it matters whether they are one tensor, if not all.
     """
 
     def __init__(
@@ -58,14 +59,17 @@ class Graph:
         returned: int | None = None,
         history: History | None = None,
         overwritten: Overwritten | None = None,
+        named: Collection[int] | None = None,
     ) -> None:
         self.program = passes.prepare(program)
         self.returned = len(program.outputs) if returned is None else returned
+        self.identity = Identity(self.program, range(len(program.outputs)) if named is None else named)
         self.ended = dict.fromkeys(history.used_up, used_up) | dict.fromkeys(history.inside, ends_inside) if history else {}
         self.stopped = history.stopped if history else frozenset()
         self.overwritten = overwritten
         self.lives = history is None or history.lives  # whether a call may want gradients
-        self._plain = Call(self.program, passes.lower)
+        plain, self._same, self._numbers = self.alike(self.program)
+        self._plain = Call(plain, passes.lower)
         made = {v for node in self.program.nodes if not node.regions() for v in node.outputs}
         self.hands_on = not made.issuperset(self.program.outputs)  # an input that comes out is the tensor that went in
         self.lists = any(v.type.listed for v in self.program.outputs)
@@ -76,6 +80,20 @@ class Graph:
         self._kinds: list[type] | None = None  # of what a native call is given
         self._native: dict[Mask, Entry | None] = {}  # by what wants a gradient; () where nothing does
         self._first: Entry | None = None  # of the native calls; the others are asked behind it
+
+    def alike(self, program: Program) -> tuple[Program, int, dict[int, int]]:
+        """A Program that also says which of its results are one: by which output whether any are, and by which each is told."""
+        return self.identity.told(program) if self.identity.asked else (program, -1, {})
+
+    def _named(self, made: list[Any], results: Sequence[Any], inputs: Sequence[Tensor], numbers: dict[int, int]) -> list[Any]:
+        """The results, in which one tensor is one."""
+        known: dict[int, Any] = {k: inputs[k] for k in self.identity.inputs} if numbers else {}
+        for n, at in numbers.items():
+            if isinstance(made[n], list):
+                made[n] = [known.setdefault(int(number), t) for number, t in zip(results[at], made[n], strict=True)]
+            else:
+                made[n] = known.setdefault(int(results[at]), made[n])
+        return made
 
     def halves(self, wanted: Mask, given: Mask, started: Mask) -> tuple[Linear, Call, Call]:
         """The forward and the backward half for what a sweep has and wants."""
@@ -97,14 +115,15 @@ class Graph:
         if self.acts:
             host.current().wanting = self.wanting(wanted or (False,) * len(inputs))
         if True not in wanted:
-            results = self._plain(arrays)
+            found = self._plain(arrays)
             self._hasten(())
-            if self.lists or (self.ended and recording()):
-                return [listed.each(self.ended.get(n, Tensor), a) for n, a in enumerate(results)]
-            if not self.hands_on:
+            results = found[: len(self.program.outputs)]
+            if not (self.lists or self.hands_on or (self.ended and recording())):
                 return [Tensor(a) for a in results]
-            own = {id(a): t for a, t in zip(arrays, inputs, strict=True)}
-            return [own[id(a)] if id(a) in own else Tensor(a) for a in results]
+            ended = self.ended if recording() else {}
+            own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
+            made = [own[id(a)] if id(a) in own else listed.each(ended.get(n, Tensor), a) for n, a in enumerate(results)]
+            return self._named(made, found, inputs, self._numbers)
         way = self._way(wanted)
         before = len(host.current().found) if self.acts else 0
         results = way.forward(arrays)
@@ -112,10 +131,11 @@ class Graph:
         node = GraphNode(way, [tape.edge(t) if w else None for t, w in zip(inputs, wanted, strict=True)], arrays, results)
         node.found = host.current().found[before:] if self.acts else []
         own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
-        return [
+        made = [
             own[id(a)] if id(a) in own else listed.each(self.ended[n], a) if n in self.ended else node.taped(n, a, reached)
             for n, (a, reached) in enumerate(zip(results, way.on_path(results), strict=False))
         ]
+        return self._named(made, results, inputs, way.numbers)
 
     @property
     def ways(self) -> int:
@@ -135,7 +155,8 @@ class Graph:
             return
         way = self._ways[wanted] if wanted else None
         run, recorded = (way.forward, way.recorded()) if way else (self._plain, None)
-        entry = run.entry(handlers.base.classes, self._kinds, recorded)
+        same = way.same if way else self._same
+        entry = run.entry(handlers.base.classes, self._kinds, recorded, Handed(len(self.program.outputs), same))
         self._native[wanted] = entry
         if entry and self._first:
             self._first.ask_behind(entry)
@@ -173,7 +194,8 @@ class Way:
         self.linear, self.forward, _ = graph.halves(wanted, self.given, (False,) * len(wanted))
         self.reached = [n in self.linear.reached and n not in graph.ended for n in range(len(self.given))]
         told, self.taken = taken.told(self.linear.forward, wanted, self.reached, graph.stopped)
-        if max(self.taken, default=-1) >= 0:
+        told, self.same, self.numbers = graph.alike(told)
+        if max(self.taken, default=-1) >= 0 or self.numbers:
             stage(f"forward:{told.name}", lambda: show(told))
             self.forward = Call(told, passes.lower)
         self._sweeps: dict[tuple[Mask, Mask], Sweep] = {}

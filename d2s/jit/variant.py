@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from d2s.autodiff.mode import recording
-from d2s.capture.result import build
+from d2s.capture.result import Made, build
+from d2s.capture.result import leaves as leaves_of
 from d2s.capture.stores import write
 from d2s.capture.symbolic import liftable
-from d2s.capture.trace import trace
+from d2s.capture.trace import Captured, trace
 from d2s.capture.tree import containers
 from d2s.default_dtype import default_dtype
 from d2s.eager.tensor import Tensor
@@ -30,6 +31,8 @@ from d2s.jit.quick import Quick, quick_of
 from d2s.jit.signature import Key
 from d2s.runtime import host, launch, random_state
 from d2s.runtime.plan import Plan
+
+_WRITTEN = ("tensor", "stream", "seed", "grad", "stepped")  # into something that is there
 
 
 class Unfinished(Exception):
@@ -57,7 +60,10 @@ class Variant:
         self.default = default_dtype()
         self.captured = trace(function, name, leaves, key.skeleton, symbols, same, opens)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
-        self.graph = Graph(self.captured.program, self.captured.returned, self.captured.history, self.captured.overwritten)
+        named = _named(self.captured)
+        self.graph = Graph(
+            self.captured.program, self.captured.returned, self.captured.history, self.captured.overwritten, named
+        )
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
         self.in_place = [(owner, details[0]) for kind, owner, *details in self.captured.stores if kind == "tensor"]
         self.key = key
@@ -195,6 +201,13 @@ class Variant:
             if there[tensor.array.ctypes.data] > 1:
                 message = f"'{self.graph.program.name}' changes a tensor in place whose memory another tensor has that it reads"
                 raise CaptureError("D2S1003", message, hint="give it copies: x.clone()")
+
+
+def _named(captured: Captured) -> set[int]:
+    """The outputs that come to somebody as tensors; what is written into the memory of one is none."""
+    assert isinstance(captured.stored, Made)
+    parts = [part for store, part in zip(captured.stores, captured.stored.parts, strict=True) if store[0] not in _WRITTEN]
+    return {at for recipe in (captured.result, *parts) for kind, at in leaves_of(recipe) if kind in ("output", "row")}
 
 
 def _tensor(leaf: Any) -> Tensor:

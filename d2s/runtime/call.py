@@ -77,11 +77,15 @@ class Call:
         return self._frames is not None
 
     def entry(
-        self, classes: Any, kinds: Sequence[type], recorded: native_call.Recorded | None = None
+        self,
+        classes: Any,
+        kinds: Sequence[type],
+        recorded: native_call.Recorded | None = None,
+        handed: "native_call.Handed | None" = None,
     ) -> native_call.Entry | None:
         """The way past Python for inputs of these classes, if there is one."""
         frames = self.frames()
-        return native_call.entry_of(frames.plan, classes, kinds, frames.pool, recorded)
+        return native_call.entry_of(frames.plan, classes, kinds, frames.pool, recorded, handed)
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         if knob("EXECUTOR") == "interpreter":

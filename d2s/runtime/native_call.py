@@ -81,11 +81,24 @@ class Recorded(NamedTuple):
     taken: Sequence[int]
 
 
+class Handed(NamedTuple):
+    """How many outputs are handed out, and which one says whether some of these are one tensor (-1: none are)."""
+
+    several: int
+    same: int
+
+
 class Entry:
     """One plan's native call; `call(inputs)` is a tensor, a tuple of them, or None."""
 
     def __init__(
-        self, plan: plan.Plan, classes: Classes, kinds: Sequence[type], pool: list[Any], recorded: Recorded | None = None
+        self,
+        plan: plan.Plan,
+        classes: Classes,
+        kinds: Sequence[type],
+        pool: list[Any],
+        recorded: Recorded | None = None,
+        handed: Handed | None = None,
     ) -> None:
         self.plan, self.pool, self.frames = plan, pool, list[Any]()
         self._behind: Entry | None = None
@@ -95,7 +108,8 @@ class Entry:
         made = np.array(_made(plan, _histories(positions, recorded.reached if recorded else ())), np.int64)
         words |= dict.fromkeys(("arrays", "op", "buckets", "free", "reason", "following"), 0) | _functions()
         words |= {"inputs": len(plan.inputs), "outputs": len(positions), "on_tape": recorded is not None}
-        words |= {"returned": len(recorded.reached if recorded else positions)}
+        words |= {"returned": len(recorded.reached) if recorded else handed.several if handed else len(positions)}
+        words |= {"same": handed.same + 1 if handed else 0}
         stacks = np.array(plan.stacks, np.int64)
         taken = np.array(recorded.taken if recorded else (), np.int64)
         words |= {"taken": taken.ctypes.data if (taken >= 0).any() else 0}
@@ -151,7 +165,12 @@ def _word(name: str) -> int:
 
 
 def entry_of(
-    plan: plan.Plan, classes: Classes | None, kinds: Sequence[type], pool: list[Any], recorded: Recorded | None = None
+    plan: plan.Plan,
+    classes: Classes | None,
+    kinds: Sequence[type],
+    pool: list[Any],
+    recorded: Recorded | None = None,
+    handed: Handed | None = None,
 ) -> Entry | None:
     """The entry of a plan for inputs of these classes - tensors, arrays, Python floats - if it can have one.
 
@@ -163,7 +182,7 @@ def entry_of(
         return None
     if any(v.type.listed for v in (*plan.program.inputs, *outputs)) or acts(plan.program):
         return None
-    return Entry(plan, classes, kinds, pool, recorded)
+    return Entry(plan, classes, kinds, pool, recorded, handed)
 
 
 def _most_room(plan: plan.Plan) -> int:

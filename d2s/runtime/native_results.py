@@ -54,11 +54,11 @@ item:
   br label %next
 leave:
   %result = phi ptr [%only, %one], [%tuple, %next]
-  br i1 %records, label %on, label %off
-on:
   %kept = getelementptr i64, ptr %results, i64 %returned
   %rest = sub i64 %made, %returned
   call void @release(ptr %kept, i64 %rest)
+  br i1 %records, label %on, label %off
+on:
   call void @Py_DecRef(ptr %node)
   ret ptr %result
 off:

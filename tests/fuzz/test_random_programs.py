@@ -64,10 +64,10 @@ def differing(function: Any, seed: int, small: bool) -> str:
         sets = [sets[0], sets[1 if seed % 2 else 3]]
     for n, args in enumerate(sets):
         jointly = (seed + n) % 2 == 0
-        expected = outcome(function, args, jointly=jointly, identity=False)
+        expected = outcome(function, args, jointly=jointly)
         for executor in executors(small, n):
             with d2s.config(EXECUTOR=executor):
-                got = outcome(static, args, jointly=jointly, identity=False)
+                got = outcome(static, args, jointly=jointly)
             difference = expected.difference(got)
             if difference:
                 return f"set {n}, {executor}, {'jointly' if jointly else 'one by one'}: eager != static: {difference}"

@@ -300,6 +300,44 @@ def broken_off(x, w, n):
     return (y * x * 0.3 + y * w + d2s.tanh(x) * y).sum()
 
 
+@program(*SIGNS)
+def results_that_are_one(x, w, k):
+    a = d2s.tanh(x)
+    y = a if k > 0 else a * w
+    z = y if k > 1 else x
+    return a, y, z, x
+
+
+@program(*TRIPS)
+def results_of_a_loop(x, w, n):
+    last = now = x
+    first = d2s.tanh(w)
+    start = first
+    i = 0
+    while i < n:
+        last, now = now, now * 0.5
+        first = first * 0.7
+        i += 1
+    return last, now, first, start, x
+
+
+@program(*TRIPS)
+def results_of_lists(x, w, n):
+    kept = [x]
+    i = 0
+    while i < n:
+        x = x * 0.7
+        kept.append(x)
+        i += 1
+    return kept, x, kept[0], kept[-1]
+
+
+@program(*TRIPS)
+def results_of_calls(x, w, n):
+    a = d2s.tanh(x)
+    return deeper(a, w, n), a, deeper(x, w, n), x
+
+
 SOME = [(x, w, t(n)) for x, w in ((X, W.detach()), (X.detach(), W), (X, W)) for n in (0, 1, 2, 3, 5)]
 
 

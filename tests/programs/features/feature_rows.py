@@ -89,7 +89,7 @@ def _run(row: Row, static: bool) -> tuple[list[Any], Any]:
     for n, args in enumerate((*row.sets, *row.sets, *row.sets[::-1])):
         subject.before(n)
         try:
-            got = outcome(function, args, subject.watched, jointly=n >= len(row.sets), identity=False)
+            got = outcome(function, args, subject.watched, jointly=n >= len(row.sets))
         except Refused as stop:
             assert static, f"eager code itself is refused: {stop}"
             return seen, stop.error
