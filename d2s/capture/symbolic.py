@@ -125,6 +125,9 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
     grad = property(_unknown("the gradient"))
 
 
+SymbolicTensor.__name__ = SymbolicTensor.__qualname__ = Tensor.__name__  # Python's own errors call it what it is to the user
+
+
 class Read(NamedTuple):
     """Something that calls change, found anew at each: a tensor or a number."""
 

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from d2s.errors import ArgumentError, DTypeError, ShapeError
+from d2s.errors import ArgumentError, DTypeError
 from d2s.extents import Extent
 from d2s.ops import found
 from d2s.ops.dispatch import OPS, current
@@ -18,7 +18,7 @@ from d2s.ops.movement import CHUNK, Kernel, Product, Registers, body, indented
 from d2s.ops.op import Share, op
 from d2s.ops.shapes import fitting, one_axis, tensor_type, uncountable, unnamed, whole_number
 from d2s.ops.slicing import Stretch, part, select
-from d2s.types import Dim, Shape, Type
+from d2s.types import Dim, Type
 
 MOST = 16  # inputs of one kernel: its text has lines for each, and takes four times as long to compile for twice as many
 
@@ -127,17 +127,13 @@ def _(*xs, axis):
     return {"axis": one_axis(axis, len(xs[0].shape), "concat")}
 
 
-def _around(shape: Shape, axis: int) -> Shape:
-    return (*shape[:axis], *shape[axis + 1 :])
-
-
 def _around_alike(xs: Sequence[Type], axis: int) -> list[tuple[Dim, Dim]]:
     """The pairs of extents that must be equal for tensors to stand behind each other; ShapeError where they cannot be."""
-    for x in xs[1:]:
-        if len(x.shape) != len(xs[0].shape):
-            raise ShapeError("D2S0002", f"concat(): 'x' holds shapes {list(xs[0].shape)} and {list(x.shape)}")
-    wanted = _around(xs[0].shape, axis)
-    return [pair for x in xs[1:] for pair in fitting("concat", "x", _around(x.shape, axis), wanted)]
+    found, first = list[tuple[Dim, Dim]](), xs[0].shape
+    for k, x in enumerate(xs[1:], 1):
+        own = x.shape[axis : axis + 1] if len(x.shape) == len(first) else ()
+        found += fitting("concat", f"x[{k}]", x.shape, (*first[:axis], *(own or first[axis : axis + 1]), *first[axis + 1 :]))
+    return found
 
 
 @concat_.rule("infer")
@@ -217,7 +213,7 @@ def stack(x: Any, axis: int = 0) -> Any:
 def _alike(xs: Sequence[Type]) -> list[tuple[Dim, Dim]]:
     """The pairs of extents that must be equal for tensors to stand on top of each other; an error where they cannot be."""
     _one_dtype("stack", xs)
-    return [pair for x in xs[1:] for pair in fitting("stack", "x", x.shape, xs[0].shape)]
+    return [pair for k, x in enumerate(xs[1:], 1) for pair in fitting("stack", f"x[{k}]", x.shape, xs[0].shape)]
 
 
 @op(paddle="stack")
