@@ -87,7 +87,6 @@ NO_PADDLE = {
 }  # refused by name
 IN_GRADIENTS = ["renamed", "spread", "stack", "push", "pop", "unsliced", "collect", "looked_up", "collect_along", "unpad_own"]
 IN_GRADIENTS += [
-    "per_element",
     "where_met",
     "conv_weight_grad",
     "softmax_grad",

@@ -7,6 +7,8 @@ In: a pen at a node. Out: Paddle's ops.
 True
 """
 
+import math
+
 from d2s.export.paddle_pen import Long, Pen, spells
 from d2s.export.tensors import NUMBERS
 from d2s.types import Type
@@ -72,6 +74,21 @@ def _(pen: Pen) -> None:
         pen.copy(source)
         return
     pen.reduced("reduce_prod", source, Type(want, have.shape), axes, None, pen.attrs["keepdim"])
+
+
+@spells("per_element", _FLOATS)
+def _(pen: Pen) -> None:
+    x, like = pen.types
+    axes, less = list(pen.attrs["axis"]), pen.attrs["less"]
+    extents = [like.shape[a] for a in axes]
+    known = [d for d in extents if isinstance(d, int)]
+    if len(known) == len(extents):
+        count = pen.number(float(max(math.prod(known) - less, 0)), x.dtype, [1] if x.shape else [])
+    else:
+        ones = pen.write("fill_any_like", {"X": pen.names[1]}, {"value": 1.0, "dtype": NUMBERS[x.dtype]}, like)
+        whole = pen.reduced("reduce_sum", ones, like, axes, x, keep=len(x.shape) == len(like.shape))
+        count = pen.write("relu", {"X": pen.scaled(whole, x, bias=-float(less))}, {}, x)
+    pen.two("elementwise_div", pen.names[0], count, None)
 
 
 @spells("mean", _FLOATS)

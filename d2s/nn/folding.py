@@ -8,11 +8,15 @@ from typing import Any
 
 from d2s.arguments import number
 from d2s.errors import ArgumentError, ShapeError, brief
+from d2s.extents import Extent
 from d2s.nn.layer import Layer
 from d2s.ops import windows
 from d2s.ops.arrange import transpose
 from d2s.ops.create import zeros
+from d2s.ops.found import called, cut, length
+from d2s.ops.found import number as run_time
 from d2s.ops.join import concat, stack
+from d2s.ops.open_shapes import opens
 from d2s.ops.pad import pad
 from d2s.ops.shape import flatten, reshape
 from d2s.ops.shapes import tensor_type, uncountable, unnamed, whole_number, whole_numbers
@@ -23,10 +27,11 @@ Numbers = tuple[int, ...]
 
 
 def _numbers(name: str, x: Any, rank: int) -> Numbers:
+    """The extents; those that only a run knows are numbers of run time, where a capture may compute with these."""
     shape = tensor_type(x, name, "x").shape
     if len(shape) != rank:
         raise ShapeError("D2S0002", f"{name}(): 'x' has {len(shape)} axes, expected {rank}")
-    return tuple(_known(name, d) for d in shape)
+    return tuple(length(x, k) if uncountable(d) and opens() else _known(name, d) for k, d in enumerate(shape))
 
 
 def _known(name: str, dim: Dim) -> int:
@@ -52,10 +57,17 @@ def _counts(name: str, extents: Numbers, kernel: Numbers, strides: Numbers, pads
     found = []
     for a in range(2):
         free = extents[a] + pads[a] + pads[a + 2] - dilations[a] * (kernel[a] - 1) - 1
-        if free < 0:
+        if isinstance(free, int) and free < 0:
             raise ShapeError("D2S0002", f"{name}(): a window of {list(kernel)} does not fit into {list(extents)}")
         found.append(free // strides[a] + 1)
     return found
+
+
+def _stretch(x: Any, axis: int, first: int, count: Any, step: int) -> Any:
+    """So many values along an axis, which may be a number that only a run knows."""
+    if isinstance(count, int | Extent):
+        return strided_slice(x, [axis], [first], [first + (count - 1) * step + 1], [step])
+    return cut(x, run_time(first), count, axis, step, called(count))
 
 
 def unfold(x: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1, name: str | None = None) -> Any:
@@ -71,9 +83,8 @@ def unfold(x: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilat
     taps = []
     for i in range(kernel[0]):
         for j in range(kernel[1]):
-            first = [i * dilation[0], j * dilation[1]]
-            ends = [first[a] + (counts[a] - 1) * steps[a] + 1 for a in (0, 1)]
-            taps.append(strided_slice(x, [2, 3], first, ends, list(steps)))
+            rows = _stretch(x, 2, i * dilation[0], counts[0], steps[0])
+            taps.append(_stretch(rows, 3, j * dilation[1], counts[1], steps[1]))
     return reshape(stack(taps, 2), [batch, channels * kernel[0] * kernel[1], counts[0] * counts[1]])
 
 
@@ -158,7 +169,7 @@ def pixel_unshuffle(x: Any, downscale_factor: int, data_format: str = "NCHW", na
     r = whole_number(downscale_factor, "pixel_unshuffle", "downscale_factor")
     last = windows.layout(data_format, 2, "pixel_unshuffle")
     height, width = _numbers("pixel_unshuffle", x, 4)[slice(1, 3) if last else slice(2, 4)]
-    if r < 1 or height % r or width % r:
+    if r < 1 or any(isinstance(n, int) and n % r for n in (height, width)):
         raise ArgumentError("D2S0004", f"pixel_unshuffle(): {height} * {width} pixels cannot be divided by {r}")
     return _shuffled(
         *("pixel_unshuffle", x, data_format),

@@ -32,6 +32,15 @@ def _(pen: Pen) -> None:
         pen.cast(found, want, to=0)
 
 
+@says("per_element")
+def _(pen: Pen) -> None:
+    """Divided by a product of extents."""
+    whole = pen.write("Gather", pen.write("Shape", pen.names[1]), pen.const(list(pen.attrs["axis"])))
+    count = pen.write("ReduceProd", whole, pen.const([0]), keepdims=0)
+    left = pen.write("Max", pen.write("Sub", count, pen.const(pen.attrs["less"])), pen.const(0))
+    pen.write("Div", pen.names[0], pen.cast(left, pen.types[0].dtype), to=0)
+
+
 @says("softmax log_softmax")
 def _(pen: Pen) -> None:
     kind = "Softmax" if pen.node.op == "softmax" else "LogSoftmax"

@@ -27,6 +27,7 @@ from d2s.ops.movement import CHUNK, Kernel, Product, joined, normal
 from d2s.ops.op import Share, op
 from d2s.ops.shape import flatten, reshape, unsqueeze
 from d2s.ops.shapes import one_axis, tensor_type, whole_number
+from d2s.reckoned import reckoned
 from d2s.types import Dim, Shape, Type, bool_, int64
 
 
@@ -366,5 +367,6 @@ def _dim(size: _Size) -> Dim:
         return product[0] if product else 1
     root = current().root  # type: ignore[attr-defined]
     if product not in root.products:
-        root.products[product] = root.new_extent()
+        names, times = [d for d in product if isinstance(d, str)], math.prod(d for d in product if isinstance(d, int))
+        root.products[product] = reckoned(names[0], times=times) if len(names) == 1 else root.new_extent()
     return root.products[product]  # type: ignore[no-any-return]

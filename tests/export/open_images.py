@@ -68,7 +68,20 @@ class Resized(Filtered):
         return [*found, F.interpolate(x, scale_factor=2, mode="bicubic"), F.interpolate(x, size=[9, 7], mode="bilinear")]
 
 
-LAYERS = {"narrowing": Narrowing, "and_back": AndBack, "pooled": Pooled, "padded": Padded, "resized": Resized}
+class Laid(d2s.nn.Layer):
+    """Pixels as channels, channels as pixels, windows as columns; images of an even size."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = d2s.nn.Conv2D(3, 4, 3, padding=1)
+
+    def forward(self, x):
+        x = self.conv(x)
+        found = [F.pixel_shuffle(x, 2), F.pixel_unshuffle(x, 2), F.channel_shuffle(x, 2)]
+        return [*found, F.unfold(x, 2, 2), x.std([2, 3]), x.var()]
+
+
+LAYERS = {"narrowing": Narrowing, "and_back": AndBack, "pooled": Pooled, "padded": Padded, "resized": Resized, "laid": Laid}
 
 
 def images():

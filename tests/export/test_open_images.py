@@ -55,7 +55,7 @@ def test_a_loaded_layer_gives_the_same_bits_for_every_size(saved, name):
             layer.clear_gradients()
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", sorted(LAYERS.keys() - {"laid"}))  # whose shapes are reckoned by ops of the file
 def test_the_ops_alone_mean_the_same(saved, name, tmp_path):
     folder, layers = saved
     for file in folder.glob(f"{name}.*"):
