@@ -1,10 +1,12 @@
 """Every row of the table of features is what it is marked as: right in one graph, or refused with that code; never wrong."""
 
 import json
+import pathlib
 
 import limits
 import peers
 import pytest
+from asked import ASKED, COMPLAINTS
 from feature_rows import ROWS, SETS, Row, Subject, judge
 
 
@@ -16,6 +18,29 @@ def test_row(row):
 
 def test_the_page_is_written_from_the_rows():
     assert limits.PAGE.read_text(encoding="utf-8") == limits.page(), "run python tests/programs/features/limits.py"
+
+
+def test_every_row_that_is_asked_for_has_a_program():
+    shown = {(group, title) for group, rows in ASKED.items() for titles in rows.values() for title in titles}
+    assert shown <= set(ROWS)
+    asked = {group: len(rows) for group, rows in ASKED.items()}
+    assert asked == {
+        "Branches": 17,
+        "Loops": 14,
+        "Containers": 13,
+        "Functions": 16,
+        "Exceptions and context": 5,
+        "Effects, in Python order, every call": 11,
+        "Gradients": 9,
+        "Sources": 7,
+        "Static-only traps": 5,
+    }
+
+
+def test_every_complaint_has_tests():
+    tests = pathlib.Path(__file__).parents[2]
+    assert len(COMPLAINTS) == 24
+    assert not [file for file in COMPLAINTS.values() if not (tests / file).exists()]
 
 
 def test_what_is_said_of_peers_was_measured_on_rows_that_are_there():
