@@ -28,6 +28,7 @@ from d2s.capture.raised import found_by_run, raise_in_run
 from d2s.capture.stores import pending
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
+from d2s.capture.undefined import with_all_names
 from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError, Raised
@@ -66,9 +67,11 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
             ends.append(recorded(regions[-1], arm))
         changes.append(found)
     owners = {key: owner for found in changes for key, (owner, _) in found.items()}
-    for end, found in zip(ends, changes, strict=True):
+    held = [[found[k][1] if k in found else contents(owner) for k, owner in owners.items()] for found in changes]
+    levelled = [with_all_names(owner, *pair) for owner, *pair in zip(owners.values(), *held, strict=True)]
+    for n, end in enumerate(ends):
         if end is not None:
-            end += [found[k][1] if k in found else contents(owner) for k, owner in owners.items()]
+            end += [pair[n] for pair in levelled]
     makers = [region if end is not None else other for region, end, other in zip(regions, ends, regions[::-1], strict=True)]
     forms = [join(*map(form_of, pair, makers)) for pair in _pairs(ends)]
     outputs = [_outputs(region, end, forms, found) for region, end, found in zip(regions, ends, changes, strict=True)]

@@ -17,6 +17,7 @@ from typing import Any
 from d2s.capture.containers import REAL, by_path, contents, new_object, plain_kind, restore
 from d2s.capture.encode import decode
 from d2s.capture.forms import Grown, OneOf
+from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor
 
 Leaf = tuple[str, Any]
@@ -147,7 +148,8 @@ def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]
         return done[id(recipe)]
     if not issubclass(recipe.kind, tuple | list | dict):
         done[id(recipe)] = made = new_object(recipe.kind, {})
-        restore(made, {name: _build(part, leaf, done) for name, part in zip(recipe.keys, recipe.parts, strict=True)})
+        held = {name: _build(part, leaf, done) for name, part in zip(recipe.keys, recipe.parts, strict=True)}
+        restore(made, {name: value for name, value in held.items() if value is not MISSING})
         return made
     if recipe.kind in (list, dict):
         made = recipe.kind()

@@ -27,6 +27,7 @@ from d2s.capture.result import Recipe, build, describe, leaves
 from d2s.capture.stores import pending
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers
+from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError
@@ -67,7 +68,7 @@ class _Given(Leaves):
             return "outside", value
         if isinstance(value, Tensor | SymbolicTensor):
             return "output", self._output(self.tracer.symbol_of(value))  # type: ignore[arg-type]
-        return super().leaf(value) if isinstance(value, Later) else ("outside", value)
+        return super().leaf(value) if isinstance(value, Later | Undefined) else ("outside", value)
 
 
 def _nothing(run: Run, found: Any) -> np.ndarray:

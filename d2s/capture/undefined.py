@@ -7,8 +7,11 @@ d2s.errors.CaptureError: [D2S1002] 'y' is a str or None, by the path taken
 """
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
+from d2s.capture.containers import is_container
+from d2s.capture.heap import Place
 from d2s.capture.users_code import user_line
 from d2s.errors import CaptureError
 
@@ -24,6 +27,27 @@ class Undefined:
     def __init__(self, name: str, why: str = "", error: Exception | None = None) -> None:
         self.name, self.why, self.where = name, why, user_line() if why else ""
         self.error = error  # what reading it raises, if it is no variable
+
+
+def lacking(owner: Any, name: str) -> Undefined:
+    """What an object has in the place of an attribute that it lacks on this path."""
+    return Undefined(name, error=AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'"))
+
+
+def with_names(owner: Any, held: Any, names: Iterable[str]) -> Any:
+    """The attributes that an object has, with these names, if it is one whose class has none of them."""
+    if isinstance(owner, BaseException | Place) or is_container(owner) or any(hasattr(type(owner), name) for name in names):
+        return held
+    return held | {name: lacking(owner, name) for name in names}
+
+
+def with_all_names(owner: Any, one: Any, other: Any) -> tuple[Any, Any]:
+    """The attributes that two paths leave an object: what only one has, the other lacks."""
+    if not isinstance(one, dict) or not isinstance(other, dict) or list(one) == list(other):
+        return one, other
+    one = with_names(owner, one, [name for name in other if name not in one])
+    other = with_names(owner, other, [name for name in one if name not in other])
+    return one, {name: other[name] for name in one} if one.keys() == other.keys() else other
 
 
 def _used(self: Undefined, *_: Any) -> Any:

@@ -21,7 +21,7 @@ from d2s.capture.heap import UNREAD, Place
 from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.training import set_grad, set_stop_gradient
-from d2s.capture.undefined import Undefined
+from d2s.capture.undefined import Undefined, lacking
 from d2s.capture.users_code import refuse
 from d2s.convert.loads import attribute, guard_attribute, read_attribute
 from d2s.convert.methods import answers, asked, follow, is_users, method_of
@@ -54,6 +54,9 @@ _NO_OBJECTS = (SymbolicTensor, Tensor, OneOf, Later, types.ModuleType, str, list
 
 def _all_of(tracer: Tracer, owner: Any) -> Any:
     """`vars(owner)`: a dict of its own."""
+    by_path = [one for held in vars(owner).values() if isinstance(held, OneOf) for one in held.alternatives]
+    if any(isinstance(one, Undefined) for one in by_path):
+        refuse("D2S1002", f"vars() of a {type(owner).__name__} that has some attributes on some paths only", "ask hasattr()")
     names = [name for name in vars(owner) if not isinstance(attributes(owner)[name], Undefined)]
     names += [key[2] for key in tracer.root.heap.places if key[:2] == ("attribute", id(owner)) and key[2] not in names]
     made = tracer.root.heap.made(stand_in({name: get_attribute(owner, name) for name in names}))
@@ -136,10 +139,12 @@ def delete_attribute(owner: Any, name: str) -> None:
     attribute(owner, name)  # which complains if there is none
     if tracer.root.heap.is_record(owner):
         changing(tracer, owner)
-        (BaseException if isinstance(owner, BaseException) else object).__delattr__(owner, name)
+        if isinstance(owner, BaseException) or hasattr(type(owner), name):  # behind which is what the class has
+            (BaseException if isinstance(owner, BaseException) else object).__delattr__(owner, name)
+        else:
+            object.__setattr__(owner, name, lacking(owner, name))
         return
-    error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
-    set_attribute(Undefined(name, error=error), owner, name)
+    set_attribute(lacking(owner, name), owner, name)
 
 
 def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:

@@ -22,6 +22,7 @@ from d2s.convert.attributes import DispatchedMethod, get_attribute
 from d2s.convert.classes import kind_of
 from d2s.convert.computing import given, higher, of_each, of_module, of_ops, pure
 from d2s.convert.container_methods import advance, change, read
+from d2s.convert.draws import draws
 from d2s.convert.exceptions import of_exception
 from d2s.convert.generators import Entering, manager_of
 from d2s.convert.library import is_plain, of_named_tuple
@@ -214,6 +215,7 @@ _IN_TURN: tuple[Callable[[Tracer, Any], Becomes], ...] = (
     _object_that_is_called,
     _complaint,
     _op,
+    draws,
     step_of,
     _captured,
     _partial,

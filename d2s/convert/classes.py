@@ -9,7 +9,7 @@ from typing import Any
 
 from d2s.capture.alternatives import each, table
 from d2s.capture.branch import possible, switch
-from d2s.capture.containers import plain_kind
+from d2s.capture.containers import attributes, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import SymbolicTensor, Tracer
@@ -60,6 +60,9 @@ def kind_of(value: Any) -> Any:
 def getattr_(tracer: Tracer, owner: Any, name: Any, *default: Any) -> Any:
     if isinstance(name, OneOf):
         return switch(tracer, name, lambda one: [getattr_(tracer, owner, one, *default)])[0]
+    own = attributes(owner).get(name) if tracer.root.heap.is_record(owner) else None
+    if default and isinstance(own, OneOf) and any(isinstance(one, Undefined) for one in own.alternatives):
+        return switch(tracer, own, lambda one: [default[0] if isinstance(one, Undefined) else one])[0]
     try:
         return get_attribute(owner, name)
     except AttributeError:
@@ -70,5 +73,8 @@ def getattr_(tracer: Tracer, owner: Any, name: Any, *default: Any) -> Any:
         raise
 
 
-def hasattr_(tracer: Tracer, owner: Any, name: str) -> bool:
-    return getattr_(tracer, owner, name, MISSING) is not MISSING
+def hasattr_(tracer: Tracer, owner: Any, name: str) -> Any:
+    found = getattr_(tracer, owner, name, MISSING)
+    if isinstance(found, OneOf) and any(one is MISSING for one in found.alternatives):
+        return table(tracer, found, {k: found.alternatives[k] is not MISSING for k in possible(tracer, found)})
+    return found is not MISSING

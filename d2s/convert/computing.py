@@ -19,7 +19,7 @@ from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.by_path import opened
-from d2s.capture.containers import by_path, plain_kind
+from d2s.capture.containers import attributes, by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
@@ -27,7 +27,8 @@ from d2s.capture.kinds import GIVEN
 from d2s.capture.steps import attempted
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten, rebuild
-from d2s.capture.users_code import refuse_call
+from d2s.capture.undefined import Undefined
+from d2s.capture.users_code import refuse, refuse_call
 from d2s.convert.growing import joined_by
 from d2s.convert.library import is_plain
 from d2s.convert.loads import guard_content, items_of, iterate, refuse_consumption, spread_named
@@ -147,6 +148,10 @@ def of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def given(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     """What a function gives that runs as it is: nobody knows where its containers come from."""
+    for leaf in flatten([args, kwargs])[0]:
+        if tracer.root.heap.is_record(leaf) and any(isinstance(v, OneOf | Undefined) for v in attributes(leaf).values()):
+            message = f"a {type(leaf).__name__} whose attributes depend on the path is given to '{function.__name__}'"
+            refuse("D2S1004", f"{message}, which is not rewritten", "give it the values")
     result = of_each(function, *args, **kwargs)
     tracer.give(result)
     return result

@@ -114,10 +114,10 @@ def _ordered_by_run(values: list[Any], keys: list[Any], reverse: Any) -> list[An
     assert tracer is not None
     order = ask(tracer, "sorted", _places_in_order, (keys, reverse), {}, [0])
     places = [ask(tracer, "place", operator.getitem, (order, k), {}, 0, True) for k in range(len(values))]
-    return [_picked(tracer, values, place) for place in places]
+    return [picked(tracer, values, place) for place in places]
 
 
-def _picked(tracer: Tracer, values: list[Any], place: Any) -> Any:
+def picked(tracer: Tracer, values: list[Any], place: Any) -> Any:
     """The value at a place that a run finds."""
     kinds = {kind_of(value) for value in values}
     if kinds in ({int}, {float}, {bool}):

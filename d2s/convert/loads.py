@@ -97,7 +97,7 @@ def _of_record(tracer: Tracer, owner: Any, name: str) -> Any:
     value = getattr(owner, name)
     if name not in attributes(owner):
         guard_attribute(tracer, type(owner), name)
-    return value
+    return load(value, name)
 
 
 def _known(place: Place) -> Any:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from d2s.capture.branch import branch
-from d2s.capture.containers import STAND_INS, STANDING, by_path, plain_kind
+from d2s.capture.containers import STAND_INS, STANDING, by_path
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.raised import found_by_run
@@ -105,7 +105,8 @@ def _draw(tracer: Tracer, source: Any, function: Any, args: tuple[Any, ...], kwa
     if name == "choice" and len(args) == 1 and isinstance(args[0], list | tuple) and isinstance(source, random.Random):
         place = ask(tracer, name, lambda count: function(range(count)), (len(args[0]),), {}, 0, number=True)
         return loads.item(args[0], place)
-    if any(plain_kind(c) in (list, dict, set) for c in containers(args)) or name in ("shuffle", "setstate", "set_state"):
+    held = isinstance(source, random.Random) and any(not isinstance(c, tuple) for c in containers(args))
+    if held or name in ("shuffle", "setstate", "set_state"):
         refuse("D2S1004", f"'{name}' of a container: it would change, or hand out, what is known at capture only")
     example = computed(getattr(source, name), args, kwargs)
     if example is None:

@@ -20,10 +20,11 @@ from d2s.capture.reads import changing
 from d2s.capture.steps import tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import flatten
-from d2s.capture.users_code import refuse
+from d2s.capture.users_code import refuse, user_line
 from d2s.convert.loads import guard_content, iterate, place_in, set_part
 from d2s.convert.methods import answers, asked
 from d2s.eager.tensor import Tensor
+from d2s.errors import CaptureError
 from d2s.ops import OPS
 
 _OUTSIDE = "return the new value and store it outside the captured function"
@@ -123,6 +124,32 @@ def _set_at(tracer: Tracer, value: Any, owner: Any, key: SymbolicTensor) -> None
         owner[k] = branch(tracer, OPS["equal"](place, k), (lambda: [value], functools.partial(_at, owner, k)))[0]
 
 
+def _numbers(owner: Any) -> list[Any]:
+    """The keys that a number of run time may be equal to."""
+    return [] if by_path(owner) or len(owner) > PLACES else [k for k in dict.keys(owner) if type(k) in (bool, int, float)]
+
+
+def _set_by_key(tracer: Tracer, value: Any, owner: Any, key: SymbolicTensor) -> None:
+    """Has each number that is a key hold what it held, or, if it is the one that a run finds, the value."""
+    guard_content(tracer, owner)
+    tests = {k: OPS["equal"](key, k) for k in _numbers(owner)}
+    where, known = user_line(), functools.reduce(OPS["bitwise_or"], tests.values())
+
+    def complain() -> list[Any]:
+        tell(capturing() or tracer, "key", _refuse_key, (key, where), {})
+        return []
+
+    branch(tracer, known, (list, complain))
+    changing(tracer, owner)
+    for k, test in tests.items():
+        owner[k] = branch(tracer, test, (lambda: [value], functools.partial(_at, owner, k)))[0]
+
+
+def _refuse_key(key: Any, where: str) -> None:
+    message = f"a dict gets an item by the new key {key!r}, which this run has found: a graph has the keys it knows at capture"
+    raise CaptureError("D2S1001", message, where=where, hint="give the dict all keys first")
+
+
 def set_item(value: Any, owner: Any, key: Any) -> None:
     tracer = capturing()
     if tracer:
@@ -153,6 +180,9 @@ def set_item(value: Any, owner: Any, key: Any) -> None:
             guard_content(tracer, owner)
         if isinstance(key, SymbolicTensor) and isinstance(owner, list) and len(owner) <= PLACES and not by_path(owner):
             _set_at(tracer, value, owner, key)
+            return
+        if is_number(key) and isinstance(owner, dict) and _numbers(owner):
+            _set_by_key(tracer, value, owner, key)
             return
         if isinstance(key, SymbolicTensor):
             refuse("D2S1001", f"a {type(owner).__name__} stored into at an index that only a run will tell")

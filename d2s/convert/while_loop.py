@@ -20,6 +20,7 @@ from d2s.capture.growing import Moved
 from d2s.capture.heap import Changes, Place, contents, restore
 from d2s.capture.lengthening import carried_as, moved_form, widened
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.undefined import with_names
 from d2s.capture.users_code import refuse
 from d2s.convert.if_else import Get, Set, guard_truth, truth, truth_of
 from d2s.convert.methods import truth_asked
@@ -165,7 +166,19 @@ class _State:
         new = [c for c, _ in found.values() if not any(c is known for known in self.containers)]
         self.containers += new
         self.names += ["items"] * len(new)
-        return bool(new)
+        return self._named(found) or bool(new)
+
+    def _named(self, found: Changes) -> bool:
+        """Has objects lack, before the loop, the attributes that a trip gives them; whether there are any."""
+        named = False
+        for owner, held in found.values():
+            before = contents(owner)
+            names = [name for name in held if name not in before] if isinstance(held, dict) and isinstance(before, dict) else []
+            now = with_names(owner, before, names)
+            if now is not before and names:
+                self.tracer.root.heap.set(owner, now)
+                named = True
+        return named
 
     def moves(self, before: Sequence[Any], ends: Sequence[Any], forms: dict[int, Form]) -> bool:
         """Whether a trip gives a variable another list in the place of one that the function has made.

@@ -1737,3 +1737,31 @@ def where_a_function_of_the_library_looks_at_frames(x):
     import inspect
 
     return len(inspect.stack()) > 0, x * 1
+
+
+@plain()
+def a_new_key_that_a_run_finds(x):
+    found = {0: x * 2}
+    found[int(x.sum())] = x * 3
+    return found
+
+
+@d2s.jit.not_to_static
+def names_of(box):
+    return sorted(vars(box))
+
+
+@plain()
+def an_object_with_attributes_by_the_path_given_away(x):
+    point = Point(1, 2)
+    if x.sum() > 0:
+        point.c = 3
+    return names_of(point), x * 1
+
+
+@plain()
+def all_attributes_of_an_object_that_has_some_by_the_path(x):
+    point = Point(1, 2)
+    if x.sum() > 0:
+        point.c = 3
+    return sorted(vars(point)), x * 1

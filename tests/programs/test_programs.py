@@ -1,5 +1,6 @@
 """Every program of the corpus: eager, compiled, interpreted, some un-jitted; on every argument set, with gradients."""
 
+import attributes_by_path
 import branches
 import by_path
 import calls
@@ -31,6 +32,7 @@ import user_operators
 from programs_compare import PROGRAMS, check
 
 MODULES = (
+    attributes_by_path,
     branches,
     by_path,
     calls,
