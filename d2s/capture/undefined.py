@@ -36,14 +36,18 @@ def lacking(owner: Any, name: str) -> Undefined:
 
 def with_names(owner: Any, held: Any, names: Iterable[str]) -> Any:
     """The attributes that an object has, with these names, if it is one whose class has none of them."""
-    if isinstance(owner, BaseException | Place) or is_container(owner) or any(hasattr(type(owner), name) for name in names):
+    if not _is_object(owner) or any(hasattr(type(owner), name) for name in names):
         return held
     return held | {name: lacking(owner, name) for name in names}
 
 
+def _is_object(owner: Any) -> bool:
+    return not isinstance(owner, BaseException | Place) and not is_container(owner)
+
+
 def with_all_names(owner: Any, one: Any, other: Any) -> tuple[Any, Any]:
     """The attributes that two paths leave an object: what only one has, the other lacks."""
-    if not isinstance(one, dict) or not isinstance(other, dict) or list(one) == list(other):
+    if not _is_object(owner) or list(one) == list(other):
         return one, other
     one = with_names(owner, one, [name for name in other if name not in one])
     other = with_names(owner, other, [name for name in one if name not in other])
