@@ -1,4 +1,4 @@
-"""`:=` in what is evaluated on some paths only becomes statements: in the lambda of an operand its name would be lost.
+"""`:=` beside what is evaluated on some paths only becomes statements: in the lambda of an operand its name would be lost.
 
 In: a function. Out: the same, where a whole test, value or result that binds names in operands of `and`, `or` or a ternary is
 computed by `if` statements in front.
@@ -35,12 +35,12 @@ def _binds(node: gast.AST | None) -> bool:
 
 
 def _lazily(node: gast.AST | None) -> bool:
-    """Whether an expression decides by itself whether it binds a name."""
+    """Whether an expression that binds a name decides by itself what of it is evaluated: its operands go into lambdas."""
     if isinstance(node, gast.Compare) and len(node.ops) > 1:
         return _binds(node)
     if isinstance(node, gast.UnaryOp):
         return _lazily(node.operand)
-    later = {gast.BoolOp: lambda n: n.values[1:], gast.IfExp: lambda n: [n.body, n.orelse]}
+    later = {gast.BoolOp: lambda n: n.values, gast.IfExp: lambda n: [n.body, n.orelse]}
     return type(node) in later and (any(map(_binds, later[type(node)](node))) or any(map(_lazily, parts(node))))
 
 

@@ -39,6 +39,14 @@ def each(value: OneOf, ask: Callable[[Any], Any]) -> Any:
     return switch(tracer, value, lambda one: [ask(one)])[0]
 
 
+def told(tracer: Tracer, value: OneOf, ask: Callable[[Any], Any]) -> Any:
+    """What `ask` tells at capture of the alternative a run has; of one that is no value, a run that comes there raises."""
+    here = possible(tracer, value)
+    if any(isinstance(value.alternatives[k], Undefined) for k in here):
+        return switch(tracer, value, lambda one: [ask(one)])[0]
+    return table(tracer, value, {k: ask(value.alternatives[k]) for k in here})
+
+
 def table(tracer: Tracer, value: OneOf, found: dict[int, Any]) -> Any:
     """One constant for each alternative that can be meant here."""
     first, *others = found.values()

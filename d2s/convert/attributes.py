@@ -169,7 +169,7 @@ def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
 
 def store_plainly(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
     """What `object.__setattr__` does."""
-    own = inspect.getattr_static(type(owner), name, None)
+    own = next((vars(kind)[name] for kind in type(owner).__mro__ if name in vars(kind)), None)
     if answers(own, "__set__"):
         asked(own, "__set__", owner, value)
         return

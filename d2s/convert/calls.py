@@ -70,7 +70,8 @@ def decorator(function: Any) -> Callable[..., Any]:
     """What decorates a function or a class that is defined inside: of the user's functions, as any call of them."""
     written = getattr(function, "__func__", function)
     users = isinstance(written, types.FunctionType) and not in_library(written.__code__.co_filename)
-    return call(function) if users or answers(function, "__call__") else function  # type: ignore[no-any-return]
+    users = users or is_made(function) or answers(function, "__call__")
+    return call(function) if users else function  # type: ignore[no-any-return]
 
 
 def _one_of_several(tracer: Tracer, function: Any) -> Becomes:

@@ -7,7 +7,7 @@
 import types
 from typing import Any
 
-from d2s.capture.alternatives import each, table
+from d2s.capture.alternatives import each, table, told
 from d2s.capture.branch import possible, switch
 from d2s.capture.containers import attributes, plain_kind
 from d2s.capture.forms import Later, OneOf
@@ -24,7 +24,7 @@ from d2s.eager.tensor import Tensor
 
 def isinstance_(tracer: Tracer, value: Any, kind: Any) -> Any:
     if isinstance(value, OneOf):
-        return table(tracer, value, {k: isinstance_(tracer, value.alternatives[k], kind) for k in possible(tracer, value)})
+        return told(tracer, value, lambda one: isinstance_(tracer, one, kind))
     return issubclass(kind_of(value), kind)
 
 

@@ -129,7 +129,9 @@ def of_ops(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """An op or what is made of ops, which take the items of a list."""
     if any(map(is_grown, (*args, *kwargs.values()))):
         return joined_by(function, args, kwargs)
-    return of_each(function, *map(opened, args), **{name: opened(value) for name, value in kwargs.items()})
+    args, kwargs = tuple(map(opened, args)), {name: opened(value) for name, value in kwargs.items()}
+    each_of = functools.partial(of_ops, function) if several(args, kwargs) else function  # an alternative may depend on it, too
+    return of_each(each_of, *args, **kwargs)
 
 
 def of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from d2s.capture import growing, undefined
-from d2s.capture.alternatives import each, table
+from d2s.capture.alternatives import each, table, told
 from d2s.capture.branch import branch, possible, switch
 from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import STAND_INS, attributes, by_path, plain_kind
@@ -155,7 +155,7 @@ def operand(owner: Any, value: Any) -> Any:
 def is_(x: Any, y: Any) -> Any:
     tracer = capturing()
     if tracer and isinstance(x, OneOf):
-        return table(tracer, x, {k: is_(x.alternatives[k], y) for k in possible(tracer, x)})
+        return told(tracer, x, lambda one: is_(one, y))
     if isinstance(y, OneOf):
         return is_(y, x)
     if isinstance(x, Later) or isinstance(y, Later):

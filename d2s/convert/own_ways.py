@@ -169,6 +169,19 @@ def _names(call: Call, tracer: Tracer, owner: Any) -> Any:
     return tracer.root.heap.made(stand_in(sorted(found)))
 
 
+def _wrapper(call: Call, tracer: Tracer, wrapper: Any, wrapped: Any, *names: Any, **named: Any) -> Any:
+    """`functools.update_wrapper`: an object of the function's is given attributes as by its own text."""
+    if not tracer.root.heap.is_record(wrapper):
+        return functools.update_wrapper(wrapper, wrapped, *names, **named)
+    if names or named:
+        refuse_call(functools.update_wrapper)
+    for name in functools.WRAPPER_ASSIGNMENTS:
+        if hasattr(wrapped, name):
+            set_attribute(getattr(wrapped, name), wrapper, name)
+    set_attribute(wrapped, wrapper, "__wrapped__")
+    return wrapper
+
+
 def _of_heap(function: Any, call: Call, tracer: Tracer, heap: Any, *args: Any) -> Any:
     """A function of `heapq` that changes a list: Python compares the items, the list is given the order they have then."""
     if plain_kind(heap) is not list or by_path(heap) or is_grown(heap):
@@ -230,6 +243,7 @@ _OWN_WAYS: dict[Any, Callable[..., Any]] = {
     min: functools.partial(_greatest, min),
     max: functools.partial(_greatest, max),
     functools.reduce: _reduced,
+    functools.update_wrapper: _wrapper,
     filter: _filter,
     itertools.filterfalse: _without,
     itertools.takewhile: _generated_by(taken_while),

@@ -7,12 +7,16 @@ these. Out: recipes, which `convert.for_loop` turns into loops of the graph.
 import dataclasses
 import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from d2s.capture.by_path import opened
-from d2s.capture.forms import OneOf
+from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, get, is_grown, length
+from d2s.capture.steps import ask, attempted
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor
@@ -40,11 +44,18 @@ def recipe_of(tracer: Tracer, value: Any, counted: bool = False) -> Recipe | Non
         return value
     if is_grown(value):
         return Recipe("list", lambda: length(value), lambda k: get(value, k))
+    if isinstance(value, Later) and isinstance(value.example, _COUNTED):
+        return Recipe(
+            "object", ask(tracer, "len", len, (value,), {}, 0, True), lambda k: attempted("item", operator.getitem, value, k)
+        )
     if isinstance(value, Tensor | SymbolicTensor):
         symbol = tracer.symbol_of(value)
         assert symbol is not None
         return _rows(symbol)
     return _range(value.start, value.stop, value.step) if counted else None
+
+
+_COUNTED = (np.ndarray, list, tuple, str, bytes)  # of whose objects a run can tell how many items they have
 
 
 def _rows(x: SymbolicTensor) -> Recipe:

@@ -59,7 +59,7 @@ def kept(kind: str, iterable: Any, over: Over) -> Any:
 def of_items(iterable: Any, over: Callable[[Any], Any]) -> Any:
     """A list, set or dict made of all items, one after the other: a generator goes on in between."""
     iterable = iterable if _inverted(iterable) else settled(iterable)
-    if is_grown(iterable) or _inverted(iterable):
+    if is_grown(iterable) or isinstance(iterable, Later) or _inverted(iterable):
         return _of_each_item(iterable, over)
     several = opened(iterable)
     if capturing() and isinstance(several, OneOf):
@@ -70,7 +70,7 @@ def of_items(iterable: Any, over: Callable[[Any], Any]) -> Any:
 def _of_each_item(owner: Any, over: Callable[[Any], Any]) -> Any:
     """The same of a list whose length only a run will tell: a loop of the graph; or of a generator that is run inside out."""
     tracer, found = capturing(), made(over([]))
-    if tracer is None or (is_grown(owner) and not isinstance(found, list)):
+    if tracer is None or (not _inverted(owner) and not isinstance(found, list)):
         refuse("D2S1003", f"a {type(found).__name__} of the items of a list that a loop makes longer", "make a list of them")
 
     def take_in(item: Any) -> None:
@@ -111,6 +111,8 @@ def settled(value: Any) -> Any:
     tracer = capturing()
     if _inverted(value):
         return kept("list", value, lambda item: (True, lambda: item, False))
+    if isinstance(value, Recipe) and isinstance(value.length, int):
+        return list(map(value.item, range(value.length)))
     if not isinstance(value, Kept):
         return value
     if tracer:
