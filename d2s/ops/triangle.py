@@ -41,13 +41,19 @@ def triu(x, diagonal: int = 0):
     """
 
 
+def _matrices(name: str, shape: Shape) -> int:
+    """How many axes matrices have; ShapeError of anything else."""
+    if len(shape) < 2:
+        raise ShapeError("D2S0002", f"{name}(): 'x' has shape {list(shape)}, expected matrices")
+    return len(shape)
+
+
 def _triangle(triangle: Any, kept: str) -> None:
     """The rules of both."""
 
     @triangle.rule("canonical")
     def _(x, diagonal):
-        if len(x.shape) < 2:
-            raise ShapeError("D2S0002", f"{triangle.name}(): 'x' has shape {list(x.shape)}, expected matrices")
+        _matrices(triangle.name, x.shape)
         return {"diagonal": whole_number(diagonal, triangle.name, "diagonal")}
 
     @triangle.rule("open")
@@ -71,8 +77,9 @@ def _triangle(triangle: Any, kept: str) -> None:
 
 def _by_number(x: Any, diagonal: Any, kept: str) -> Any:
     """The triangle of a diagonal whose number only a run knows."""
-    tensor_type(x, "triu" if kept == ">=" else "tril", "x")
-    rows, columns = (counted(0, length(x, axis)) for axis in (-2, -1))
+    name = "triu" if kept == ">=" else "tril"
+    rank = _matrices(name, tensor_type(x, name, "x").shape)
+    rows, columns = (counted(0, length(x, axis)) for axis in (rank - 2, rank - 1))
     edges = reshape(add(rows, number(diagonal)), (-1, 1))
     return where(greater_equal(columns, edges) if kept == ">=" else less_equal(columns, edges), x, zero(x))
 
