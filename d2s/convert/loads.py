@@ -168,9 +168,21 @@ def is_(x: Any, y: Any) -> Any:
     unknown = tracer and any(v.value in tracer.root.joined or v.value.type.python for v in symbols)
     if tracer and x is not y and id(x) in tracer.root.twins and id(y) in tracer.root.twins:
         refuse("D2S1001", "whether these two are one object depends on the run", "compare what they hold")
-    if unknown and len(symbols) == 2 and (x is not y or x.value.type.python):
+    apart = len(symbols) < 2 or _began_with(x, y) or _began_with(y, x)
+    if unknown and not apart and (x is not y or x.value.type.python):
         refuse("D2S1001", "whether these two are one object depends on the run", "compare their values")
     return x is y
+
+
+def _began_with(x: SymbolicTensor, y: SymbolicTensor) -> bool:
+    """Whether a trip of a loop, or a call, began with x and made y since."""
+    region: Any = y.recorder
+    plain = not y.value.type.python and y.value not in x.recorder.root.joined  # type: ignore[attr-defined]
+    if not plain or x.value not in x.recorder.builder.inputs or x.recorder.parent is None or y.value in region.builder.inputs:
+        return False
+    while region is not None and region is not x.recorder:
+        region = region.parent
+    return region is not None
 
 
 def item(owner: Any, key: Any) -> Any:

@@ -273,5 +273,7 @@ class Recursion:
 
 def _inputs(region: Any, form: Form, name: str) -> Iterator[SymbolicTensor]:
     for of in slots(form):
-        yield (symbol := region.input(of, name))
+        symbol = region.input(of, name)
         region.root.aliased[symbol.value] = ""  # it is what some call around hands over
+        region.root.joined.add(symbol.value)
+        yield symbol

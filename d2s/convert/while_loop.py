@@ -314,5 +314,7 @@ def _enter(region: Any, before: Sequence[Any], forms: dict[int, Form], parted: I
 
 def _inputs(region: Any, form: Form, name: str) -> Iterator[SymbolicTensor]:
     for of in slots(form):
-        yield (symbol := region.input(region.with_names(of), name))
+        symbol = region.input(region.with_names(of), name)
         region.root.aliased[symbol.value] = ""  # at the first trip it is what was there before the loop
+        region.root.joined.add(symbol.value)
+        yield symbol

@@ -1780,3 +1780,57 @@ class Twice(d2s.autograd.PyLayer):
 @plain()
 def a_gradient_of_the_users_own(x):
     return Twice.apply(x)
+
+
+OF_TRIPS = tuple((t([1.0, 2.0]), t(n)) for n in (0, 1, 3))
+
+
+@plain(*OF_TRIPS)
+def whether_a_variable_of_a_loop_is_what_it_began_with(x, n):
+    y, same = x, 0
+    for _ in range(n):
+        if y is x:
+            same += 1
+        y = y * 2.0
+    return y, same
+
+
+@plain(*OF_TRIPS)
+def whether_two_variables_of_a_loop_are_one(x, n):
+    y = z = x
+    same = 0
+    for _ in range(n):
+        if y is z:
+            same += 1
+        y, z = y * 2.0, z * 3.0
+    return y, z, same
+
+
+@plain(*OF_TRIPS)
+def what_a_trip_makes_is_not_what_it_began_with(x, n):
+    y, others = x, 0
+    for _ in range(n):
+        z = y * 2.0
+        others += (1 if z is not y else 0) + (10 if z is not x else 0)
+        y = z
+    return y, others
+
+
+@plain(*OF_TRIPS)
+def changed_in_place_in_the_first_trip_with_what_it_was(x, n):
+    y = z = x * 1.0
+    for _ in range(n):
+        z.add_(1.0)
+        z = z * 2.0
+    return y, z
+
+
+def the_one_given(x, y, n):
+    if n > 0:
+        return the_one_given(x, y * 2.0, n - 1)
+    return x is y
+
+
+@plain(*OF_TRIPS)
+def whether_two_arguments_of_a_call_are_one(x, n):
+    return the_one_given(x, x, n)
