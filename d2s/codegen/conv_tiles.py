@@ -90,10 +90,12 @@ def _block(of: Float, step: int) -> Emit:
             first, last = builder.mul(begin, I64(2)), builder.sub(builder.mul(end, I64(2)), I64(1))
         parts = [I64(k * of.lanes) for k in range(step)]
         masks = [of.between(builder, builder.sub(first, k), builder.sub(last, k)) for k in parts]
-        written = of.between(builder, I64(0), count)
+        written, ahead = of.between(builder, I64(0), count), _ahead(builder, rows, pitch)
 
         def copy(k: Any) -> None:
             at = of.at(builder, source, builder.mul(k, pitch))
+            for part in parts:
+                of.ask(builder, of.at(builder, at, builder.add(ahead, part)))
             read = [of.masked_load(builder, of.at(builder, at, p), m) for p, m in zip(parts, masks, strict=True)]
             value = read[0] if step == 1 else builder.shuffle_vector(*read, even)
             of.masked_store(builder, value, of.at(builder, to, builder.mul(k, to_pitch)), written)
@@ -101,6 +103,11 @@ def _block(of: Float, step: int) -> Emit:
         loop(builder, rows, copy)
 
     return emit
+
+
+def _ahead(builder: Any, rows: Any, pitch: Any) -> Any:
+    """Two planes of so many rows: what is read of the one behind the next is asked for, as its rows come at another stride."""
+    return builder.mul(I64(2), builder.mul(rows, pitch))
 
 
 def _parted(of: Float) -> Emit:
@@ -115,10 +122,12 @@ def _parted(of: Float) -> Emit:
         to, apart, to_pitch, source, pitch, rows, begin, end, count = args
         parts = [I64(k * of.lanes) for k in (0, 1)]
         masks = [of.between(builder, builder.sub(begin, k), builder.sub(end, k)) for k in parts]
-        written = of.between(builder, I64(0), count)
+        written, ahead = of.between(builder, I64(0), count), _ahead(builder, rows, pitch)
 
         def copy(k: Any) -> None:
             at = of.at(builder, source, builder.mul(k, pitch))
+            for part in parts:
+                of.ask(builder, of.at(builder, at, builder.add(ahead, part)))
             read = [of.masked_load(builder, of.at(builder, at, p), m) for p, m in zip(parts, masks, strict=True)]
             line = of.at(builder, to, builder.mul(k, to_pitch))
             for side, place in zip(sides, (line, of.at(builder, line, apart)), strict=True):
@@ -240,7 +249,9 @@ def _turn(of: Float) -> Emit:
         nothing, all_rows = ir.Constant(of.mask, [0] * of.lanes), []
         for i in range(of.lanes):
             there = builder.select(builder.icmp_signed("<", I64(i), rows), mask, nothing)
-            all_rows.append(of.masked_load(builder, of.at(builder, source, builder.mul(stride, I64(i))), there))
+            at = of.at(builder, source, builder.mul(stride, I64(i)))
+            of.ask(builder, of.at(builder, at, I64(2 * of.lanes)))  # the square behind the next one of the same lines
+            all_rows.append(of.masked_load(builder, at, there))
         columns_as_rows = turned(builder, all_rows, of.lanes)
         mask = of.between(builder, I64(0), rows)
         for i, row in enumerate(columns_as_rows):

@@ -166,7 +166,10 @@ def _(*xs_and_out, axis):
 
 
 def behind_each_other(runs: Sequence[Product], whole: Product, rows: Product) -> Kernel:
-    """Each row of the output is a run of each input in turn; threads take stretches of the output, whatever the rows are."""
+    """Each row of the output is a run of each input in turn; threads take stretches of the output, whatever the rows are.
+
+    Memory is asked for the next run of an input while one is copied: those of the others come in between.
+    """
     r = Registers()
     total, counts = r(whole), [r(run) for run in runs]
     lines = [f"n = {' + '.join(counts)}", "last = (hi + n - 1) // n if n > 0 else 0"]
@@ -175,8 +178,11 @@ def behind_each_other(runs: Sequence[Product], whole: Product, rows: Product) ->
     for k, count in enumerate(counts):
         inside += [f"begin, end = (at if at > lo else lo), (at + {count} if at + {count} < hi else hi)"]
         inside += [
-            f"back = at - row * {count}",
-            "for i in range(begin, end):",
+            f"back, whole = at - row * {count}, begin + (end - begin) // 64 * 64 if end > begin else begin",
+            "for i in range(begin, whole, 64):",
+            f"    lanes_ahead(xs{k}, i - back + {count})",
+            f"    lanes_put(out, i, lanes_at(xs{k}, i - back))",
+            "for i in range(whole, end):",
             f"    out[i] = xs{k}[i - back]",
             f"at += {count}",
         ]
