@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from d2s.capture.containers import REAL
 from d2s.capture.guards import MISSING
 from d2s.capture.result import Choice, Filled, Leaf, Made, Recipe, Rows
 from d2s.capture.symbolic import capturing
@@ -21,6 +22,7 @@ from d2s.errors import FormatError
 
 CONSTANTS = (type(None), bool, int, float, str)
 MAX_DEPTH = 50
+_KINDS: dict[str, Any] = {"list": list, "dict": dict, "set": (set, frozenset), "tuple": tuple}
 _DAMAGED = "the note on what the function returns is damaged"
 
 
@@ -34,10 +36,15 @@ def _described(recipe: Recipe, outputs: list[Leaf]) -> Any:
     if isinstance(recipe, Choice):
         return ["choice", [], [_described(part, outputs) for part in (recipe.tag, *recipe.parts)]]
     if isinstance(recipe, Filled):
-        return [recipe.kind.__name__, None, [_described(recipe.parts[0], outputs)]]
+        return ["set" if recipe.kind is frozenset else recipe.kind.__name__, None, [_described(recipe.parts[0], outputs)]]
+    if isinstance(recipe, Made) and recipe.kind in REAL:  # of `collections`: what they hold, as the list or dict it is
+        return _described(recipe.parts[recipe.keys.index("content")], outputs)
     if isinstance(recipe, Made):
-        kind = "list" if recipe.kind is list else "dict" if recipe.kind is dict else "tuple"
-        return [kind, list(recipe.keys), [_described(part, outputs) for part in recipe.parts]]
+        kind = next((kind for kind, classes in _KINDS.items() if issubclass(recipe.kind, classes)), "")
+        if kind:
+            return [kind, list(recipe.keys), [_described(part, outputs) for part in recipe.parts]]
+        outputs.append(("object", recipe.kind))
+        return None
     if isinstance(recipe, Rows):
         return ["rows", [], [_described(part, outputs) for part in (recipe.length, recipe.item)]]
     kind, at = recipe
@@ -59,9 +66,9 @@ def count(plain: Any, depth: int = 0) -> int:
     try:
         kind, keys, parts = plain
         if keys is None:  # a container of what its one part is
-            return count(parts[0], depth + 1) if kind in ("list", "dict") and len(parts) == 1 else count((), depth)
+            return count(parts[0], depth + 1) if kind in ("list", "dict", "set") and len(parts) == 1 else count((), depth)
         fits = {"list": True, "tuple": True, "dict": len(set(keys)) == len(parts), "choice": len(parts) > 1}
-        fits |= {"rows": len(parts) == 2, "row": parts == [None]}
+        fits |= {"set": True, "rows": len(parts) == 2, "row": parts == [None]}
         if depth > MAX_DEPTH or not (fits | {"constant": len(keys) == 1 and not parts})[kind]:
             raise FormatError("D2S3001", _DAMAGED)
         return sum(count(part, depth + 1) for part in parts)
@@ -89,7 +96,7 @@ def result(plain: Any, outputs: Iterator[Any], choose: Callable[[Any, Sequence[A
         return _filled(kind, parts[0])
     if kind == "choice":
         return choose(parts[0], parts[1:])
-    return dict(zip(keys, parts, strict=True)) if kind == "dict" else parts if kind == "list" else tuple(parts)
+    return dict(zip(keys, parts, strict=True)) if kind == "dict" else _MADE[kind](parts)
 
 
 def _rows(length: Any, item: Any, outputs: Iterator[Any], choose: Callable[[Any, Sequence[Any]], Any]) -> tuple[Any, ...]:
@@ -116,9 +123,12 @@ def _leaves(plain: Any) -> Iterator[bool]:
 def _filled(kind: str, content: Any) -> Any:
     if capturing():
         refuse("D2S1003", f"a loaded layer returns a {kind} whose content depends on the path", "call it outside")
-    if not isinstance(content, dict if kind == "dict" else tuple):
+    if not isinstance(content, dict if kind == "dict" else tuple | set):
         raise FormatError("D2S3001", _DAMAGED)
-    return dict(content) if kind == "dict" else list(content)
+    return dict(content) if kind == "dict" else _MADE[kind](content)
+
+
+_MADE: dict[str, Callable[[Any], Any]] = {"list": list, "set": set, "tuple": tuple}
 
 
 def several(outputs: int) -> Any:

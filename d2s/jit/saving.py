@@ -190,8 +190,8 @@ def _model(method: _Captured, roles: Mapping[int, Role]) -> export.Model:
     lifted = {id(t): value for t, value in zip(captured.lifted, program.inputs[len(fed) :], strict=True)}
     outputs, (returns, held) = [], returned.described(captured.result)
     for kind, at in held:
-        if kind == "container" or (kind == "outside" and id(at) not in lifted):
-            what = f"{at!r}" if kind == "outside" else "a list it was given"
+        if kind in ("container", "object") or (kind == "outside" and id(at) not in lifted):
+            what = f"{at!r}" if kind == "outside" else f"a {at.__name__}" if kind == "object" else "a list it was given"
             raise ArgumentError("D2S0004", f"save(): '{program.name}' returns {what}; a file holds tensors only")
         outputs.append(program.outputs[at] if kind == "output" else fed[at] if kind == "argument" else lifted[id(at)])
     names = {v: method.names[n] for n, v in fed.items()}

@@ -1,5 +1,7 @@
 """A loaded layer is a part of functions that are captured and of programs that are declared, as a layer with a source is."""
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -167,3 +169,40 @@ def test_numbers_come_back_as_numbers(tmp_path):
     for x in (d2s.ones([2, 2]), d2s.ones([1, 2]) * 1.25):
         assert repr(layer(x)) == repr(numbers(x))  # the types, too
         assert repr(inside(x)) == repr([v + 1 for v in numbers(x)[:4]])
+
+
+def a_set_by_the_path(x):
+    found = set()
+    if x.sum() > 0:
+        found.add("a")
+    else:
+        found.add("b")
+    return found, {"kinds": frozenset([3])}
+
+
+def containers_of_collections(x):
+    counted = collections.Counter("aab")
+    return collections.deque([x, x + 1.0]), collections.OrderedDict(x=x), counted
+
+
+class Held:
+    def __init__(self, x):
+        self.x = x
+
+
+def test_sets_and_containers_come_back_as_what_they_hold(tmp_path):
+    for function in (a_set_by_the_path, containers_of_collections):
+        d2s.jit.save(function, str(tmp_path / "net"), [InputSpec([None], name="x")])
+        loaded = d2s.jit.load(str(tmp_path / "net"))
+        if function is a_set_by_the_path:
+            assert [loaded(d2s.to_tensor([sign]))[0] for sign in (1.0, -1.0)] == [{"a"}, {"b"}]
+            assert loaded(d2s.to_tensor([1.0]))[1] == {"kinds": {3}}
+        else:
+            listed, named, counted = loaded(d2s.ones([1]))
+            assert [t.tolist() for t in listed] == [[1.0], [2.0]] and named["x"].tolist() == [1.0]
+            assert counted == {"a": 2, "b": 1}
+
+
+def test_an_object_of_a_class_is_not_returned_as_something_else(tmp_path):
+    with pytest.raises(d2s.errors.ArgumentError, match="returns a Held; a file holds tensors only"):
+        d2s.jit.save(lambda x: Held(x), str(tmp_path / "net"), [InputSpec([None], name="x")])
