@@ -200,7 +200,7 @@ class Totals:
         self.of_nodes: dict[TapeNode, dict[int, Any]] = {}
         self.of_leaves: dict[int, tuple[Any, Any]] = {}
         self.shown: set[int] = set()  # the ids of arrays that others than this sweep may hold
-        self._ignored = {where(edge)[:2] for edge in ignored}
+        self._ignored = {where(edge)[:2] for edge in ignored} if ignored else ()
         self._waiting: list[tuple[float, TapeNode]] = []
         self.passed_on = 0  # how many contributions there were
 
@@ -219,9 +219,12 @@ class Totals:
 
     def wants_at(self, spot: Spot) -> bool:
         node, at, _ = spot
-        if not at and node is None:
-            return False
-        return (self._leading is None or _leads(self._leading, spot)) and not (self._ignored and (node, at) in self._ignored)
+        known = self._leading
+        if known is None:
+            leads = node is not None or at != 0
+        else:
+            leads = at in known if node is None else node in known or (node, at) in known
+        return leads and not (self._ignored and (node, at) in self._ignored)
 
     def put(self, edge: Edge, total: Any) -> None:
         spot = where(edge)
@@ -373,17 +376,13 @@ def leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:
             behind[node] = spots = [where(edge) for edge in node.edges]
             waiting += [near for near, _, _ in spots if near is not None]
     for node in sorted(behind, key=_order):  # a node is younger than those its edges lead to
-        positions = node.leading([_leads(found, spot) for spot in behind[node]])
+        leads = [at in found if near is None else near in found or (near, at) in found for near, at, _ in behind[node]]
+        positions = node.leading(leads)
         if positions is None:
             found.add(node)
-        else:
-            found.update((node, position) for position in positions)
+        elif positions:
+            found.update([(node, position) for position in positions])
     return found
-
-
-def _leads(found: Collection[Any], spot: Spot) -> bool:
-    node, at, _ = spot
-    return at in found if node is None else node in found or (node, at) in found
 
 
 def _hooked(hooks: dict[int, list[Hook]], cotangents: dict[int, Any], totals: Totals) -> None:
