@@ -20,6 +20,7 @@ from d2s.capture.symbolic import capturing
 from d2s.capture.users_code import refuse
 from d2s.errors import FormatError
 
+Choose = Callable[[Any, Sequence[Any]], Any]
 CONSTANTS = (type(None), bool, int, float, str)
 MAX_DEPTH = 50
 _KINDS: dict[str, Any] = {"list": list, "dict": dict, "set": (set, frozenset), "tuple": tuple}
@@ -76,12 +77,19 @@ def count(plain: Any, depth: int = 0) -> int:
         raise FormatError("D2S3001", _DAMAGED) from None
 
 
-def _chosen(tag: Any, alternatives: Sequence[Any]) -> Any:
-    return alternatives[int(tag)]
+def _one_of(plain: Sequence[Any], outputs: Iterator[Any]) -> Any:
+    """The alternative that a run took; what others hold was never made, and their tags are no numbers."""
+    tag, found = int(result(plain[0], outputs)), None
+    if not 0 <= tag < len(plain) - 1:
+        raise FormatError("D2S3001", _DAMAGED)
+    for k, alternative in enumerate(plain[1:]):
+        held = [next(outputs) for _ in range(count(alternative))]
+        found = result(alternative, iter(held)) if k == tag else found
+    return found
 
 
-def result(plain: Any, outputs: Iterator[Any], choose: Callable[[Any, Sequence[Any]], Any] = _chosen) -> Any:
-    """What the function returned, of its outputs; `choose` says what one of several is, by its number."""
+def result(plain: Any, outputs: Iterator[Any], choose: Choose | None = None) -> Any:
+    """What the function returned, of its outputs; in a capture `choose` says what one of several is, by its number."""
     if plain is None:
         return next(outputs)
     kind, keys, children = plain
@@ -89,17 +97,19 @@ def result(plain: Any, outputs: Iterator[Any], choose: Callable[[Any, Sequence[A
         return keys[0]
     if kind == "rows":
         return _rows(children[0], children[1], outputs, choose)
+    if kind == "choice" and choose is None:
+        return _one_of(children, outputs)
     parts = [result(child, outputs, choose) for child in children]
     if kind == "row":
         return parts[0]
     if keys is None:
         return _filled(kind, parts[0])
-    if kind == "choice":
+    if kind == "choice" and choose:
         return choose(parts[0], parts[1:])
     return dict(zip(keys, parts, strict=True)) if kind == "dict" else _MADE[kind](parts)
 
 
-def _rows(length: Any, item: Any, outputs: Iterator[Any], choose: Callable[[Any, Sequence[Any]], Any]) -> tuple[Any, ...]:
+def _rows(length: Any, item: Any, outputs: Iterator[Any], choose: Choose | None) -> tuple[Any, ...]:
     """The items of a list whose length a run tells, of which each "row" has a part."""
     if capturing():
         refuse("D2S1003", "a loaded layer returns a list whose length only a run will tell", "call it outside")

@@ -71,13 +71,18 @@ class _Method:
             raise FormatError("D2S3001", "the note on what the function returns does not fit its outputs")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if current_recording() is not None:
-            return StaticFunction(_Method.__call__, None, self)(*args, **kwargs)
+        if current_recording() is not None or _one_twice((*args, *kwargs.values(), *self.held)):
+            return self.captured(*args, **kwargs)
         extents: dict[str, tuple[Dim, str]] = {}
         tensors = [_fed(value, x, extents) for value, x in zip(self.taken, self._bound(args, kwargs), strict=True)]
         run = self.form if self.training and self.marks else self.graph
         outputs = zip(self.model.program.outputs, run([*tensors, *self.held]), strict=False)
         return returned.result(self.returns, (_number(found) if value.type.python else found for value, found in outputs))
+
+    @functools.cached_property
+    def captured(self) -> StaticFunction:
+        """The method as a function that is captured: what is given twice is one input there, as it has one gradient."""
+        return StaticFunction(_Method.__call__, None, self)
 
     @functools.cached_property
     def form(self) -> TrainingForm:
@@ -108,6 +113,12 @@ class _Method:
         types = [str(value.type) for value in self.model.program.outputs]
         takes = ", ".join(f"{value.name}: {value.type}" for value in self.taken)
         return f"{self.name}({takes}) -> {types[0] if len(types) == 1 else '(' + ', '.join(types) + ')'}"
+
+
+def _one_twice(given: Sequence[Any]) -> bool:
+    """Whether a tensor that wants a gradient stands in two places."""
+    wanting = [id(x) for x in given if isinstance(x, Tensor) and not x.stop_gradient]
+    return len(set(wanting)) < len(wanting)
 
 
 def _inlined(tracer: Tracer, method: _Method, *args: Any, **kwargs: Any) -> Any:

@@ -206,3 +206,36 @@ def test_sets_and_containers_come_back_as_what_they_hold(tmp_path):
 def test_an_object_of_a_class_is_not_returned_as_something_else(tmp_path):
     with pytest.raises(d2s.errors.ArgumentError, match="returns a Held; a file holds tensors only"):
         d2s.jit.save(lambda x: Held(x), str(tmp_path / "net"), [InputSpec([None], name="x")])
+
+
+def made_in_an_arm(x):
+    row = None
+    if x.sum() > 0:
+        row = [x * 1]
+        if x.max() > 1:
+            row.append(x * 3)
+        row.append(x * 5)
+    return row
+
+
+def test_what_a_path_did_not_make_is_not_looked_into(tmp_path):
+    d2s.jit.save(made_in_an_arm, str(tmp_path / "net"), [InputSpec([2], name="x")])
+    loaded = d2s.jit.load(str(tmp_path / "net"))
+    for x in map(d2s.to_tensor, ([-1.0, 0.0], [0.5, 0.25], [3.0, 1.0])):
+        found, wanted = loaded(x), made_in_an_arm(x)
+        assert (found is None) == (wanted is None)
+        assert [t.tolist() for t in found or ()] == [t.tolist() for t in wanted or ()]
+
+
+def test_a_tensor_given_twice_has_the_gradient_of_both_places(tmp_path):
+    def product(x, w):
+        return (d2s.tanh(x) * w * 0.3 + w * w * 1.7).sum()
+
+    spec = [InputSpec([None], name="x"), InputSpec([None], name="w")]
+    d2s.jit.save(product, str(tmp_path / "net"), spec)
+    loaded, found = d2s.jit.load(str(tmp_path / "net")), []
+    for function in (product, loaded):
+        x = d2s.to_tensor([0.1, 0.2, -0.3], stop_gradient=False)
+        function(x, x).backward()
+        found.append(x.grad.numpy().tobytes())
+    assert found[0] == found[1]
