@@ -11,13 +11,13 @@ import operator
 import types
 import typing
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.containers import STAND_INS, plain_kind
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import Tracer, capturing
-from d2s.capture.users_code import in_library, in_standard_library, refuse, refuse_call
+from d2s.capture.users_code import in_library, in_standard_library, refuse_call
 from d2s.convert.attributes import DispatchedMethod, get_attribute
 from d2s.convert.classes import kind_of
 from d2s.convert.computing import given, higher, of_each, of_module, of_ops, pure
@@ -32,6 +32,7 @@ from d2s.convert.methods import answers, follow, guard_method, is_followed, meth
 from d2s.convert.names import guard_names
 from d2s.convert.objects import is_made
 from d2s.convert.operators import getter, method_called
+from d2s.convert.own_gradients import applied
 from d2s.convert.own_ways import own_way
 from d2s.convert.pure import HIGHER, READING, in_pure_module, is_pure
 from d2s.convert.seeds import begin_anew
@@ -46,7 +47,7 @@ from d2s.runtime import random_state
 Becomes = Callable[..., Any] | None
 RECORDED: dict[Any, Callable[..., Any]] = {  # functions of d2s's own that act, and how a capture records what they do
     random_state.seed: begin_anew,
-    PyLayer.apply.__func__: lambda tracer, cls, *args, **kwargs: _refuse_own_gradient(cls),  # type: ignore[attr-defined]
+    PyLayer.apply.__func__: lambda tracer, cls, *args, **kwargs: applied(call, tracer, cls, *args, **kwargs),  # type: ignore[attr-defined]
     Entering.__enter__: lambda tracer, manager: manager.__enter__(),
     Entering.__exit__: lambda tracer, manager, *raised: of_each(manager.__exit__, *raised),
 }
@@ -238,11 +239,6 @@ _IN_TURN: tuple[Callable[[Tracer, Any], Becomes], ...] = (
     _object_of_a_library,
     library_step,
 )
-
-
-def _refuse_own_gradient(cls: type) -> NoReturn:
-    hint = "write it of ops, whose gradients are known, or apply it outside of the captured function"
-    refuse("D2S1003", f"'{cls.__name__}' is a PyLayer: a graph has no gradients of the user's own", hint)
 
 
 def _bound(tracer: Tracer, owner: Any, function: types.FunctionType) -> Callable[..., Any]:

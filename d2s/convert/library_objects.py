@@ -103,5 +103,28 @@ class ExitStack:
         return error is not None and pending is None
 
 
-MADE_HERE = (Key, Compared, ExitStack)
+class PyLayerContext:
+    """What a PyLayer's forward leaves to its backward."""
+
+    def __init__(self) -> None:
+        self.saved: tuple[Any, ...] = ()
+        self.constant: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self.saved = tensors
+
+    def saved_tensor(self) -> tuple[Any, ...]:
+        return self.saved
+
+    def mark_not_inplace(self, *tensors: Any) -> None:
+        """Results of a graph have memory of their own."""
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        self.constant = (*self.constant, *tensors)
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """There is one result with a gradient, and its backward is asked where that has one."""
+
+
+MADE_HERE = (Key, Compared, ExitStack, PyLayerContext)
 LIBRARY_OBJECTS: dict[Any, Any] = {functools.cmp_to_key: Key, contextlib.ExitStack: ExitStack}

@@ -1767,19 +1767,36 @@ def all_attributes_of_an_object_that_has_some_by_the_path(x):
     return sorted(vars(point)), x * 1
 
 
-class Twice(d2s.autograd.PyLayer):
+class Both(d2s.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return g + h
+
+
+@plain()
+def two_results_with_a_gradient_of_the_users_own(x):
+    one, other = Both.apply(x)
+    return one * other
+
+
+class Telling(d2s.autograd.PyLayer):
     @staticmethod
     def forward(ctx, x):
         return x * 2
 
     @staticmethod
     def backward(ctx, g):
+        print("asked")
         return g * 3
 
 
 @plain()
-def a_gradient_of_the_users_own(x):
-    return Twice.apply(x)
+def a_gradient_that_tells_something(x):
+    return Telling.apply(x)
 
 
 OF_TRIPS = tuple((t([1.0, 2.0]), t(n)) for n in (0, 1, 3))

@@ -22,6 +22,7 @@ import machine
 import numbers_
 import objects
 import ordinary
+import own_gradients
 import pytest
 import raised_by_runs
 import recursion
@@ -49,6 +50,7 @@ MODULES = (
     kept_items,
     kinds,
     layers,
+    own_gradients,
 )
 MODULES += library_of_python, loops, machine, numbers_, objects, ordinary, raised_by_runs, recursion, sets_by_path, sizes
 MODULES += taken_apart, two_names, user_operators

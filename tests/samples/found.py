@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from d2s.ir.program import Program, Value
+from d2s.ops.own_gradient import Backward
+from d2s.types import Type, dtype
 from tests.samples.sample import Listed
 
 
@@ -83,6 +86,13 @@ def wide(make):
         yield [make(), number(shape[-1])], {"shape": (*shape[:-1], -1), "finds": shape[-1:]}
 
 
+def own_gradients(make):
+    for shape in ((3,), (0, 2), ()):
+        of = Type(dtype(make(*shape).dtype.name), shape)
+        g = Value(of, "g")
+        yield [make(*shape), make(*shape)], {"backward": Backward("Same", Program("backward", (g,), (), (g,)), (True,))}
+
+
 def found_shape(shape, finds):
     return tuple(finds[0] if d == -1 else d for d in shape)
 
@@ -101,6 +111,7 @@ SAMPLES = {
     "counting": Listed(counting, lambda make: (([number(n)], {"finds": (n,)}) for n in (0, 1, 5)), kinds="f"),
     "cut": Listed(cut, parts),
     "uncut": Listed(uncut, put_parts),
+    "own_gradient": Listed(lambda y, x, backward: y, own_gradients, kinds="f", smooth=False),
     "renamed": Listed(lambda x, n, shape, finds: x, named_again),
     "behind": Listed(behind, rows),
 }
