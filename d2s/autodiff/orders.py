@@ -53,7 +53,7 @@ class _Orders:
                 yield from self._carried(node, region, reads)
             for inner in node.regions().values():
                 if inner is not node.attrs.get("test"):
-                    yield from self.found(inner, inner.inputs, node if node.op != "cond" else None)
+                    yield from self.found(inner, self._begun(node, region, reads), node if node.op != "cond" else None)
 
     def _reads(self, region: Program, begun: Collection[Value]) -> dict[Value, list[int]]:
         """The places of contributions to each value of a region; what comes from behind it comes at its end."""
@@ -141,20 +141,31 @@ class _Orders:
     def _carried(self, loop: Node, region: Program, reads: dict[Value, list[int]]) -> Iterator[Node]:
         """Where a trip adds to what is there from behind the loop, other than in the first trip, or for more than one name."""
         body, count = loop.attrs["body"], loop.attrs["carries"]
-        n = region.nodes.index(loop)
         weights = {p: self._within(body, p) for p in body.inputs[:count] if p in self.active}
         for k, (p, first) in enumerate(zip(body.inputs[:count], loop.inputs, strict=False)):
             if not weights.get(p) or first not in self.names.of:
                 continue
-            others = [v for v in reads if v not in loop.outputs and self.names.one(v, first)]
-            behind = [m for v in others for m in reads[v] if m > n]
             left = body.outputs[k]
             stays = self.names.one(left, p)
             twins = [q for q in weights if q is not p and self.names.one(loop.inputs[body.inputs.index(q)], first)]
             longer = p.type != first.type
             several = weights[p] + sum(weights[q] for q in twins) > 1
-            if behind and (stays or ((twins or longer) and several)):
+            if self._is_read_behind(loop, first, region, reads) and (stays or ((twins or longer) and several)):
                 yield loop
+
+    def _begun(self, node: Node, region: Program, reads: dict[Value, list[int]]) -> list[Value]:
+        """The inputs of a node's regions that may have totals where a sweep enters one; a trip's come of what it leaves."""
+        inner = node.attrs["then" if node.op == "cond" else "body"]
+        if node.op != "while_loop":
+            return [p for arm in node.regions().values() for p in arm.inputs]
+        pairs = enumerate(zip(inner.inputs, node.inputs, strict=True))
+        return [p for k, (p, v) in pairs if k >= node.attrs["carries"] or self._is_read_behind(node, v, region, reads)]
+
+    def _is_read_behind(self, loop: Node, first: Value, region: Program, reads: dict[Value, list[int]]) -> bool:
+        """Whether what a loop begins with has contributions from behind the loop, but for those to what the loop leaves."""
+        n = region.nodes.index(loop)
+        names = [v for v in reads if v not in loop.outputs and first in self.names.of and self.names.one(v, first)]
+        return any(m > n for v in names for m in reads[v])
 
     def _place(self, region: Program, value: Value) -> int:
         """Where a name comes from: the node that makes it or puts it into a list."""

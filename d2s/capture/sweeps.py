@@ -12,16 +12,18 @@ In: values of the root's Program. Out: the nodes of a sweep behind them, in `Tra
 [f32[1]]
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from d2s import types
+from d2s.autodiff import orders
 from d2s.autodiff.mode import recording
 from d2s.autodiff.program import active_values, linearize
 from d2s.autodiff.totals import Total, add
 from d2s.capture.forms import OneOf
 from d2s.capture.heap import Place
 from d2s.capture.symbolic import Tracer
+from d2s.capture.users_code import user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, GradientError
 from d2s.ir.program import Node, Program, Value
@@ -113,6 +115,7 @@ class Training:
         linear = linearize(program, begun, [True] * len(roots), [False] * len(begun), stopped, watched, self.tracer.overwritten)
         for refusal in linear.refused:
             raise refusal
+        _refuse_order(program, wanted, stopped)
         builder.nodes[:] = linear.forward.nodes
         weights = [g for n, (_, g) in enumerate(roots) if n in linear.reached]
         behind, results = linear.behind(weights)
@@ -179,6 +182,18 @@ class Training:
         else:
             found = Total(OPS["add"](held, more.value))
         self.tracer.heap.set(place, as_held(found))
+
+
+def _refuse_order(program: Program, wanted: set[Value], stopped: Collection[Value]) -> None:
+    """A tensor of two names has one total in eager code and two in a graph: where that would be another order of additions."""
+    if any(node.op == "pop" for node in program.every_node()):
+        return  # a gradient of a gradient: what its stacks hand on has no names here
+    node = orders.another(program, active_values(program, set(wanted), stopped), [], program.outputs)
+    if node is not None:
+        kind = {"cond": "an `if`", "while_loop": "a loop", "call": "a call", "again": "a call"}.get(node.op, "a list")
+        message = f"a gradient in the function itself goes through {kind} that gives a tensor a second name ({node.where})"
+        hint = "y = x.clone() makes it two tensors; or call backward() or grad() outside of the function"
+        raise CaptureError("D2S1003", message, where=user_line(), hint=hint)
 
 
 def _between(nodes: Sequence[Node], roots: Sequence[Value], active: set[Value]) -> set[Value]:
