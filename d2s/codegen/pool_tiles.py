@@ -20,7 +20,7 @@ from d2s.codegen.plane_tiles import WORDS
 from d2s.codegen.vector_ir import I32, I64, Emit, Float, loop, word
 
 _FIRST, _LEFT, _MASKS = 4, 5, 6  # words of a strip; see `plane_tiles`
-_AHEAD = 4096  # bytes: rows that come, while these are compared
+_AHEAD = 4096  # bytes: rows that come, while these are compared; a quarter of them of cotangents
 
 
 class _Spread:
@@ -50,7 +50,8 @@ class _Spread:
         begin = self.b.select(self.b.icmp_signed("<", top, zero), zero, top)
         end = self.b.select(self.b.icmp_signed("<", end, self.i_h), end, self.i_h)
         results = self.b.mul(h, self.o_w)
-        loop(self.b, self.strips, lambda k: self.find(k, begin, self.b.sub(end, begin)))
+        of_h = self.of.at(self.b, self.g, results)
+        loop(self.b, self.strips, lambda k: self.find(k, begin, self.b.sub(end, begin), of_h))
         new = self.b.load(self.written)
         new = self.b.select(self.b.icmp_signed("<", new, begin), begin, new)
         new = self.b.select(self.b.icmp_signed("<", new, end), new, end)
@@ -65,8 +66,9 @@ class _Spread:
         bits = [self.b.trunc(word(self.b, words, _MASKS + j), ir.IntType(self.of.lanes)) for j in range(5)]
         return word(self.b, words, _FIRST), [self.b.bitcast(b, self.of.mask) for b in bits]
 
-    def find(self, k: Any, begin: Any, count: Any) -> None:
-        """The places of the maxima of a strip."""
+    def find(self, k: Any, begin: Any, count: Any, of_h: Any) -> None:
+        """The places of the maxima of a strip; cotangents of rows that come are asked for, too."""
+        self.of.ask(self.b, self.b.add(self.of.at(self.b, of_h, self.b.mul(k, I64(self.of.lanes))), I64(_AHEAD // 4)))
         first, masks = self.strip(k)
         first = self.b.add(self.b.mul(begin, self.i_w), first)
         self.b.store(self.lowest, self.best)
