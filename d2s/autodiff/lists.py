@@ -16,6 +16,7 @@ from d2s.ops import OPS
 from d2s.ops.dispatch import current
 from d2s.ops.lists import LENGTH
 from d2s.ops.recording import Recorder, Symbolic
+from d2s.reckoned import source
 from d2s.types import Type
 
 
@@ -162,8 +163,9 @@ class SweepsLists:
 
 
 def having(region: Program, name: str) -> Value:
-    """An input that an extent can be read of."""
-    return next(v for v in region.inputs if name in v.type.shape and not v.type.listed)
+    """An input that an extent can be read of, or the one it is reckoned from."""
+    found = (v for one in (name, source(name)) for v in region.inputs if one in v.type.shape and not v.type.listed)
+    return next(found)
 
 
 def _flags(present: Any, length: Any) -> Any:
