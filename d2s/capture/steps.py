@@ -71,11 +71,11 @@ class _Given(Leaves):
         return super().leaf(value) if isinstance(value, Later | Undefined) else ("outside", value)
 
 
-def _nothing(run: Run, found: Any) -> np.ndarray:
+def finds_nothing(run: Run, found: Any) -> np.ndarray:
     return np.zeros((), np.int64)
 
 
-def _object(run: Run, found: Any) -> np.ndarray:
+def finds_object(run: Run, found: Any) -> np.ndarray:
     return run.keep(found)
 
 
@@ -93,7 +93,7 @@ _NUMBERS: dict[type, types.DType] = {bool: types.bool_, int: types.int64, float:
 
 def tell(tracer: Tracer, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Records a step whose result is None."""
-    _record(tracer, name, function, args, kwargs, _nothing, TAG)
+    _record(tracer, name, function, args, kwargs, finds_nothing, TAG)
 
 
 def ask(
@@ -109,7 +109,7 @@ def ask(
     if number:
         dtype = _NUMBERS[type(example)]
         return _record(tracer, name, function, args, kwargs, _number(type(example), dtype), Type(dtype, python=True))
-    return Later(_record(tracer, name, function, args, kwargs, _object, TAG), example)
+    return Later(_record(tracer, name, function, args, kwargs, finds_object, TAG), example)
 
 
 def array(tracer: Tracer, name: str, function: Callable[..., Any], args: tuple[Any, ...], of: Type) -> SymbolicTensor:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s import passes
 from d2s.autodiff.mode import recording
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD
@@ -26,12 +27,16 @@ from d2s.capture.result import leaves as leaves_of
 from d2s.capture.stores import write
 from d2s.config import unusual
 from d2s.eager.tensor import Tensor
+from d2s.ir.program import Program
+from d2s.jit import steps_behind
 from d2s.jit.binding import defaults_of, listed
 from d2s.jit.checks import Check
 from d2s.jit.signature import Leaf
 from d2s.ops.dispatch import handlers
 from d2s.runtime import random_state
+from d2s.runtime.call import Call
 from d2s.runtime.host import Run
+from d2s.runtime.native_call import Entry, is_long
 from d2s.types import Type
 
 MISSED = object()
@@ -45,14 +50,16 @@ Quick = Callable[..., Any]
 def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Signature, leaves: Sequence[Any]) -> Quick | None:
     """The function, if the variant does little but compute; for arguments of the classes of these, as far as it ran before."""
     captured, program = variant.captured, variant.graph.program
-    if captured.told or variant.graph.acts or captured.standing is not None:
+    apart = steps_behind.behind(program) if variant.graph.acts else None
+    if captured.told or captured.standing is not None or (variant.graph.acts and apart is None):
         return None
     if not all(store[0] in _WRITTEN for store in captured.stores):
         return None
     if any(at is MISSING or at is UNREAD for kind, at in leaves_of(captured.stored) if kind == "outside"):
         return None
-    check = _Quick(computes=bool(program.outputs))
-    if not check.computes and program.nodes:
+    computed = apart.program if apart else program
+    check = _Quick(computes=bool(computed.outputs))
+    if not check.computes and computed.nodes:
         return None
     check.arguments(variant.key)
     check.guards(captured.guards)
@@ -66,18 +73,32 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     check.places(variant.in_place, [name for name, x in zip(named, inputs, strict=False) if isinstance(x, Tensor)])
     inputs = [np.asarray(x, _NUMBERS[type(x)]) if type(x) in _NUMBERS else x for x in inputs]
     inputs += [np.asarray(0, np.int64)] * (2 * captured.draws)
-    texts = _Result(check, [v.type.python for v in program.outputs], [name for name, _ in found])
+    outputs = _outputs(computed)
+    texts = _Result(check, outputs, [name for name, _ in found])
     result, written = texts.text(captured.result), [texts.text(part) for part in captured.stored.parts]
-    if not result or not all(written):
+    taken = steps_behind.lines(apart, outputs, check.named, check.named(Tensor)) if apart else []
+    if not result or not all(written) or taken is None:
         return None
-    changes = [check.change(store, value) for store, value in zip(captured.stores, written, strict=True)]
+    changes = [*taken, *(check.change(store, value) for store, value in zip(captured.stores, written, strict=True))]
     call, declined = None, None
     if check.computes:
-        entry = variant.graph.entry(inputs)
+        entry = _short_entry(apart, inputs) if apart else variant.graph.entry(inputs)
         if entry is None:
             return None
         call, declined = entry.call, entry.declined
     return check.quick(function, signature, named, [*changes, f"return {result}"], call, declined, captured.draws)
+
+
+def _outputs(program: Program) -> list[str]:
+    """The text of each output, made of `r`, what the native call has found."""
+    places = ["r"] if len(program.outputs) == 1 else [f"r[{n}]" for n in range(len(program.outputs))]
+    return [f"{at}.item()" if v.type.python else at for at, v in zip(places, program.outputs, strict=True)]
+
+
+def _short_entry(apart: steps_behind.Behind, inputs: Sequence[Any]) -> Entry | None:
+    """The native call of what steps stand behind, where nobody notices that they wait for it; without gradients."""
+    call = Call(apart.program, passes.lower)
+    return None if is_long(call.plan) else call.entry(handlers.base.classes, [type(x) for x in inputs])
 
 
 class _Quick(Check):
@@ -204,8 +225,8 @@ def _have_own_memory(changed: Sequence[np.ndarray], inputs: Sequence[np.ndarray]
 class _Result:
     """The text of what a call returns, made of `r`, what the native call has found; empty where that takes more than a text."""
 
-    def __init__(self, check: Check, python: list[bool], reads: list[str]) -> None:
-        self.check, self.python, self.reads, self.made = check, python, reads, set[int]()
+    def __init__(self, check: Check, outputs: list[str], reads: list[str]) -> None:
+        self.check, self.outputs, self.reads, self.made = check, outputs, reads, set[int]()
 
     def text(self, recipe: Recipe) -> str:
         if isinstance(recipe, Choice):
@@ -216,8 +237,7 @@ class _Result:
             return ""
         kind, at = recipe
         if kind == "output":
-            found = "r" if len(self.python) == 1 else f"r[{at}]"
-            return f"{found}.item()" if self.python[at] else found
+            return self.outputs[at]
         if kind == "argument":
             return self.check.leaves[at]
         if kind == "read":

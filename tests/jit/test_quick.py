@@ -1,6 +1,7 @@
 """The quick way of a static call: same bits and objects as the long way, and the long way wherever anything is unusual."""
 
 import gc
+import random
 import sys
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
@@ -258,3 +259,44 @@ def test_nothing_to_compute_and_one_of_several():
     assert quick(x) is x and quick(tensor([1, 2], "int64")) is MISSED
     _, quick = quick_of(lambda x: x * 2.0 if x.sum() > 0.0 else None, x)
     assert quick(x).tolist() == [2.0] and quick(tensor([-1.0])) is None
+
+
+def printing(x, k):
+    print("given", x.tolist(), end="; ")
+    y = x * 2.0
+    print(f"{y.sum().item():.1f} of {k}", y, sep=" | ")
+    return d2s.gather(y, k)
+
+
+def test_what_is_printed_is_printed_behind_the_native_call(capsys):
+    static, quick = quick_of(printing, tensor([1.0, 2.0]), tensor([1], "int64"))
+    capsys.readouterr()
+    given = tensor([0.5, 4.0]), tensor([0], "int64")
+    found = [call(*given).tolist() for call in (printing, quick)]
+    texts = capsys.readouterr().out
+    assert found[0] == found[1] and texts[: len(texts) // 2] == texts[len(texts) // 2 :] != ""
+    assert quick(tensor([0.5, 4.0], stop_gradient=False), given[1]) is MISSED
+    outside = tensor([0.5, 4.0]), tensor([7], "int64")
+    for call in (printing, static):
+        with pytest.raises(IndexError):
+            call(*outside)
+    texts = capsys.readouterr().out
+    assert texts[: len(texts) // 2] == texts[len(texts) // 2 :] != ""
+
+
+def test_steps_that_say_what_is_computed_go_the_long_way(capsys):
+    def timed(x, draw):
+        print("x")
+        return x * draw.random()
+
+    draw = random.Random(1)
+    static = d2s.to_static(timed)
+    for _ in range(3):
+        static(tensor([1.0]), draw)
+    assert not static.quick
+
+
+def test_a_function_that_only_prints(capsys):
+    _, quick = quick_of(lambda x: print("only", x.tolist()), tensor([1.0]))
+    assert quick(tensor([2.0])) is None
+    assert capsys.readouterr().out.endswith("only [2.0]\n")
