@@ -16,6 +16,7 @@ its place among the contributions to that, as in eager code, where both are one 
 from collections.abc import Collection
 
 from d2s.ir.program import Node, Program, Value
+from d2s.types import Type
 
 Ways = list[tuple[bool, Value]]  # where a condition holds, or does not, and what the value is there
 
@@ -49,6 +50,11 @@ def renamed(region: Program) -> dict[Value, Value]:
         if node.op == "renamed":
             found[node.outputs[0]] = found.get(node.inputs[0], node.inputs[0])
     return found
+
+
+def alike(a: Type, b: Type) -> bool:
+    """Whether values of two types may be one tensor: they differ in what their extents are called, at most."""
+    return a.dtype == b.dtype and len(a.shape) == len(b.shape) and (a.python, a.listed) == (b.python, b.listed)
 
 
 def interleaved(region: Program, at: int, value: Value, source: Value, begun: Collection[Value]) -> bool:

@@ -11,7 +11,7 @@ import dataclasses
 from typing import Any
 
 from d2s import types
-from d2s.autodiff.handed import Ways, interleaved
+from d2s.autodiff.handed import Ways, alike, interleaved
 from d2s.autodiff.lists import flag_of
 from d2s.autodiff.totals import Total, Totals, add, nothing, presence, told
 from d2s.ir.program import Node, Value
@@ -74,7 +74,8 @@ class LoopSweep:
         """Carried values that are in the first trip what the body reads under another name."""
         found = dict[Value, tuple[Any, Ways]]()
         for p in self.carried:
-            same = next((q for q, v in self.fixed.items() if v is self.outside[p] and q.type == p.type), None)
+            first = self.outer.renamed.get(self.outside[p], self.outside[p])
+            same = next((q for q, v in self.fixed.items() if v is first and alike(q.type, p.type)), None)
             plain = p.type.is_float and not p.type.grows and {p, same} <= self.scope.active
             if same and plain and interleaved(self.body, -1, p, same, self.body.inputs):
                 found[p] = OPS["equal"](self.left, 1), [(True, same), (False, p)]

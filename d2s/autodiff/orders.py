@@ -20,7 +20,7 @@ contribution to the name is given to the tensor itself (`autodiff/handed.py`).
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from d2s.autodiff.handed import handed_on, interleaved, renamed
+from d2s.autodiff.handed import alike, handed_on, interleaved, renamed
 from d2s.autodiff.names import Names
 from d2s.ir.program import Node, Program, Value
 
@@ -40,6 +40,7 @@ class _Orders:
     def __init__(self, program: Program, active: Collection[Value]) -> None:
         self.active = active
         self.names = Names(program, active)
+        self.renamed = _renamed(program)
 
     def found(self, region: Program, begun: Collection[Value], loop: Node | None) -> Iterator[Node]:
         """Where it is so in a region; `loop`: that of which it is the body."""
@@ -63,7 +64,8 @@ class _Orders:
         for n, node in enumerate(region.nodes):
             for v in dict.fromkeys(node.inputs):
                 if v in reads:
-                    reads[v if node.regions() else known.get(v, v)] += [n] * self._weight(node, v)
+                    begins = node.op == "while_loop" and v not in node.inputs[node.attrs["carries"] :]
+                    reads[known.get(v, v) if begins or not node.regions() else v] += [n] * self._weight(node, v)
         for v, places in reads.items():
             places += [len(region.nodes)] * (region.outputs.count(v) + (v in begun))
         return reads
@@ -90,7 +92,8 @@ class _Orders:
             return True
         at = self._place(region, value)
         others = [v for v in reads if v is not value and self.names.one(v, value)]
-        order = list(reads)
+        carried = region.inputs[: loop.attrs["carries"]] if loop is not None else ()
+        order = sorted(reads, key=lambda v: (v in region.inputs) + (v not in carried), reverse=True)  # what stays comes first
         before = [v for v in others if v.type.listed or order.index(v) < order.index(value)]
         if not before or (at < 0 and loop is None and all(v in region.inputs for v in before)):
             return True
@@ -135,7 +138,8 @@ class _Orders:
         if len(before) != 1 or value not in body.inputs[:count] or before[0] in body.inputs[:count]:
             return False
         left = body.outputs[body.inputs.index(value)]
-        same = outside.get(before[0]) is outside[value] and not self.names.one(left, before[0])
+        first = self.renamed.get(outside[value], outside[value])
+        same = outside.get(before[0]) is first and alike(value.type, before[0].type) and not self.names.one(left, before[0])
         return same and interleaved(body, -1, value, before[0], body.inputs)
 
     def _carried(self, loop: Node, region: Program, reads: dict[Value, list[int]]) -> Iterator[Node]:
@@ -175,6 +179,15 @@ class _Orders:
 
     def _maker(self, region: Program, value: Value) -> Node | None:
         return next((node for node in region.nodes if value in node.outputs), None)
+
+
+def _renamed(program: Program) -> dict[Value, Value]:
+    """The same of all regions."""
+    found = renamed(program)
+    for node in program.nodes:
+        for region in node.regions().values():
+            found |= _renamed(region)
+    return found
 
 
 def _merge(own: Sequence[int], theirs: Sequence[int]) -> bool:

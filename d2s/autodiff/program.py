@@ -40,6 +40,7 @@ from d2s.autodiff.totals import FLAG, Total, Totals, add, nothing, presence, tol
 from d2s.errors import GradientError
 from d2s.ir.program import Node, Program, Value, calls_of
 from d2s.ops import OPS
+from d2s.ops.control import called_as
 from d2s.ops.dispatch import current, handling
 from d2s.ops.recording import Recorder, Symbolic
 from d2s.types import STACK, Type
@@ -243,9 +244,22 @@ class _Scope(SweepsLists, PopsResiduals):
                 here = OPS["where"](met, *(current().constant(taken, FLAG) for taken in (holds, not holds)))
                 present = here if more.present is None else OPS["where"](here, more.present, False)
                 give = add if source is value else self.give
-                give(totals, source, Total(OPS["where"](here, more.value, -0.0), present))
+                give(totals, source, Total(self.where(here, more.value, source), present))
         if len(ways) < 2:
             add(totals, value, more)
+
+    def where(self, here: Any, contribution: Any, source: Value) -> Any:
+        """A contribution to what a value is where that holds, with the extents it has by that name; else nothing."""
+        if contribution.value.type.shape == source.type.shape:
+            return OPS["where"](here, contribution, -0.0)
+        around: Any = current()
+        regions = [around.region(name) for name in ("then", "otherwise")]
+        with handling(regions[0]):
+            then = called_as(contribution, source.type.shape)
+        with handling(regions[1]):
+            otherwise = nothing(self.need(source))
+        reads, arms = around.adopt(regions, [[then], [otherwise]])
+        return around.choose(around.resolve(here), reads, *arms)[0]
 
     def is_given(self, value: Value, source: Value) -> bool:
         """Whether contributions to a value were given to what came in."""
