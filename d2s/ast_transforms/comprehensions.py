@@ -1,7 +1,7 @@
 """Comprehensions become functions of their items, so that the runtime can make one for each list that the items may be in.
 
-In: a function whose loads and calls are rewritten. Out: the same with `_d2s.of_items` for comprehensions; for those with
-conditions `_d2s.kept`, and `_d2s.generated` for such generators, which ask of each item whether it is kept.
+In: a function whose loads and calls are rewritten. Out: the same with `_d2s.of_items` for comprehensions, `_d2s.of_generator`
+for generators; for those with conditions `_d2s.kept` and `_d2s.generated`, which ask of each item whether it is kept.
 
 >>> from d2s.ast_transforms.function import shown
 >>> shown('''
@@ -48,11 +48,12 @@ class _Comprehensions(Rewriter):
             return node
         if any(generator.ifs for generator in made.generators):
             return self.of_kept(node, made)
-        if isinstance(made, gast.GeneratorExp) or bound:
+        if bound:
             return node
+        function = "of_generator" if isinstance(made, gast.GeneratorExp) else "of_items"
         items = self.function.fresh(f"items_{node.lineno}")
         iterable, made.generators[0].iter = made.generators[0].iter.args[0], quote_expression(items, node)
-        return quote_expression("_d2s.of_items(x, lambda one: y)", node, x=iterable, one=items, y=made)
+        return quote_expression(f"_d2s.{function}(x, lambda one: y)", node, x=iterable, one=items, y=made)
 
     def seen_outside(self, names: set[str], made: gast.expr) -> bool:
         """Whether a name that a comprehension binds in the function around it is read elsewhere."""

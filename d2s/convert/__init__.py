@@ -20,8 +20,8 @@ from d2s.convert.names import assign, own
 from d2s.convert.operators import binary, changed, unary
 from d2s.convert.protect import catches, protected, raised, within
 from d2s.convert.steps import formatted, percent, text
-from d2s.convert.stores import delete_item, made, put_together, set_item
-from d2s.convert.taking import generated, kept, of_items
+from d2s.convert.stores import delete_item, made, set_item
+from d2s.convert.taking import generated, kept, of_generator, of_items, put_together
 from d2s.convert.while_loop import while_loop
 
 __all__ = [
@@ -64,6 +64,7 @@ __all__ += [
     "new_class",
     "not_equal",
     "not_in",
+    "of_generator",
     "of_items",
     "outermost_module",
     "own",

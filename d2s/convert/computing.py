@@ -36,10 +36,10 @@ from d2s.convert.methods import walked
 from d2s.convert.of_objects import OF_OBJECTS, of_object
 from d2s.convert.operators import binary
 from d2s.convert.pure import LOOKING, OF_GROWN, TAKING, WALKING, is_pure
-from d2s.convert.recipes import Recipe
+from d2s.convert.recipes import Recipe, zip_
 from d2s.convert.steps import of_symbols
 from d2s.convert.stores import made, with_known_keys
-from d2s.convert.taking import settled
+from d2s.convert.taking import generated, settled
 from d2s.eager.tensor import Tensor
 from d2s.ops.operators import Operators
 
@@ -100,6 +100,8 @@ def higher(call: Call, tracer: Tracer, function: Any, *args: Any, **kwargs: Any)
     """A function that calls others: these are the user's, rewritten."""
     tracer = capturing() or tracer
     args = tuple(map(opened, args))
+    if several(args, kwargs) and function is map:
+        return _mapped(call, tracer, *args)
     if several(args, kwargs):
         return of_each(functools.partial(higher, call, tracer, function), *args, **kwargs)
     kwargs = {name: call(value) if acts(value) else value for name, value in kwargs.items()}
@@ -108,6 +110,13 @@ def higher(call: Call, tracer: Tracer, function: Any, *args: Any, **kwargs: Any)
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
     return begun(function, *(call(value) if acts(value) else value for value in args), **kwargs)
+
+
+def _mapped(call: Call, tracer: Tracer, function: Any, *iterables: Any) -> Any:
+    """`map` over what is one of several: each item when it is asked for."""
+    if len(iterables) == 1:
+        return generated(iterables[0], lambda item: (True, lambda: call(function)(item), False))
+    return generated(zip_(tracer, *iterables), lambda items: (True, lambda: call(function)(*items), False))
 
 
 def of_module(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:

@@ -21,7 +21,7 @@ from d2s.capture.steps import tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import flatten
 from d2s.capture.users_code import refuse, user_line
-from d2s.convert.loads import guard_content, iterate, place_in, set_part
+from d2s.convert.loads import guard_content, place_in, set_part
 from d2s.convert.methods import answers, asked
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
@@ -76,17 +76,6 @@ def with_known_keys(container: Any) -> Any:
             "D2S1001", f"a {kind} with a key that only a run will tell", "keep pairs in a list, or ask for each key in an `if`"
         )
     return container
-
-
-def put_together(*parts: tuple[bool, Any]) -> Any:
-    """`[a, *b]`: its parts, and whether they have a star."""
-    found = made([])
-    for starred, value in parts:
-        if starred:
-            found.extend(value if by_path(value) else list(iterate(value)))
-        else:
-            found.append(value)
-    return found
 
 
 def delete_item(owner: Any, key: Any) -> None:

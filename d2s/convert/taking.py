@@ -13,7 +13,7 @@ from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.by_path import gathered, opened
-from d2s.capture.containers import STAND_INS, STANDING
+from d2s.capture.containers import STAND_INS, STANDING, by_path
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
 from d2s.capture.reads import changing
@@ -67,6 +67,17 @@ def of_items(iterable: Any, over: Callable[[Any], Any]) -> Any:
     return made(over(iterate(iterable)))
 
 
+def of_generator(iterable: Any, over: Callable[[Any], Any]) -> Any:
+    """A generator expression without conditions."""
+    if not capturing() or not (by_path(iterable) or isinstance(iterable, OneOf | Later)):
+        return made(over(iterate(iterable)))
+
+    def of_item(item: Any) -> tuple[Any, Callable[[], Any], bool]:
+        return True, lambda: (over([item]), lambda part: (True, lambda: part, False)), True
+
+    return generated(iterable, of_item)
+
+
 def _of_each_item(owner: Any, over: Callable[[Any], Any]) -> Any:
     """The same of a list whose length only a run will tell: a loop of the graph; or of a generator that is run inside out."""
     tracer, found = capturing(), made(over([]))
@@ -118,6 +129,18 @@ def settled(value: Any) -> Any:
     if tracer:
         refuse_consumption(tracer, value)
     return kept("list", *value.taken())
+
+
+def put_together(*parts: tuple[bool, Any]) -> Any:
+    """`[a, *b]`: its parts, and whether they have a star."""
+    found = made([])
+    for starred, value in parts:
+        if starred:
+            value = settled(value)
+            found.extend(value if by_path(value) or isinstance(value, OneOf) else list(iterate(value)))
+        else:
+            found.append(value)
+    return found
 
 
 def _over_all(iterable: Any, over: Over, take: Callable[[Any], None]) -> None:

@@ -128,6 +128,9 @@ def of_items(iterable, over):
     return over(iterable)
 
 
+of_generator = of_items
+
+
 def generated(iterable, over):
     for item in iterable:
         test, rest, deeper = over(item)

@@ -275,3 +275,37 @@ def passed_or_changed_by_several_ifs(x):
         if (x > k * 0.5).any():
             found = found * x + found.sum() * k
     return found
+
+
+def two_lists(x):
+    """Lists that are longer or shorter by the path."""
+    one, other = [], []
+    for k in range(3):
+        one.append(x * k)
+        other.append(x - k)
+        if x.sum() > 2:
+            break
+        x = x + 1
+    return one, other
+
+
+@program(*SETS)
+def taken_apart_with_stars(x):
+    one, other = two_lists(x)
+    pairs = [*zip(one, other, strict=True)]
+    return pairs[0], [*one, *other][-1], [*map(d2s.add, one, other)]
+
+
+@program(*SETS)
+def generated_from(x):
+    one, other = two_lists(x)
+    sums = sum(p.sum() for p in one), sum((p * q).sum() for p, q in zip(one, other, strict=True))
+    asked = all(p.sum() > 0 for p in one), any(p.sum() > 2 for p in one), max(p.sum() for p in one) * 1
+    return sums, asked, tuple(p * 2 for p in other), sum(v for p in one for v in p)
+
+
+@program(*SETS)
+def mapped(x):
+    one, other = two_lists(x)
+    both = list(map(d2s.add, one, other))
+    return list(map(d2s.tanh, one)), both[0], sum(map(len, one))
