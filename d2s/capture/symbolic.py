@@ -13,25 +13,23 @@ d2s.errors.CaptureError: [D2S1001] bool() of a tensor: Python needs to know a va
   way out: go on with the tensor itself: an `if`, `while` or `for` on it becomes part of the graph; or do this before the call
 """
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from d2s import later, types
 from d2s.capture import in_place
-from d2s.capture.containers import by_path
+from d2s.capture.extents import NamesExtents
 from d2s.capture.facts import Coming, Fact, Facts
 from d2s.capture.fork import Attempt
-from d2s.capture.guards import Guard, Source
+from d2s.capture.guards import Guard
 from d2s.capture.heap import Heap, Memory, Place
-from d2s.capture.kinds import CONTENT
-from d2s.capture.users_code import name_here, refuse, user_line
+from d2s.capture.outside import Read, ReadsOutside
+from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Value
 from d2s.ops import OPS, Op
 from d2s.ops.dispatch import current
-from d2s.ops.found import OPEN
 from d2s.ops.item import get_item
 from d2s.ops.recording import Recorder, Symbolic
 from d2s.runtime import launch
@@ -128,16 +126,7 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
 SymbolicTensor.__name__ = SymbolicTensor.__qualname__ = Tensor.__name__  # Python's own errors call it what it is to the user
 
 
-class Read(NamedTuple):
-    """Something that calls change, found anew at each: a tensor or a number."""
-
-    described: str
-    read: Callable[[], Any]
-    type: Type
-    symbol: Any
-
-
-class Tracer(Recorder):
+class Tracer(NamesExtents, ReadsOutside, Recorder):
     """The recorder of a capture. Eager tensors it meets become inputs; their identity is what later calls read again."""
 
     symbol = SymbolicTensor
@@ -264,57 +253,6 @@ class Tracer(Recorder):
         if self.parent is None and not self.root.attempts:
             self.overwritten[before] = result.value, self.line()
 
-    def sized(self, symbol: Any, axis: int) -> Any:
-        """An extent: a number, or one of run time."""
-        name = symbol.value.type.shape[axis]
-        if isinstance(name, int):
-            return name
-        found = OPS["extent"](symbol, axis=axis)
-        self.root.extents[found.value] = name
-        return found
-
-    def extent_name(self, number: Any) -> str | None:
-        """The name of the extent that a number of run time surely is."""
-        return self.root.extents.get(number.value) if isinstance(number, SymbolicTensor) else None
-
-    def extent_called(self, number: SymbolicTensor) -> str:
-        """The name of an extent that a run finds: one for equal numbers."""
-        name = self.root._names.get(self.number(number.value))
-        if name is None:
-            name = self.root._names[self.number(number.value)] = self.new_extent()
-        return name
-
-    def with_names(self, of: Type) -> Type:
-        """A type whose open extents have names: the same ones for the same object."""
-        if OPEN not in of.shape:
-            return of
-        if id(of) not in self.root._opened:
-            named = dataclasses.replace(of, shape=tuple(self.new_extent() if d == OPEN else d for d in of.shape))
-            self.root._opened[id(of)] = of, named
-        return self.root._opened[id(of)][1]
-
-    def call_extent(self, number: SymbolicTensor, name: str) -> None:
-        """Notes that a number is an extent that has a name."""
-        self.root._names[self.number(number.value)] = name
-
-    def read_at_calls(self, key: Any, described: str, read: Callable[[], Any], of: Type) -> Any:
-        """The input that stands for what is found somewhere at each call."""
-        if key not in self.root.inputs:
-            name = described.rpartition(".")[2]
-            symbol = self.root.input(of, name if name.isidentifier() else "read")
-            self.root.inputs[key] = Read(described, read, of, symbol)
-        return self.root.inputs[key].symbol
-
-    def source(self, value: Value) -> tuple[str, Any] | None:
-        """Where a call has what an input is, if that is no tensor known at capture."""
-        if value in self.root.arguments:
-            return "argument", self.root.arguments[value]
-        found = {"read": self.root.inputs, "told": self.root.told}
-        places = (
-            (kind, n) for kind, those in found.items() for n, one in enumerate(those.values()) if one.symbol.value is value
-        )
-        return next(places, None)
-
     def stream(self, blocks: Any) -> tuple[Any, Any]:
         """Seed and counter of a draw, which moves the counter on."""
         seed, counter = self.stream_places()
@@ -403,24 +341,6 @@ class Tracer(Recorder):
             symbol: SymbolicTensor = self.constant(value, Type(types.python_dtype(value), python=True))
             return symbol
         return None
-
-    def guard(self, key: Any, described: str, read: Callable[[], Any], where: str = "", source: Source | None = None) -> None:
-        """Notes that the capture depends on something outside."""
-        if key not in self.root.guards:
-            if source and source[0] == "attribute" and source[2] != "cell_contents":
-                described = f"{name_here(source[1]) or described.partition('.')[0]}.{source[2]}"
-            self.root.guards[key] = Guard(described, read, where or user_line(), source)
-            self.give(self.root.guards[key].kept)
-            name = described.rpartition(".")[2].strip("'")
-            if isinstance(self.root.guards[key].kept, Tensor) and name.isidentifier():
-                self.root.called.setdefault(id(self.root.guards[key].kept), name)
-
-    def give(self, value: Any) -> None:
-        """Notes containers, and those in them, as given."""
-        if isinstance(value, CONTENT) and not by_path(value) and id(value) not in self.root.given:
-            self.root.given.add(id(value))
-            for part in value.values() if isinstance(value, dict) else value:
-                self.give(part)
 
 
 def liftable(value: Any) -> Type | None:

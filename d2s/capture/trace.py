@@ -19,12 +19,13 @@ from d2s.capture.containers import stand_in
 from d2s.capture.faults import line_of
 from d2s.capture.guards import Guard
 from d2s.capture.leaves import Leaves, found_outside
+from d2s.capture.outside import Read
 from d2s.capture.raised import found_by_run
 from d2s.capture.reads import empty, read_contents, read_variable
 from d2s.capture.result import Made, Recipe, describe
 from d2s.capture.stores import Target, pending, stores
 from d2s.capture.sweeps import History, Standing, Told
-from d2s.capture.symbolic import Overwritten, Read, Tracer, liftable
+from d2s.capture.symbolic import Overwritten, Tracer, liftable
 from d2s.capture.tree import Skeleton, containers, rebuild
 from d2s.capture.variables import guard_key
 from d2s.eager.tensor import Tensor

@@ -1,0 +1,75 @@
+"""What a capture knows of all that was there before: what each call reads anew, and what it depends on.
+
+In: what is read, and how. Out: inputs that stand for it, guards, and the containers that were given.
+
+>>> from d2s import types
+>>> from d2s.capture.symbolic import Tracer
+>>> tracer = Tracer("f")
+>>> tracer.read_at_calls("key", "model.rate", lambda: 0.5, Type(types.float64, python=True)).value.name
+'rate'
+>>> tracer.guard("other", "model.flag", lambda: True)
+>>> [guard.described for guard in tracer.guards.values()]
+['model.flag']
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from d2s.capture.containers import by_path
+from d2s.capture.guards import Guard, Source
+from d2s.capture.kinds import CONTENT
+from d2s.capture.users_code import name_here, user_line
+from d2s.eager.tensor import Tensor
+from d2s.ir.program import Value
+from d2s.types import Type
+
+
+class Read(NamedTuple):
+    """Something that calls change, found anew at each: a tensor or a number."""
+
+    described: str
+    read: Callable[[], Any]
+    type: Type
+    symbol: Any
+
+
+class ReadsOutside:
+    """The part of a tracer that looks outside; `root` is the tracer of the whole capture."""
+
+    root: Any
+
+    def read_at_calls(self, key: Any, described: str, read: Callable[[], Any], of: Type) -> Any:
+        """The input that stands for what is found somewhere at each call."""
+        if key not in self.root.inputs:
+            name = described.rpartition(".")[2]
+            symbol = self.root.input(of, name if name.isidentifier() else "read")
+            self.root.inputs[key] = Read(described, read, of, symbol)
+        return self.root.inputs[key].symbol
+
+    def source(self, value: Value) -> tuple[str, Any] | None:
+        """Where a call has what an input is, if that is no tensor known at capture."""
+        if value in self.root.arguments:
+            return "argument", self.root.arguments[value]
+        found = {"read": self.root.inputs, "told": self.root.told}
+        places = (
+            (kind, n) for kind, those in found.items() for n, one in enumerate(those.values()) if one.symbol.value is value
+        )
+        return next(places, None)
+
+    def guard(self, key: Any, described: str, read: Callable[[], Any], where: str = "", source: Source | None = None) -> None:
+        """Notes that the capture depends on something outside."""
+        if key not in self.root.guards:
+            if source and source[0] == "attribute" and source[2] != "cell_contents":
+                described = f"{name_here(source[1]) or described.partition('.')[0]}.{source[2]}"
+            self.root.guards[key] = Guard(described, read, where or user_line(), source)
+            self.give(self.root.guards[key].kept)
+            name = described.rpartition(".")[2].strip("'")
+            if isinstance(self.root.guards[key].kept, Tensor) and name.isidentifier():
+                self.root.called.setdefault(id(self.root.guards[key].kept), name)
+
+    def give(self, value: Any) -> None:
+        """Notes containers, and those in them, as given."""
+        if isinstance(value, CONTENT) and not by_path(value) and id(value) not in self.root.given:
+            self.root.given.add(id(value))
+            for part in value.values() if isinstance(value, dict) else value:
+                self.give(part)
