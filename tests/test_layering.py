@@ -35,7 +35,7 @@ ABOVE_ALL = {"__init__", "__main__"}  # the names for users
 NUMBA = "codegen/numba_kernel.py"
 NUMBAS = "codegen/numba_"  # the modules that only it imports
 DRAWERS = {"util", "utils", "helper", "helpers", "misc", "common", "manager", "managers", "base"}
-PADDLE_NAMES = {"utils"}  # parts that users import by the name they have in Paddle
+PADDLE_NAMES = {"utils", "nn/utils"}  # parts that users import by the name they have in Paddle
 OPTIONAL = {"PIL", "mpi4py", "IPython"}  # packages that may be missing: imported where they are needed
 
 
@@ -72,7 +72,8 @@ def faults(path, text):
     found = [] if ast.get_docstring(tree) or not text.strip() else ["no docstring"]
     if not text.strip():
         found.append("empty")
-    found += [f"a drawer named {name}" for k, name in enumerate(parts) if name in DRAWERS and (k or name not in PADDLE_NAMES)]
+    drawers = ("/".join(parts[: k + 1]) for k, name in enumerate(parts) if name in DRAWERS)
+    found += [f"a drawer named {drawer.rpartition('/')[2]}" for drawer in drawers if drawer not in PADDLE_NAMES]
     if where not in LEVEL and where not in ABOVE_ALL and where != "ast_transforms":
         return [*found, f"{where} has no layer"]
     inside = {

@@ -71,9 +71,10 @@ def _computed(tracer: Tracer, owner: Any, name: str) -> Any:
     if own is MISSING:
         lacks = not isinstance(owner, super) and method_of(owner, "__getattr__") and not _has(owner, name)
         return asked(owner, "__getattr__", name) if lacks else MISSING
-    if isinstance(own, property) and instance is not None and _is_users(own.fget):
+    getter = _getter(own) if instance is not None else None
+    if getter is not None:
         guard_attribute(tracer, kinds[0], name)
-        return follow(tracer, own.fget)(instance)
+        return follow(tracer, getter)(instance)
     if isinstance(own, functools.cached_property) and instance is not None:
         return _cached(tracer, own, instance, name)
     if isinstance(own, functools.singledispatchmethod):
@@ -86,6 +87,13 @@ def _computed(tracer: Tracer, owner: Any, name: str) -> Any:
         guard_attribute(tracer, kinds[0], name)
         return asked(own, "__get__", instance, kinds[0])
     return MISSING
+
+
+def _getter(own: Any) -> Any:
+    """The function of a property, if it is the user's, or one of ours that is captured like that."""
+    if not isinstance(own, property):
+        return None
+    return own.captured_as() if hasattr(own, "captured_as") else own.fget if _is_users(own.fget) else None
 
 
 def _where(owner: Any) -> tuple[tuple[type, ...], Any]:

@@ -1,6 +1,6 @@
 """Layers."""
 
-from d2s.nn import functional, initializer
+from d2s.nn import functional, initializer, utils
 from d2s.nn.activation import (
     CELU,
     ELU,
@@ -238,4 +238,5 @@ __all__ = [
     "ZeroPad3D",
     "functional",
     "initializer",
+    "utils",
 ]

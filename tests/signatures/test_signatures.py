@@ -14,7 +14,7 @@ RECORDED = pathlib.Path(__file__).with_name("paddle-2.6.2.txt")
 PARTS = ["", "Tensor", "nn", "nn.functional", "nn.initializer", "nn.Layer", "optimizer", "optimizer.Optimizer", "optimizer.lr"]
 PARTS += ["regularizer", "jit", "static", "static.nn", "static.Program", "static.Executor", "io", "metric", "metric.Metric"]
 PARTS += ["vision", "vision.datasets", "vision.transforms", "vision.models", "callbacks", "callbacks.Callback", "Model"]
-PARTS += ["linalg", "autograd", "utils", "utils.dlpack", "utils.unique_name", "onnx", "optimizer.lr.LRScheduler"]
+PARTS += ["nn.utils", "linalg", "autograd", "utils", "utils.dlpack", "utils.unique_name", "onnx", "optimizer.lr.LRScheduler"]
 OTHERWISE = {  # and why
     **dict.fromkeys(("std", "var", "Tensor.std", "Tensor.var"), "'unbiased' is None and not True"),  # which says True
     **dict.fromkeys(("norm", "linalg.norm", "Tensor.norm"), "'p' is None and not 'fro'"),  # as in 3.3.1, and the same norm
