@@ -69,19 +69,16 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
         """An extent with a name is a Python number of run time."""
         return [self.recorder.root.sized(self, axis) for axis in range(self.ndim)]  # type: ignore[attr-defined]
 
-    def _known_shape(self) -> list[int]:
-        shape = self.value.type.shape
-        if any(isinstance(d, str) for d in shape):
-            message = f"the shape {list(shape)}: its extents are known at run time only"
-            refuse("D2S1001", message, "use sizes that do not change")
-        return list(shape)  # type: ignore[arg-type]
-
     @property
-    def size(self) -> int:
-        return math.prod(self._known_shape())
+    def size(self) -> Any:
+        return math.prod(self.shape)
 
     def __len__(self) -> int:
-        return self._known_shape()[0]
+        rows = self.value.type.shape[0]
+        if isinstance(rows, str):
+            message = f"the rows of a tensor of shape {list(self.value.type.shape)}: only a run will tell how many they are"
+            refuse("D2S1001", message, "use sizes that do not change")
+        return rows
 
     def __iter__(self) -> Iterator[Any]:
         """The rows, where it is known how many: what Python takes apart, it takes one by one."""
@@ -89,7 +86,7 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
             raise TypeError(f"'{ {'b': 'bool', 'i': 'int', 'f': 'float'}[self.dtype.kind] }' object is not iterable")
         if not self.ndim:
             raise TypeError("iteration over a 0-D tensor")
-        rows = self._known_shape()[0]
+        rows = len(self)
         if rows > ROWS:
             refuse("D2S1003", f"{rows} rows of a tensor one by one, outside of a `for` statement", "loop with `for row in x`")
         return iter([get_item(self, k) for k in range(rows)])
@@ -152,7 +149,6 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.told: dict[Any, Any] = {}  # inputs that each call makes anew, unasked
         self.acted: dict[int, Any] = {}  # objects whose methods a call runs behind all else: what they hold then is not known
         self.taping = True  # whether results have gradients
-        self.opens = False  # whether extents may be computed of others
         self.products: dict[Any, str] = {}  # names of extents that are products of others
         self.training: Any = None  # gradients taken inside of the function
         self.overwritten: Overwritten = {}  # on all paths

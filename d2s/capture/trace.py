@@ -70,7 +70,6 @@ class Given(NamedTuple):
     skeleton: Skeleton
     symbols: dict[int, tuple[str, Type]]
     same: dict[int, int]
-    opens: bool  # whether extents may be computed of open ones
 
 
 def trace(
@@ -80,13 +79,12 @@ def trace(
     skeleton: Skeleton,
     symbols: dict[int, tuple[str, Type]],
     same: dict[int, int],
-    opens: bool = False,
 ) -> Captured:
     """Runs `function` on its arguments with the leaves in `symbols` replaced by symbols, those in `same` by that of another.
 
     What it both reads and changes is different at each call: then it is captured once more, reading that anew at each.
     """
-    given = Given(function, name, leaves, skeleton, symbols, same, opens)
+    given = Given(function, name, leaves, skeleton, symbols, same)
     captured, lifts = _traced(given, {}, [])
     try:
         more = lifts
@@ -123,7 +121,7 @@ def _traced(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Capt
     Returned with it: what else it might have read anew.
     """
     tracer = Tracer(given.name)
-    tracer.lifts, tracer.opens = lifts, given.opens
+    tracer.lifts = lifts
     structure = _arguments(tracer, given)
     with handling(tracer):
         try:

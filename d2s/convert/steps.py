@@ -37,7 +37,7 @@ from d2s.convert.if_else import truth_of
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import PythonIntOverflow
 from d2s.ops import OPS
-from d2s.ops.shapes import is_found
+from d2s.ops.shapes import uncountable
 from d2s.types import Type, dtype
 
 _TELLING = (print, warnings.warn, time.sleep)
@@ -122,7 +122,7 @@ def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dic
     leaves = flatten(given)[0]
     if not any(isinstance(v, _SEEN) or _has_text_of_its_own(v) for v in leaves):
         return MISSING
-    if function is len and isinstance(args[0], SymbolicTensor) and any(map(is_found, args[0].value.type.shape[:1])):
+    if function is len and isinstance(args[0], SymbolicTensor) and any(map(uncountable, args[0].value.type.shape[:1])):
         return args[0].shape[0]
     if function in _INTO_NUMBERS and len(args) == 1 and isinstance(args[0], _SEEN):
         return _number(tracer, function, args[0])

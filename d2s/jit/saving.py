@@ -166,7 +166,7 @@ def _again(static: StaticFunction, key: Key) -> tuple[Variant, list[str]]:
     fixed = iter(variant.kept)
     leaves = [_zeros(leaf.shape, leaf.dtype) if leaf.dtype and leaf.fixed is None else next(fixed) for leaf in key.leaves]
     names = static._names(rebuild(key.skeleton, leaves))
-    return Variant(static._python, static.__name__, key, leaves, names, opens=True), names
+    return Variant(static._python, static.__name__, key, leaves, names), names
 
 
 def _example(spec: Any) -> Any:

@@ -253,8 +253,7 @@ class StaticFunction:
         keys = signature.candidates(call, [old for old, _ in self.variants], specs, names, self.stays_open)
         for key in keys:
             try:
-                opens = self.stays_open or key == call  # nothing else is left that could be known
-                variant = Variant(self._python, self.__name__, key, leaves, names, opens)
+                variant = Variant(self._python, self.__name__, key, leaves, names)
             except D2SError as error:
                 if key == keys[-1]:
                     raise (error.at(self._line()) if isinstance(error, CaptureError) else error) from error.__cause__

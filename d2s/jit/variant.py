@@ -53,12 +53,11 @@ class Variant:
         key: Key,
         leaves: list[Any],
         names: list[str],
-        opens: bool = False,
     ) -> None:
         symbols = {n: (names[n], leaf.type) for n, leaf in enumerate(key.leaves) if leaf.dtype and leaf.same_as < 0}
         same = {n: leaf.same_as for n, leaf in enumerate(key.leaves) if leaf.same_as >= 0}
         self.default = default_dtype()
-        self.captured = trace(function, name, leaves, key.skeleton, symbols, same, opens)
+        self.captured = trace(function, name, leaves, key.skeleton, symbols, same)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
         named = _named(self.captured)
         self.graph = Graph(

@@ -13,10 +13,9 @@ from d2s.nn.layer import Layer
 from d2s.ops import windows
 from d2s.ops.arrange import transpose
 from d2s.ops.create import zeros
-from d2s.ops.found import called, cut, length
+from d2s.ops.found import called, cut, finds_extents, length
 from d2s.ops.found import number as run_time
 from d2s.ops.join import concat, stack
-from d2s.ops.open_shapes import opens
 from d2s.ops.pad import pad
 from d2s.ops.shape import flatten, reshape
 from d2s.ops.shapes import tensor_type, uncountable, unnamed, whole_number, whole_numbers
@@ -31,7 +30,7 @@ def _numbers(name: str, x: Any, rank: int) -> Numbers:
     shape = tensor_type(x, name, "x").shape
     if len(shape) != rank:
         raise ShapeError("D2S0002", f"{name}(): 'x' has {len(shape)} axes, expected {rank}")
-    return tuple(length(x, k) if uncountable(d) and opens() else _known(name, d) for k, d in enumerate(shape))
+    return tuple(length(x, k) if uncountable(d) and finds_extents() else _known(name, d) for k, d in enumerate(shape))
 
 
 def _known(name: str, dim: Dim) -> int:

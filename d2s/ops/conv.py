@@ -216,7 +216,7 @@ def _(x, weight, *bias, stride, padding, dilation, groups, size):
         have = f"'x' has {x.shape[1]} channels, 'weight' has shape {list(weight.shape)}, 'groups' is {groups}"
         raise ShapeError("D2S0002", f"{name}(): {have}: expected {weight.shape[0]} channels of 'x', in equal groups")
     given = zip(size, x.shape[2:], weight.shape[2:], stride, dilation, padding[::2], padding[1::2], strict=True)
-    spatial = tuple(n if n >= 0 else _least(name, *rest, SAME - n) for n, *rest in given)
+    spatial = tuple(n if n >= 0 else _least(*rest, SAME - n) for n, *rest in given)
     found = windows.windows(name, spatial, weight.shape[2:], stride, dilation, padding)
     if found != x.shape[2:]:
         message = f"{name}(): 'size' is {list(size)}, a convolution of it has extents {list(found)}, not those of 'x'"
@@ -230,10 +230,10 @@ def _(x, weight, *bias, stride, padding, dilation, groups, size):
     return windows.open_ones(conv_transpose_.infer([x, weight], attrs)[0])
 
 
-def _least(name: str, have: Dim, kernel: int, stride: int, dilation: int, before: int, behind: int, more: int) -> Dim:
+def _least(have: Dim, kernel: int, stride: int, dilation: int, before: int, behind: int, more: int) -> Dim:
     """The least extent of which a convolution makes this one, and so much more."""
     plus = dilation * (kernel - 1) + 1 - before - behind - stride + more
-    return following(name, f"the extent of the result along an axis of extent {have}", have, times=stride, plus=plus)
+    return following(have, times=stride, plus=plus)
 
 
 @conv_transpose_.rule("kernel")

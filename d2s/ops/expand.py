@@ -5,6 +5,7 @@
 (f32[2,n,3],)
 """
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -127,6 +128,8 @@ def broadcast_tensors(input: Sequence[Any]) -> list[Any]:
         raise ArgumentError("D2S0004", "broadcast_tensors(): 'input' is empty")
     wanted, _ = broadcast("broadcast_tensors", shapes)
     like = next((x for x, shape in zip(input, shapes, strict=True) if shape == wanted), None)
+    if like is None and any(isinstance(d, str) for d in wanted):  # a tensor of that shape, which only a run knows
+        like = functools.reduce(OPS["logical_or"], [OPS["not_equal"](x, x) for x in input])
     return [_repeated(x, shape, wanted, like) for x, shape in zip(input, shapes, strict=True)]
 
 
@@ -137,8 +140,6 @@ def _repeated(x: Any, have: Shape, wanted: Shape, like: Any) -> Any:
         return expand(x, wanted)
     if all(isinstance(d, int) or (k >= missing and have[k - missing] == d) for k, d in enumerate(wanted)):
         return expand(x, tuple(d if isinstance(d, int) else -1 for d in wanted))
-    if like is None:
-        raise unnamed("broadcast_tensors", f"the shape {list(wanted)}")
     return expand_as(x, like)
 
 

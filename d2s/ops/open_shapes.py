@@ -1,8 +1,7 @@
 """Shapes of which only a run knows some extents: `x.reshape([-1, 4])`, `zeros([x.shape[0], 2])` of a batch that stays open.
 
-Files are captured so (`Tracer.opens`); other captures are made anew for each size, and so (`zeros([int(x.sum())])`) where all
-sizes of a call are known already. Extents that are products of others have
-one name for each product: so `x.reshape([-1, 4])` and `y.reshape([-1])` of equal batches fit together, and a way back is seen.
+So a function is captured once for all sizes, and a file holds all. Extents that are products of others have one name for each
+product: so `x.reshape([-1, 4])` and `y.reshape([-1])` of equal batches fit together, and a way back is seen.
 
 In: values, and extents: numbers, and numbers of run time. Out: nodes that find what they are.
 
@@ -21,7 +20,7 @@ from d2s.ops.compare import equal, where
 from d2s.ops.dispatch import current
 from d2s.ops.expand import expand, expand_as, summed_to, tile
 from d2s.ops.extremes import maximum
-from d2s.ops.found import length, number
+from d2s.ops.found import finds_extents, length, number
 from d2s.ops.math import floor_divide, multiply
 from d2s.ops.movement import CHUNK, Kernel, Product, joined, normal
 from d2s.ops.op import Share, op
@@ -170,14 +169,9 @@ class _Size(NamedTuple):
     count: Any
 
 
-def opens() -> bool:
-    """Whether shapes that are being recorded may have extents that are computed."""
-    return bool(getattr(getattr(current(), "root", None), "opens", False))
-
-
 def is_open(shape: Any) -> bool:
     """Whether numbers of run time are among the extents of a shape."""
-    return opens() and isinstance(shape, list | tuple) and any(current().type_of(d) is not None for d in shape)
+    return finds_extents() and isinstance(shape, list | tuple) and any(current().type_of(d) is not None for d in shape)
 
 
 def full_of(value: Any, shape: Sequence[Any]) -> Any:
@@ -187,7 +181,7 @@ def full_of(value: Any, shape: Sequence[Any]) -> Any:
 
 @reshape.rule("open")
 def _(x, shape):
-    if not opens() or not isinstance(shape, list | tuple) or _is_plain(reshape, x, shape=shape):
+    if not finds_extents() or not isinstance(shape, list | tuple) or _is_plain(reshape, x, shape=shape):
         return None
     have, sizes = _shape(x), list[_Size | None]()
     for k, d in enumerate(shape):
@@ -198,7 +192,7 @@ def _(x, shape):
 
 @flatten.rule("open")
 def _(x, start_axis, stop_axis):
-    if not opens() or _is_plain(flatten, x, start_axis=start_axis, stop_axis=stop_axis):
+    if not finds_extents() or _is_plain(flatten, x, start_axis=start_axis, stop_axis=stop_axis):
         return None
     have = _shape(x)
     start, stop = (one_axis(a, len(have), "flatten") for a in (start_axis, stop_axis))
@@ -216,7 +210,7 @@ def _(x, shape):
 
 @tile.rule("open")
 def _(x, repeat_times):
-    if not opens() or not isinstance(repeat_times, list | tuple) or _is_plain(tile, x, repeat_times=repeat_times):
+    if not finds_extents() or not isinstance(repeat_times, list | tuple) or _is_plain(tile, x, repeat_times=repeat_times):
         return None
     times = [1] * (len(_shape(x)) - len(repeat_times)) + list(repeat_times)
     for _ in range(len(times) - len(_shape(x))):

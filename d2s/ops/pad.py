@@ -18,7 +18,7 @@ from d2s.ops.rows import extent
 from d2s.ops.shapes import fitting, following, tensor_type, whole_numbers
 from d2s.ops.slicing import Stretch, filled_around, part
 from d2s.reckoned import reckoned
-from d2s.types import Dim, Shape, Type
+from d2s.types import Shape, Type
 
 Ints = tuple[int, ...]
 _SOURCES = {  # where the value at s comes from, on an axis of n values
@@ -65,12 +65,8 @@ def _widths(rank: int, given: Ints, data_format: str) -> tuple[Ints, Ints]:
     return tuple(lows), tuple(highs)
 
 
-def _padded(name: str, x: Shape, lows: Ints, highs: Ints) -> Shape:
-    return tuple(_wider(name, d, low + high) for d, low, high in zip(x, lows, highs, strict=True))
-
-
-def _wider(name: str, dim: Dim, by: int) -> Dim:
-    return following(name, f"the extent {dim} + {by}", dim, plus=by)
+def _padded(x: Shape, lows: Ints, highs: Ints) -> Shape:
+    return tuple(following(d, plus=low + high) for d, low, high in zip(x, lows, highs, strict=True))
 
 
 @op(paddle=None, onnx="Pad")
@@ -86,7 +82,7 @@ def pad_with(x, value, lows: Any, highs: Any):
 def _(x, value, lows, highs):
     if value.shape or value.dtype is not x.dtype:
         raise DTypeError("D2S0003", f"pad(): 'value' is {value}, 'x' is {x}")
-    return Type(x.dtype, _padded("pad", x.shape, lows, highs))
+    return Type(x.dtype, _padded(x.shape, lows, highs))
 
 
 def _inside(x: Shape, lows: Ints, highs: Ints) -> dict[int, Stretch]:
@@ -129,7 +125,7 @@ def _(x, lows, highs, mode):
         most = d - 1 if isinstance(d, int) and mode == "reflect" else None
         if (low or high) and (d == 0 or (most is not None and max(low, high) > most)):
             raise ShapeError("D2S0002", f"pad(): axis {k} of {d} values cannot be padded by {low} and {high}: mode is {mode}")
-    return Type(x.dtype, _padded("pad", x.shape, lows, highs))
+    return Type(x.dtype, _padded(x.shape, lows, highs))
 
 
 @pad_own.rule("least")
@@ -186,7 +182,7 @@ def unpad_own(x, like, lows: Any, highs: Any, mode: str):
 
 @unpad_own.rule("infer")
 def _(x, like, lows, highs, mode):
-    fitting("pad", "x", x.shape, _padded("pad", like.shape, lows, highs))
+    fitting("pad", "x", x.shape, _padded(like.shape, lows, highs))
     return Type(x.dtype, like.shape)
 
 

@@ -61,7 +61,7 @@ def _scaled(have: Dim, scale: float) -> Dim:
     times, by = scale.as_integer_ratio()
     if by > MOST:
         raise unnamed("interpolate", f"{have} times {scale}")
-    found = following("interpolate", f"{have} times {scale}", have, times=times, by=by)
+    found = following(have, times=times, by=by)
     if found == 0:
         raise ShapeError("D2S0002", f"interpolate(): {scale} times {have} values are none")
     return found

@@ -88,17 +88,14 @@ def fitting(name: str, argument: str, have: Shape, want: Shape) -> list[tuple[Di
 
 
 def unnamed(name: str, what: str) -> CaptureError:
-    """The refusal of a result whose extents a run computes, and no input has: calls are captured size by size."""
+    """The refusal of a result whose extents cannot be said by those of the inputs: calls are captured size by size then."""
     return CaptureError("D2S1001", f"{name}(): {what} is known at run time only", hint="use sizes that do not change")
 
 
-def following(name: str, what: str, dim: Dim, times: int = 1, plus: int = 0, by: int = 1) -> Dim:
-    """(dim * times + plus) / by, where captures may have extents that follow from open ones: those for files."""
+def following(dim: Dim, times: int = 1, plus: int = 0, by: int = 1) -> Dim:
+    """(dim * times + plus) / by, an extent that follows from an open one."""
     if isinstance(dim, Extent):
         return (dim * times + plus) // by if by != 1 else dim * times + plus  # type: ignore[no-any-return]
-    root = getattr(current(), "root", None)
-    if root is not None and not getattr(root, "opens", True) and (times, plus, by) != (1, 0, 1):
-        raise unnamed(name, what)
     return reckoned(dim, times, plus, by)
 
 

@@ -4,7 +4,7 @@ In: strides, paddings and dilations in any of Paddle's spellings. Out: tuples wi
 
 >>> each(2, 2, "conv2d", "stride", 1), paddings([1, 2], 2, "conv2d")
 ((2, 2), (1, 1, 2, 2))
->>> slid("conv2d", 32, 3, 1, 1, (1, 1)), slid("conv2d", "n", 3, 1, 1, (1, 1))
+>>> slid(32, 3, 1, 1, (1, 1)), slid("n", 3, 1, 1, (1, 1))
 (32, 'n')
 """
 
@@ -111,12 +111,12 @@ def _covering(extent: Any, kernel: int, stride: int) -> Any:
     return max((-(-extent // stride) - 1) * stride + kernel - extent, 0)
 
 
-def slid(name: str, have: Dim, kernel: int, stride: int, dilation: int, pads: Sequence[int], up: bool = False) -> Dim:
+def slid(have: Dim, kernel: int, stride: int, dilation: int, pads: Sequence[int], up: bool = False) -> Dim:
     """How many windows there are along an axis; `up` counts a last one that leaves it."""
     more = sum(pads) - dilation * (kernel - 1) - 1
     if uncountable(have):
         wide = more + stride + (stride - 1 if up else 0)
-        return following(name, f"the number of windows along an axis of extent {have}", have, plus=wide, by=stride)
+        return following(have, plus=wide, by=stride)
     extent: Any = have
     room = extent + more
     return -(-room // stride) + 1 if up else room // stride + 1
@@ -146,7 +146,7 @@ def windows(
     found = []
     for axis, extent in enumerate(have):
         given = kernel[axis], stride[axis], dilation[axis], pads[2 * axis : 2 * axis + 2]
-        found.append(slid(name, extent, *given, up=up))
+        found.append(slid(extent, *given, up=up))
         if isinstance(found[-1], int) and found[-1] <= 0:
             label = AXES[len(have)][axis]
             message = f"'x' has extent {extent} along axis {label}, with padding {list(given[3])}"

@@ -201,3 +201,31 @@ def test_binding_is_that_of_python(function):
 def test_a_wrong_call_is_refused_by_name():
     with pytest.raises(DTypeError, match=r"missing 1 required positional argument: 'y'"):
         d2s.to_static(lambda x, y: x)(X)
+
+
+SIZED = [  # by the size of a batch, in each way that users write
+    lambda x: x.reshape([x.shape[0] * 3, 2]),
+    lambda x: x.reshape([-1]).sum() + x.flatten()[0],
+    lambda x: d2s.zeros([x.shape[0], 4]) + d2s.ones([len(x), 1]),
+    lambda x: d2s.nn.functional.pad(x, [0, 0, 1, 1]),
+    lambda x: d2s.tile(x, [2, 1]),
+    lambda x: d2s.eye(x.shape[0]) @ x / x.size,
+    lambda x: d2s.nn.functional.interpolate(x.reshape([1, 1, -1, 6]), scale_factor=2),
+    lambda x: x.repeat_interleave(2, 0),
+    lambda x: d2s.concat([x, x], 0)[: x.shape[0] // 2],
+    lambda x: sum(x.reshape([x.shape[0], 3, 2]).transpose([1, 0, 2])),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SIZED)))
+def test_any_number_of_batch_sizes_costs_two_captures(number):
+    function = SIZED[number]
+    captured = d2s.to_static(function)
+    for n in (2, 3, 5, 4, 7, 30):
+        x = d2s.to_tensor([[float(k * j) for j in range(6)] for k in range(n)], stop_gradient=False)
+        want, got = function(x), captured(x)
+        assert got.numpy().tobytes() == want.numpy().tobytes()
+        found = [d2s.grad(y.sum(), [x], allow_unused=True)[0] for y in (want, got)]
+        assert (found[0] is None) == (found[1] is None)
+        assert found[0] is None or found[0].numpy().tobytes() == found[1].numpy().tobytes()
+    assert len(captured.recompiles()) == 1
