@@ -77,6 +77,7 @@ def conv_bn():
 
 X, IMAGE, STEPS = InputSpec([None, 4], name="x"), InputSpec([None, 1, 4, 4], name="x"), InputSpec([None, None, 3], name="x")
 WHOLE, PHOTO = InputSpec([1], "int64", "n"), InputSpec([None, 3, 32, 32], name="x")
+OF_ANY_SIZE = InputSpec([None, 3, None, None], name="x")
 # a name: what makes the layer, what it is fed, and the shapes (or the very values) of some calls
 SMALL = {
     "linear": (lambda: nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 2)), [X], [[(3, 4)], [(1, 4)]]),
@@ -88,7 +89,7 @@ SMALL = {
     "block": (Block, [InputSpec([None, 4], "int64", "ids")], [[[[3, 1, 4, 1], [5, 9, 2, 6]]], [[[5, 3, 5, 8]]]]),
 }
 LARGE = {
-    "resnet18": (lambda: paddle.vision.models.resnet18(num_classes=5), [PHOTO], [[(2, 3, 32, 32)], [(1, 3, 32, 32)]]),
+    "resnet18": (lambda: paddle.vision.models.resnet18(num_classes=5), [OF_ANY_SIZE], [[(2, 3, 32, 32)], [(1, 3, 41, 56)]]),
     "mobilenet": (
         lambda: paddle.vision.models.mobilenet_v2(scale=0.25, num_classes=5), [PHOTO], [[(2, 3, 32, 32)], [(1, 3, 32, 32)]]
     ),

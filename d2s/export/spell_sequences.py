@@ -7,7 +7,7 @@ In: a pen at a node. Out: Paddle's ops.
 'f32 f64'
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from d2s import types
 from d2s.export.paddle_pen import Longs, Pen, refuse, spells
@@ -23,11 +23,13 @@ def _(pen: Pen) -> None:
     """Paddle makes gates of its input by a weight: here they are made already, and that weight is the identity."""
     (gates, weight, start), lstm = pen.types[:3], pen.attrs["cell"] == "lstm"
     width, size = weight.shape[1], weight.shape[0]
-    if pen.attrs["masked"] or not isinstance(size, int) or not isinstance(width, int):
-        refuse("recurrent with lengths" if pen.attrs["masked"] else "recurrent with states of any size")
+    if not isinstance(size, int) or not isinstance(width, int):
+        refuse("recurrent with states of any size")
     if pen.used(1) or (lstm and not _only_last_cells(pen)):
         refuse("what the gradient of recurrent reads" if pen.used(1) else "recurrent whose cells are read at every step")
-    sequence, of = _by_steps(pen, pen.names[0], gates)
+    of = gates if pen.attrs["time_major"] else _swapped(gates)
+    ends = _ends(pen, gates) if pen.attrs["masked"] else None
+    sequence = _by_steps(pen, pen.names[0], gates, ends)
     turned, _ = pen.transposed(pen.names[1], weight, (1, 0))
     nothing = pen.number(0.0, gates.dtype, [width])
     back = pen.names[3] if pen.attrs["cell"] == "gru" else nothing
@@ -35,16 +37,19 @@ def _(pen: Pen) -> None:
     last = Type(gates.dtype, (1, *start.shape))
     shown, held = Type(gates.dtype, (*of.shape[:2], size)), [pen.spare(last) for _ in states]
     slots = {"Input": sequence, "PreState": states, "WeightList": [_identity(pen, width, gates), turned, nothing, back]}
-    slots["SequenceLength"] = []  # gradients look for it
+    slots["SequenceLength"] = [ends.lengths] if ends else []  # gradients look for it
     attrs: dict[str, Any] = {"mode": _MODES[pen.attrs["cell"]], "hidden_size": size, "input_size": width, "num_layers": 1}
     attrs |= {"is_bidirec": False, "dropout_prob": 0.0, "is_test": True, "seed": 0}
     outputs = {"Out": [pen.spare(shown)], "State": held}
     outputs |= {slot: [pen.spare(Type(types.uint8, (0,)))] for slot in ("DropoutState", "Reserve")}
     pen.writer.op(pen.block, "rnn", {k: [v] if isinstance(v, str) else v for k, v in slots.items()}, outputs, attrs)
+    made = outputs["Out"][0]
+    if ends:  # behind its end a sequence has the state it ended with, read backwards the one it begins with
+        made = _stays(pen, made, shown, pen.unsqueezed(pen.names[2], start, 0)[0] if pen.attrs["reverse"] else held[0], ends)
     if not lstm:
-        _as_it_was(pen, outputs["Out"][0], shown, None)
+        _as_it_was(pen, made, shown, None, ends)
         return
-    every = _as_it_was(pen, outputs["Out"][0], shown, shown if pen.attrs["time_major"] else _swapped(shown))
+    every = _as_it_was(pen, made, shown, shown if pen.attrs["time_major"] else _swapped(shown), ends)
     cells = held[1] if pen.attrs["time_major"] else pen.transposed(held[1], last, (1, 0, 2))[0]
     want = shown if pen.attrs["time_major"] else _swapped(shown)
     spread = pen.write("expand_as_v2", {"X": cells, "Y": every}, {"target_shape": _open(want.shape)}, want)
@@ -59,18 +64,65 @@ def _swapped(of: Type) -> Type:
     return Type(of.dtype, (of.shape[1], of.shape[0], *of.shape[2:]))
 
 
-def _by_steps(pen: Pen, name: str, of: Type) -> tuple[str, Type]:
+class _Ends(NamedTuple):
+    """Where sequences end: how long they are, the number of each step, whether a step is before the end; steps first."""
+
+    lengths: str
+    steps: str
+    before: str
+    of: Type
+
+
+def _ends(pen: Pen, gates: Type) -> _Ends:
+    lengths, have = pen.names[-1], pen.types[-1]
+    batch = Type(types.int64, have.shape)
+    longs = lengths if have.dtype is types.int64 else pen.cast(lengths, have, types.int64)
+    ints = lengths if have.dtype is types.int32 else pen.cast(lengths, have, types.int32)
+    name, of = (pen.names[0], gates) if pen.attrs["time_major"] else pen.transposed(pen.names[0], gates, (1, 0, 2))
+    first = {"axes": [2], "starts": [0], "ends": [1], "infer_flags": [1], "decrease_axis": [2]}
+    line, whole = Type(of.dtype, of.shape[:2]), Type(types.int64, of.shape[:2])
+    like = pen.write("slice", {"Input": name}, first, line)
+    ones = pen.write("fill_any_like", {"X": like}, {"value": 1.0, "dtype": NUMBERS[types.int64]}, whole)
+    attrs = {"axis": 0, "flatten": False, "exclusive": False, "reverse": False}
+    steps = pen.scaled(pen.write("cumsum", {"X": ones}, attrs, whole), whole, bias=-1.0)
+    every = pen.broadcast(longs, batch, steps, whole)
+    before = pen.two("less_than", steps, every, Type(types.bool_, whole.shape))
+    if pen.attrs["reverse"]:
+        back = pen.two("elementwise_sub", pen.scaled(every, whole, bias=-1.0), steps, whole)
+        steps = pen.write("where", {"Condition": before, "X": back, "Y": steps}, {}, whole)
+    return _Ends(ints, steps, before, whole)
+
+
+def _by_steps(pen: Pen, name: str, of: Type, ends: _Ends | None) -> str:
     """A sequence with its steps first, in the order they are read."""
     if not pen.attrs["time_major"]:
         name, of = pen.transposed(name, of, (1, 0, 2))
-    return (pen.write("flip", {"X": name}, {"axis": [0]}, of), of) if pen.attrs["reverse"] else (name, of)
+    if not pen.attrs["reverse"]:
+        return name
+    return _turned(pen, name, of, ends, of)
 
 
-def _as_it_was(pen: Pen, name: str, of: Type, want: Type | None) -> str:
+def _turned(pen: Pen, name: str, of: Type, ends: _Ends | None, want: Type | None) -> str:
+    """The other way round; each sequence within its length."""
+    if ends is None:
+        return pen.write("flip", {"X": name}, {"axis": [0]}, want)
+    column, _ = pen.unsqueezed(ends.steps, ends.of, 2)
+    places = pen.broadcast(column, Type(types.int64, (*of.shape[:2], 1)), name, Type(types.int64, of.shape))
+    return pen.write("take_along_axis", {"Input": name, "Index": places}, {"Axis": 0}, want, out="Result")
+
+
+def _stays(pen: Pen, made: str, of: Type, state: str, ends: _Ends) -> str:
+    column, _ = pen.unsqueezed(ends.before, Type(types.bool_, ends.of.shape), 2)
+    before = pen.broadcast(column, Type(types.bool_, (*of.shape[:2], 1)), made, Type(types.bool_, of.shape))
+    kept = pen.broadcast(state, Type(of.dtype, (1, *of.shape[1:])), made, of)
+    return pen.write("where", {"Condition": before, "X": made, "Y": kept}, {}, of)
+
+
+def _as_it_was(pen: Pen, name: str, of: Type, want: Type | None, ends: _Ends | None) -> str:
     """What was shown, in the order and with the axes of the node's result."""
     turned = not pen.attrs["time_major"]
     if pen.attrs["reverse"]:
-        name = pen.write("flip", {"X": name}, {"axis": [0]}, of if turned else want)
+        name = _turned(pen, name, of, ends, of if turned else want)
     if turned:
         return pen.transposed(name, of, (1, 0, 2), want)[0]
     return name if pen.attrs["reverse"] or want else pen.copy(name)

@@ -43,6 +43,19 @@ class Sequence(d2s.nn.Layer):
         return self.out(shown), h, c
 
 
+class Ended(d2s.nn.Layer):
+    """Sequences of their own lengths, read both ways."""
+
+    def __init__(self):
+        super().__init__()
+        self.gates, self.cells = d2s.nn.GRU(3, 4, direction="bidirect"), d2s.nn.LSTM(8, 4, direction="bidirect")
+
+    def forward(self, x):
+        lengths = x.shape[1] - (x[:, 0, 1] > 0).astype("int64") * 2
+        found, (h, c) = self.cells(self.gates(x, sequence_length=lengths)[0], sequence_length=lengths)
+        return found, h, c
+
+
 class Block(d2s.nn.Layer):
     """A block of a Transformer behind an embedding."""
 
@@ -74,6 +87,7 @@ MODELS = {
     "resnet18": (lambda: d2s.vision.models.resnet18(num_classes=5), OF_ANY_SIZE),
     "mobilenet": (lambda: d2s.vision.models.mobilenet_v1(scale=0.25, num_classes=5), PHOTO),  # v2 drops at random
     "lstm": (Sequence, InputSpec([None, None, 3], name="x")),
+    "ended": (Ended, InputSpec([None, None, 3], name="x")),
     "nearest": (Nearest, InputSpec([None, 1, 6, 8], name="x")),
     "block": (Block, InputSpec([None, 4], "int64", name="ids")),
 }
