@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from d2s import types
 from d2s.autodiff import orders
+from d2s.autodiff.changed import needs_changed
 from d2s.autodiff.mode import recording
 from d2s.autodiff.program import active_values, linearize
 from d2s.autodiff.totals import Total, add
@@ -116,6 +117,9 @@ class Training:
         for refusal in linear.refused:
             raise refusal
         _refuse_order(program, wanted, stopped)
+        if needs_changed(program, active_values(program, set(wanted), stopped), self.tracer.root.changes):
+            message = "a gradient in the function itself may need values that an `if`, a loop or a `try` has changed in place"
+            raise CaptureError("D2S1003", message, where=user_line(), hint="x.clone() before you change it")
         builder.nodes[:] = linear.forward.nodes
         weights = [g for n, (_, g) in enumerate(roots) if n in linear.reached]
         behind, results = linear.behind(weights)

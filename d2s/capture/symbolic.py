@@ -152,6 +152,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.products: dict[Any, str] = {}  # names of extents that are products of others
         self.training: Any = None  # gradients taken inside of the function
         self.overwritten: Overwritten = {}  # on all paths
+        self.changes: dict[Value, tuple[Value, str]] = {}  # in place: by which value, of which, at which of the user's lines
         self.extents: dict[Value, str] = {}  # numbers of run time that are extents
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
         self.overlapping: dict[Value, str] = {}  # values that may lie in the memory of another, by the path
@@ -248,6 +249,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         before = self.now(symbol).value
         if self.parent is None and not self.root.attempts:
             self.overwritten[before] = result.value, self.line()
+        self.root.changes[result.value] = before, self.line()
 
     def stream(self, blocks: Any) -> tuple[Any, Any]:
         """Seed and counter of a draw, which moves the counter on."""

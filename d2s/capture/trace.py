@@ -59,6 +59,7 @@ class Captured:
     standing: Standing | None = None  # of tensors, where gradients are taken inside
     history: History | None = None  # what they make of the histories of results
     overwritten: Overwritten = dataclasses.field(default_factory=dict)  # what every path has changed in place
+    changes: dict[Value, tuple[Value, str]] = dataclasses.field(default_factory=dict)  # what some path has
 
 
 class Given(NamedTuple):
@@ -150,6 +151,7 @@ def _traced(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Capt
         whole=whole,
         returned=returned,
         overwritten=tracer.overwritten,
+        changes=tracer.changes,
     )
     if tracer.training is not None:
         captured.standing = Standing(captured.arguments, captured.lifted, given.leaves)

@@ -18,6 +18,7 @@ import numpy as np
 
 from d2s import passes
 from d2s.autodiff import orders, reads, taken, tape, writes
+from d2s.autodiff.changed import Changes, needs_changed
 from d2s.autodiff.identity import Identity
 from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
@@ -60,13 +61,15 @@ class Graph:
         history: History | None = None,
         overwritten: Overwritten | None = None,
         named: Collection[int] | None = None,
+        changes: Changes | None = None,
     ) -> None:
         self.program = passes.prepare(program)
         self.returned = len(program.outputs) if returned is None else returned
         self.identity = Identity(self.program, range(len(program.outputs)) if named is None else named)
         self.ended = dict.fromkeys(history.used_up, used_up) | dict.fromkeys(history.inside, ends_inside) if history else {}
         self.stopped = history.stopped if history else frozenset()
-        self.overwritten = overwritten
+        self.overwritten, self.changes = overwritten, changes or {}
+        self.opened = program if changes else self.program  # with changes that nobody reads
         self.lives = history is None or history.lives  # whether a call may want gradients
         plain, self._same, self._numbers = self.alike(self.program)
         self._plain = Call(plain, passes.lower)
@@ -226,9 +229,14 @@ class Way:
         return found
 
     @functools.cached_property
+    def needs_changed(self) -> bool:
+        """Whether a run alone can tell that a gradient needs what was changed in place."""
+        return needs_changed(self.graph.opened, self.graph.wanting(self.wanted), self.graph.changes)
+
+    @functools.cached_property
     def reorders(self) -> bool:
-        """Whether some sweep would add contributions in another order than eager code."""
-        return self.has_order_of_its_own(self.wanted, frozenset(range(len(self.given))))
+        """Whether some sweep would add contributions in another order than eager code, or needs what may have been changed."""
+        return self.needs_changed or self.has_order_of_its_own(self.wanted, frozenset(range(len(self.given))))
 
     def has_order_of_its_own(self, started: Mask, given: frozenset[int]) -> bool:
         """Whether a sweep from these results would, where these inputs have totals before."""
@@ -363,9 +371,8 @@ class GraphNode(tape.TapeNode):
         """Puts what eager code would have put on the tape there; what was passed by a sweep before is freed."""
         if writes.after(self.order):
             self._check(self.way.graph.program, self.arrays)
-        found = self._again(
-            lambda: Opened(self.way.graph.program, self._arrays(), self.edges, self.order, self.way.graph.stopped)
-        )
+        graph = self.way.graph
+        found = self._again(lambda: Opened(graph.opened, self._arrays(), self.edges, self.order, graph.stopped, graph.changes))
         for numbers, wanted in self.swept:
             found.free(self._places(numbers), [edge for edge, w in zip(self.edges, wanted, strict=True) if w])
         self.opened = lambda position: found.result(*self._place(position))
@@ -379,7 +386,9 @@ class GraphNode(tape.TapeNode):
 
     def has_order_of_its_own(self, positions: Collection[int], totals: tape.Totals) -> bool:
         started = tuple([edge is not None and totals.get(edge) is not None for edge in self.edges])
-        return self.way.has_order_of_its_own(started, frozenset(n % len(self.way.given) for n in positions))
+        return self.way.needs_changed or self.way.has_order_of_its_own(
+            started, frozenset(n % len(self.way.given) for n in positions)
+        )
 
     def is_freed(self, positions: Collection[int], totals: tape.Totals) -> bool:
         self.sweeping = frozenset(positions), tuple([totals.wants(edge) for edge in self.edges])

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from d2s.autodiff import tape
+from d2s.autodiff import tape, writes
+from d2s.autodiff.changed import Changes
 from d2s.autodiff.passed import each
 from d2s.eager.handler import OpNode
 from d2s.errors import GradientError
@@ -32,8 +33,15 @@ _ENDING = ("detached", "host", "update", "hole", "constant")
 class _Opened(OpNode):
     """A node that stands for one of a Program."""
 
-    __slots__ = ("where",)
+    __slots__ = ("changed", "needs", "where")
     where: str
+    needs: set[int]  # the arrays its gradient reads, by id
+    changed: GradientError | None  # what is said of one that was changed in place
+
+    def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
+        if self.changed:
+            raise self.changed
+        super().pull(cotangents, totals)
 
     @property
     def line(self) -> str:
@@ -50,8 +58,10 @@ class Opened:
         edges: Sequence[tape.Edge],
         order: float,
         stopped: Collection[Value] = (),
+        changes: Changes | None = None,
     ) -> None:
-        """Its nodes are as old as the one of that order."""
+        """Its nodes are as old as the one of that order. `changes`: what the Program's function changes in place."""
+        self._changes, self._last = changes or {}, dict[Value, Any]()
         given = [a.view() for a in arrays]
         self._stopped = stopped
         self._nodes: list[_Opened] = []
@@ -66,7 +76,7 @@ class Opened:
         self._results = [tuple(map(self._edge, each(found))) for found in results]
         for n, node in enumerate(self._nodes):  # orders are whole numbers: between two there is place for all
             node.order = order - 1 + (n + 1) / (len(self._nodes) + 1)
-        del self._kept, self._saved, self._edges
+        del self._kept, self._saved, self._edges, self._last
 
     def result(self, n: int, item: int = 0) -> tape.Edge:
         """Where the cotangent of a result goes, or that of an item of one that is a list."""
@@ -84,6 +94,26 @@ class Opened:
         return self._edges.get(id(array))
 
     def _see(self, node: Node, inputs: list[Any], results: list[Any]) -> None:
+        first = len(self._nodes)
+        if self._changes:
+            self._last.update(zip(node.inputs, inputs, strict=True))
+        self._take(node, inputs, results)
+        if self._changes:
+            self._last.update(zip(node.outputs, results, strict=True))
+            for v in node.outputs:
+                if v in self._changes:
+                    self._change(*self._changes[v], self._nodes[first:])
+
+    def _change(self, before: Value, where: str, own: list[_Opened]) -> None:
+        """Notes that what a value is now is written over: the nodes that need it are refused, but for its `own`."""
+        array = self._last.get(before)
+        for made in self._nodes if array is not None else ():
+            if id(array) in made.needs and made not in own:
+                made.changed = made.changed or writes.refusal(f"{made.op.name}()", made.where, before.type, where)
+        for made in own:
+            made.needs = set()
+
+    def _take(self, node: Node, inputs: list[Any], results: list[Any]) -> None:
         if node.op in _HANDING:
             return
         if node.op.startswith("list_"):
@@ -121,7 +151,9 @@ class Opened:
             return
         op = OPS[name]
         made = _Opened(op, edges, attrs, [self._saved.get(id(a), a) for a in (*inputs, *results)])
-        made.where = node.where
+        made.where, made.changed = node.where, None
+        arrays = (*inputs, *results)
+        made.needs = {id(arrays[k]) for k in made.read()} if self._changes else set()
         self._nodes.append(made)
         carrying = len(results) if op.has("composed") else 1
         for k, (value, array) in enumerate(zip(node.outputs[-len(results) :], results[:carrying], strict=False)):

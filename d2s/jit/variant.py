@@ -60,9 +60,8 @@ class Variant:
         self.captured = trace(function, name, leaves, key.skeleton, symbols, same)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
         named = _named(self.captured)
-        self.graph = Graph(
-            self.captured.program, self.captured.returned, self.captured.history, self.captured.overwritten, named
-        )
+        program, returned, changes = self.captured.program, self.captured.returned, self.captured.changes
+        self.graph = Graph(program, returned, self.captured.history, self.captured.overwritten, named, changes)
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
         self.in_place = [(owner, details[0]) for kind, owner, *details in self.captured.stores if kind == "tensor"]
         self.key = key
