@@ -18,12 +18,13 @@ True
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from d2s.codegen.vectors import Numbers, Unit, declared, element, in_bytes, lines, masked, masks, numbers, splat, stored
 from d2s.ops.matmul_text import FEW_PART
 
 ARGUMENTS = ("rows", "columns", "count", "a", "a_row", "a_k", "b", "b_k", "c", "c_row", "loaded")
+PAGE = 4096  # bytes within which the CPU sees by itself what is read next
 _SIGNATURE = ", ".join(f"i64 %{a}" for a in ARGUMENTS)
 
 
@@ -43,19 +44,20 @@ def text_of(short: str, of: Unit) -> str:
     """`product` of a dtype, and its tiles."""
     n = numbers(short, of)
     half = shapes(of)[2]
-    tiles = [_tile(n, *shape, _asking if shape == half else _full) for shape in dict.fromkeys(shapes(of))]
+    tiles = [_tile(n, *shape, shape == half) for shape in dict.fromkeys(shapes(of))]
     return "".join([declared(n), *tiles, _product(n, shapes(of))])
 
 
-def _tile(n: Numbers, rows: int, vectors: int, loads: Callable[..., str]) -> str:
-    """A block of results: as `product`, for at most so many rows and vectors of columns."""
+def _tile(n: Numbers, rows: int, vectors: int, far: bool) -> str:
+    """A block of results: as `product`, for at most so many rows and vectors of columns; `far`: one that may read from afar."""
     places = [(i, j) for i in range(rows) for j in range(vectors)]
+    ways = {"full": _full, "cut": masked, "far": _asking} if far else {"full": _full, "cut": masked}
     return f"""
 define internal void @tile_{n.short}_{rows}x{vectors}({_SIGNATURE}) noinline {{
 entry:
 {lines(in_bytes(n, "a_row", "a_k", "b_k", "c_row"))}\
   %last = sub i64 %rows, 1
-{"".join(_row(i) for i in range(rows))}{masks(n, vectors, "columns")}{_AHEAD}\
+{"".join(_row(i) for i in range(rows))}{masks(n, vectors, "columns")}\
   %b0 = inttoptr i64 %b to ptr
   %more = icmp ne i64 %loaded, 0
   br i1 %more, label %load, label %ready
@@ -66,12 +68,14 @@ ready:
 {lines(f"  %start{i}_{j} = phi {n.vector} [zeroinitializer, %entry], [%so_far{i}_{j}, %load]" for i, j in places)}\
   %whole = icmp sge i64 %columns, {vectors * n.lanes}
   %some = icmp sgt i64 %count, 0
-  %loop = select i1 %whole, i64 1, i64 2
+{_AHEAD if far else "  %far_off = add i1 false, false"}
+  %whole_way = select i1 %far_off, i64 3, i64 1
+  %loop = select i1 %whole, i64 %whole_way, i64 2
   %way = select i1 %some, i64 %loop, i64 0
-  switch i64 %way, label %end [i64 1, label %full i64 2, label %cut]
-{_run(n, "full", loads, rows, vectors)}{_run(n, "cut", masked, rows, vectors)}\
+  switch i64 %way, label %end [{" ".join(f"i64 {k}, label %{way}" for k, way in enumerate(ways, 1))}]
+{"".join(_run(n, way, loads, rows, vectors) for way, loads in ways.items())}\
 end:
-{"".join(_found(n, i, j) for i, j in places)}{"".join(stored(n, f"found{i}_{j}", f"c{i}", j) for i, j in places)}\
+{"".join(_found(n, i, j, ways) for i, j in places)}{"".join(stored(n, f"found{i}_{j}", f"c{i}", j) for i, j in places)}\
   ret void
 }}
 """
@@ -91,13 +95,13 @@ def _full(n: Numbers, name: str, base: str, j: int) -> str:
     return lines([element(n, f"{name}_at", base, j), f"  %{name} = load {n.vector}, ptr %{name}_at, align {n.size}"])
 
 
-# the same columns in the next part of k, where parts are those of few rows: one row is read in runs so long that the CPU sees
-# what comes next, eight in pieces of two vectors
+# where the same columns of the next part of k are, if parts are those of few rows and rows of b stand on pages of their own:
+# one row is read in runs so long that the CPU sees what comes next, eight in pieces of two vectors
 _AHEAD = f"""\
   %brief = icmp sle i64 %count, {FEW_PART}
-  %next_part = mul i64 %count, %b_k_bytes
-  %ahead = select i1 %brief, i64 %next_part, i64 0
-"""
+  %apart = icmp sge i64 %b_k_bytes, {PAGE}
+  %far_off = and i1 %brief, %apart
+  %ahead = mul i64 %count, %b_k_bytes"""
 
 
 def _asking(n: Numbers, name: str, base: str, j: int) -> str:
@@ -106,9 +110,9 @@ def _asking(n: Numbers, name: str, base: str, j: int) -> str:
     return _full(n, name, base, j) + lines([soon, f"  call void @llvm.prefetch.p0(ptr %{name}_soon, i32 0, i32 2, i32 1)"])
 
 
-def _found(n: Numbers, i: int, j: int) -> str:
-    ways = ", ".join(f"[%{way}_next{i}_{j}, %{way}]" for way in ("full", "cut"))
-    return f"  %found{i}_{j} = phi {n.vector} [%start{i}_{j}, %ready], {ways}\n"
+def _found(n: Numbers, i: int, j: int, ways: Iterable[str]) -> str:
+    found = ", ".join(f"[%{way}_next{i}_{j}, %{way}]" for way in ways)
+    return f"  %found{i}_{j} = phi {n.vector} [%start{i}_{j}, %ready], {found}\n"
 
 
 def _run(n: Numbers, way: str, loads: Callable[..., str], rows: int, vectors: int) -> str:
