@@ -36,17 +36,22 @@ from d2s.convert.own_gradients import applied
 from d2s.convert.own_ways import own_way
 from d2s.convert.pure import HIGHER, READING, in_pure_module, is_pure
 from d2s.convert.seeds import begin_anew
+from d2s.convert.sizes_found import most, parts
 from d2s.convert.steps import step_of
 from d2s.convert.stores import CHANGING
 from d2s.eager.py_layer import PyLayer
 from d2s.errors import D2SError
 from d2s.ops import Op
 from d2s.ops.operators import Operators
+from d2s.ops.slicing import split
+from d2s.ops.sort import topk
 from d2s.runtime import random_state
 
 Becomes = Callable[..., Any] | None
 RECORDED: dict[Any, Callable[..., Any]] = {  # functions of d2s's own that act, and how a capture records what they do
     random_state.seed: begin_anew,
+    split: parts,
+    topk: most,
     PyLayer.apply.__func__: lambda tracer, cls, *args, **kwargs: applied(call, tracer, cls, *args, **kwargs),  # type: ignore[attr-defined]
     Entering.__enter__: lambda tracer, manager: manager.__enter__(),
     Entering.__exit__: lambda tracer, manager, *raised: of_each(manager.__exit__, *raised),
@@ -95,6 +100,8 @@ def _complaint(tracer: Tracer, function: Any) -> Becomes:
 def _op(tracer: Tracer, function: Any) -> Becomes:
     if isinstance(function, Op) and function in RECORDED:
         return functools.partial(RECORDED[function], tracer)
+    if isinstance(function, types.MethodType) and isinstance(function.__self__, Operators) and function.__func__ in RECORDED:
+        return functools.partial(RECORDED[function.__func__], tracer, function.__self__)
     is_op = isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators)
     return functools.partial(of_ops, function) if is_op else None
 

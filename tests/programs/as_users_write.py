@@ -190,7 +190,7 @@ def zips(x):
     c = tuple(zip(x, x * 2, strict=False))
     d = sorted(zip([3, 1, 2], x, strict=False), key=lambda p: p[0])
     e = max(zip([3, 1, 2], x, strict=False), key=lambda p: p[0])
-    f = set(zip([1, 2], "ab", strict=False))
+    f = sorted(set(zip([1, 2], "ab", strict=False)))
     g = [*enumerate(x)]
     h = dict(a=1, **dict(zip("xyz", x, strict=False)))
     return a, b, c, d, e, f, g, h

@@ -210,3 +210,37 @@ def used_like_others(x):
     for row in y:
         total = total + row * row
     return y - y.mean(0, keepdim=True), d2s.sort(y, 0), d2s.matmul(y, x), d2s.nn.functional.softmax(y), total, y[:, -1], y[:2].T
+
+
+FOUR = t([1.0, 2.0, 3.0, 4.0])
+COUNTS = (FOUR, t(1)), (FOUR, t(3)), (FOUR, t(5)), (FOUR, t(0))
+
+
+@program(*COUNTS)
+def split_by_numbers(x, n):
+    a, b = x.split([int(n), 4 - int(n)])
+    return a * 2, b * 3
+
+
+@program(*COUNTS)
+def split_by_a_tensor_and_the_rest(x, n):
+    parts = d2s.split(x, [n, -1])
+    return parts[0].sum(), parts[1] * 2
+
+
+@program((FOUR, t([1, 3])), (FOUR, t([2, 2])), (FOUR, t([2, 3])))
+def split_by_a_list_that_a_run_has(x, lengths):
+    return [p.sum() for p in x.split(lengths.tolist())], x.split([1, 3]), x.split(2)
+
+
+@program(*COUNTS)
+def the_largest_of_so_many(x, n):
+    v, i = d2s.topk(x, int(n))
+    w, j = x.topk(n, largest=False)
+    return v * 2, i, w, j, x.topk(2)
+
+
+@program((t([[1.0, 5.0, 2.0], [4.0, 0.0, 9.0]]), t(1)), (t([[1.0, 5.0, 2.0], [4.0, 0.0, 9.0]]), t(2)))
+def the_largest_along_an_axis(x, n):
+    v, i = d2s.topk(x, n, axis=0) if n < 2 else d2s.topk(x, int(n))
+    return v.sum(), i
