@@ -12,12 +12,12 @@ from d2s import types
 from d2s.errors import DTypeError, brief
 from d2s.types import DType
 
-_set = [types.float32]
+HELD = [types.float32]  # the one there is: what asks at each call of a function reads it here
 
 
 def default_dtype() -> DType:
     """The default dtype, as a DType."""
-    return _set[0]
+    return HELD[0]
 
 
 def get_default_dtype() -> str:
@@ -26,7 +26,7 @@ def get_default_dtype() -> str:
     >>> d2s.get_default_dtype()
     'float32'
     """
-    return _set[0].name
+    return HELD[0].name
 
 
 def set_default_dtype(d: object) -> None:
@@ -37,4 +37,4 @@ def set_default_dtype(d: object) -> None:
     found = types.dtype(d)
     if d is None or found.kind != "f":
         raise DTypeError("D2S0003", f"set_default_dtype() takes a float dtype, not {brief(d)}", hint="'float32', 'float64'")
-    _set[0] = found
+    HELD[0] = found

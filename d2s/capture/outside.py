@@ -31,6 +31,7 @@ class Read(NamedTuple):
     read: Callable[[], Any]
     type: Type
     symbol: Any
+    attribute: tuple[Any, str] | None = None  # of what, and which, where it is one
 
 
 class ReadsOutside:
@@ -38,12 +39,14 @@ class ReadsOutside:
 
     root: Any
 
-    def read_at_calls(self, key: Any, described: str, read: Callable[[], Any], of: Type) -> Any:
+    def read_at_calls(
+        self, key: Any, described: str, read: Callable[[], Any], of: Type, attribute: tuple[Any, str] | None = None
+    ) -> Any:
         """The input that stands for what is found somewhere at each call."""
         if key not in self.root.inputs:
             name = described.rpartition(".")[2]
             symbol = self.root.input(of, name if name.isidentifier() else "read")
-            self.root.inputs[key] = Read(described, read, of, symbol)
+            self.root.inputs[key] = Read(described, read, of, symbol, attribute)
         return self.root.inputs[key].symbol
 
     def source(self, value: Value) -> tuple[str, Any] | None:

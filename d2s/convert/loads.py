@@ -115,7 +115,8 @@ def read_attribute(tracer: Tracer, owner: Any, name: str, value: Any) -> Any:
     key = (id(owner), "attribute", name)
     of = liftable(value) if key in tracer.root.lifts else None
     if of is not None:
-        return tracer.read_at_calls(key, f"{type(owner).__name__}.{name}", lambda: getattr(owner, name, MISSING), of)
+        described = f"{type(owner).__name__}.{name}"
+        return tracer.read_at_calls(key, described, lambda: getattr(owner, name, MISSING), of, (owner, name))
     guard_attribute(tracer, owner, name)
     return value
 

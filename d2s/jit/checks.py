@@ -19,7 +19,7 @@ from typing import Any
 from d2s.capture.guards import MISSING, Guard
 from d2s.capture.symbolic import liftable
 from d2s.capture.tree import changeable
-from d2s.default_dtype import default_dtype
+from d2s.default_dtype import HELD
 from d2s.eager.tensor import Tensor
 from d2s.jit.signature import Key, Leaf, fingerprint
 from d2s.types import Type
@@ -37,7 +37,7 @@ class Check:
     def __init__(self) -> None:
         self.objects: dict[str, Any] = {
             "Tensor": Tensor,
-            "default_dtype": default_dtype,
+            "default_dtype": HELD,
             "fingerprint": fingerprint,
             "MISSING": MISSING,
         }
@@ -172,7 +172,10 @@ class Check:
         if guard.loose:
             return ""
         if isinstance(kept, types.FunctionType):
-            return f"{same} and {self._function('x', kept)}" if kept.__defaults__ is None or _plain(kept.__defaults__) else ""
+            if kept.__defaults__ is not None and not _plain(kept.__defaults__):
+                return ""
+            is_itself = guard.source is not None and guard.source[1] is kept and access in self.objects
+            return self._function(access, kept) if is_itself else f"{same} and {self._function('x', kept)}"
         if isinstance(kept, types.MethodType) and _plain(kept.__func__.__defaults__ or ()):
             bound = f"(x := {access}).__self__ is {self.named(kept.__self__)} and (f := x.__func__) is "
             return f"{bound}{self.named(kept.__func__)} and {self._function('f', kept.__func__)}"
@@ -208,7 +211,7 @@ class Check:
     def rest(self, variant: Any) -> None:
         """All else that a variant depends on: the default dtype, tensors and values it reads, which arguments these may be."""
         captured = variant.captured
-        self.test(f"default_dtype() is {self.named(variant.default)}")
+        self.test(f"default_dtype[0] is {self.named(variant.default)}")
         for tensor, was in variant.lifted:
             self._lifted(self.named(tensor), was)
         for read in captured.reads:

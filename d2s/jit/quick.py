@@ -92,7 +92,7 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
 def _outputs(program: Program) -> list[str]:
     """The text of each output, made of `r`, what the native call has found."""
     places = ["r"] if len(program.outputs) == 1 else [f"r[{n}]" for n in range(len(program.outputs))]
-    return [f"{at}.item()" if v.type.python else at for at, v in zip(places, program.outputs, strict=True)]
+    return [f"{at}.array.item()" if v.type.python else at for at, v in zip(places, program.outputs, strict=True)]
 
 
 def _short_entry(apart: steps_behind.Behind, inputs: Sequence[Any]) -> Entry | None:
@@ -107,6 +107,16 @@ class _Quick(Check):
     def __init__(self, computes: bool) -> None:
         super().__init__()
         self.computes = computes
+        self.plain = False  # whether no argument is a container
+
+    def _structure(self, value: str, skeleton: Any, given: Any) -> None:
+        self.plain |= value == "values" and all(child is None for child in skeleton[2])
+        if value != "values" or not self.plain:
+            super()._structure(value, skeleton, given)
+            return
+        self.leaves += [f"v{n}" for n in range(len(skeleton[2]))]
+        for name in self.leaves:
+            self._leaf(name, next(given))
 
     def _leaf(self, name: str, leaf: Leaf) -> None:
         if leaf.dtype is None or not self.computes:
@@ -129,7 +139,9 @@ class _Quick(Check):
     def read(self, read: Any) -> str:
         """What is read anew at each call."""
         name = f"f{len(self.lines)}"
-        self.lines.append(f"{name} = {self.named(read.read)}()")
+        owner, attribute = read.attribute or (None, "")
+        found = f"{self.named(owner)}.{attribute}" if attribute.isidentifier() else f"{self.named(read.read)}()"
+        self.lines.append(f"{name} = {found}")
         if read.type.python and read.type.dtype.kind != "f":
             self.number(name, bool if read.type.dtype.kind == "b" else int)
         return name
@@ -189,10 +201,11 @@ class _Quick(Check):
         self.objects |= native | defaults
         if {p.name for p in parameters} & self.objects.keys():
             return None
-        values = "".join(f"{p.name}, " for p in parameters)
+        values = ", ".join(p.name for p in parameters)
+        bound = ", ".join(self.leaves) + f" = {values}" if self.plain else f"values = ({values},)"
         first = [
             "if unusual or handlers.stack: return MISSED",
-            f"values = ({values})",
+            bound if parameters else "values = ()",
             *(line.replace("return None", "return MISSED") for line in self.lines),
         ]
         if self.computes:
