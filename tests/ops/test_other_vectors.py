@@ -26,6 +26,7 @@ CASES = {
     "conv": (lambda x, w: F.conv2d(x, w, padding=1), [(2, 5, 9, 37), (13, 5, 3, 3)]),
     "conv, strided": (lambda x, w: F.conv2d(x, w, stride=2), [(2, 3, 11, 21), (7, 3, 3, 3)]),
     "conv by tiles": (lambda x, w: F.conv2d(x, w, padding=1), [(5, 33, 8, 9), (130, 33, 3, 3)]),
+    "conv by tiles, many channels": (lambda x, w: F.conv2d(x, w, padding=1), [(13, 132, 4, 4), (70, 132, 3, 3)]),
     "depthwise": (lambda x, w: F.conv2d(x, w, padding=1, groups=3), [(2, 3, 14, 19), (3, 1, 3, 3)]),
     "depthwise, strided": (lambda x, w: F.conv2d(x, w, stride=2, padding=1, groups=3), [(2, 3, 14, 39), (3, 1, 3, 3)]),
     "max pool": (lambda x: F.max_pool2d(x, 3, 2, 1), [(2, 3, 15, 37)]),

@@ -87,6 +87,7 @@ CASES = {
     "dot": (lambda x, y: d2s.dot(x, y), [(600, 200), (600, 200)]),
     "conv": (lambda x, w: F.conv2d(x, w, padding=1), [(16, 8, 17, 19), (24, 8, 3, 3)]),
     "conv by tiles": (lambda x, w: F.conv2d(x, w, padding=1), [(9, 33, 8, 9), (130, 33, 3, 3)]),
+    "conv by tiles, many channels": (lambda x, w: F.conv2d(x, w, padding=1), [(20, 132, 6, 6), (100, 132, 3, 3)]),
     "depthwise": (lambda x, w: F.conv2d(x, w, padding=1, groups=8), [(16, 8, 33, 35), (8, 1, 3, 3)]),
     "conv transposed": (lambda x, w: F.conv2d_transpose(x, w, stride=2), [(8, 8, 17, 19), (8, 12, 3, 3)]),
     "max pool": images(lambda x: F.max_pool2d(x, 3, 2, 1)),
