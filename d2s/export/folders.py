@@ -8,6 +8,9 @@ d2s.errors.FormatError: [D2S3001] there is no file no/such/folder/__model__
 """
 
 import os
+from collections.abc import Sequence
+
+import numpy as np
 
 from d2s.errors import FormatError
 from d2s.export import paddle_format, paddle_reader, protobuf, tensors
@@ -20,20 +23,28 @@ def load_folder(folder: str, model_filename: str | None = None, params_filename:
     """The model in a folder; `params_filename` names the file that holds all parameters."""
     path = os.path.join(folder, model_filename or MODEL)
     data = paddle_format.read_bytes(path)
-    described = protobuf.decode("ProgramDesc", data)
-    names = paddle_reader.parameters(described)
+    with paddle_format.damage_named(path):
+        described = protobuf.decode("ProgramDesc", data)
+        names = paddle_reader.parameters(described)
     if params_filename is None and os.path.isfile(os.path.join(folder, VARIABLES)):
         params_filename = VARIABLES
     if params_filename is not None:
-        arrays = tensors.read_parameters(paddle_format.read_bytes(os.path.join(folder, params_filename)), names)
+        arrays = _arrays(os.path.join(folder, params_filename), names)
     else:
         arrays = {}
         for name in names:
-            arrays |= tensors.read_parameters(paddle_format.read_bytes(_inside(folder, name)), [name])
+            arrays |= _arrays(_inside(folder, name), [name])
     found = paddle_format.read_bytes(os.path.join(folder, INFO), needed=False)
-    info = tensors.read_info(found) if found else {}
+    with paddle_format.damage_named(os.path.join(folder, INFO)):
+        info = tensors.read_info(found) if found else {}
     with paddle_format.damage_named(path):
         return paddle_format.model_of(data, described, arrays, info)
+
+
+def _arrays(path: str, names: Sequence[str]) -> dict[str, np.ndarray]:
+    data = paddle_format.read_bytes(path)
+    with paddle_format.damage_named(path):
+        return tensors.read_parameters(data, names)
 
 
 def _inside(folder: str, name: str) -> str:

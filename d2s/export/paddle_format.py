@@ -156,18 +156,18 @@ def _load(prefix: str | os.PathLike[str], method: str) -> tuple[Model, dict[str,
     """The model of a method, and the digests it was written with."""
     own = _of_method(prefix, method)
     data = read_bytes(_path(own, _MODEL))
-    described = protobuf.decode("ProgramDesc", data)
-    names = paddle_reader.parameters(described)
-    values = read_bytes(_path(own, _PARAMETERS), needed=bool(names))
-    arrays, info, seals = (
-        tensors.read_parameters(values, names),
-        read_bytes(_path(prefix, _INFO), False),
-        own_notes.seals(described),
-    )
+    with damage_named(_path(own, _MODEL)):
+        described = protobuf.decode("ProgramDesc", data)
+        names, seals = paddle_reader.parameters(described), own_notes.seals(described)
+    values, info = read_bytes(_path(own, _PARAMETERS), needed=bool(names)), read_bytes(_path(prefix, _INFO), False)
+    with damage_named(_path(own, _PARAMETERS)):
+        arrays = tensors.read_parameters(values, names)
+    with damage_named(_path(prefix, _INFO)):
+        roles = tensors.read_info(info) if info else {}
     _agree(_path(own, _PARAMETERS), seals.get("values", "") in ("", _digest(values)))
     _agree(_path(prefix, _INFO), not info or seals.get("info", "") in ("", _digest(info)))
     with damage_named(_path(own, _MODEL)):
-        return model_of(data, described, arrays, tensors.read_info(info) if info else {}), seals
+        return model_of(data, described, arrays, roles), seals
 
 
 @contextlib.contextmanager
@@ -175,8 +175,10 @@ def damage_named(what: str) -> Iterator[None]:
     """Whatever goes wrong with a description is said of what it was read from."""
     try:
         yield
-    except FormatError:
-        raise
+    except FormatError as error:
+        if what in error.message:
+            raise
+        raise FormatError(error.code, f"{what}: {error.message}", where=error.where, hint=error.hint) from None
     except _DAMAGE as error:
         message = error.message if isinstance(error, D2SError) else repr(error)
         raise FormatError("D2S3001", f"{what} describes no program of d2s: {message}") from error

@@ -85,13 +85,31 @@ def _varint(value: int) -> bytes:
     return bytes([*out, value])
 
 
+class _Broken(Exception):
+    """Why bytes are no message, and the place among them."""
+
+    def __init__(self, reason: str, at: int = 0) -> None:
+        self.reason, self.at = reason, at
+
+
 def decode(message: str, data: bytes | memoryview) -> Message:
     """The dict of a message, every field of the schema in it; FormatError where the bytes are not one."""
+    try:
+        return _decoded(message, memoryview(data))
+    except _Broken as broken:
+        raise FormatError("D2S3001", f"protobuf: {broken.reason}, at byte {broken.at}") from None
+
+
+def _decoded(message: str, data: memoryview) -> Message:
     found = _empty(message)
-    for number, wire, raw in _fields(memoryview(data)):
+    for number, wire, raw, at in _fields(data):
         if number in SCHEMA[message]:
             name, kind = SCHEMA[message][number]
-            values = _values(f"{message}.{name}", kind, wire, raw)
+            try:
+                values = _values(f"{message}.{name}", kind, wire, raw)
+            except _Broken as broken:
+                broken.at += at
+                raise
             if kind.endswith("*"):
                 found[name] += values
             else:
@@ -106,22 +124,24 @@ def _empty(message: str) -> Message:
     }
 
 
-def _fields(data: memoryview) -> Iterator[tuple[int, int, Any]]:
-    """Field number, wire type, and an int (varints) or the bytes of the value."""
+def _fields(data: memoryview) -> Iterator[tuple[int, int, Any, int]]:
+    """Field number, wire type, an int (varints) or the bytes of the value, and where that begins."""
     at = 0
     while at < len(data):
+        begin = at
         key, at = _read_varint(data, at)
         number, wire = key >> 3, key & 7
         if wire == _VARINT:
+            begin = at
             value, at = _read_varint(data, at)
-            yield number, wire, value
+            yield number, wire, value, begin
             continue
         if wire not in (1, _SIZED, 5):
-            raise FormatError("D2S3001", f"protobuf: wire type {wire} is not one")
+            raise _Broken(f"wire type {wire} is not one", begin)
         size, at = _read_varint(data, at) if wire == _SIZED else ({1: 8, 5: 4}[wire], at)
         if size > len(data) - at:
-            raise FormatError("D2S3001", f"protobuf: a field of {size} bytes, {len(data) - at} are left")
-        yield number, wire, data[at : at + size]
+            raise _Broken(f"a field of {size} bytes, {len(data) - at} are left", begin)
+        yield number, wire, data[at : at + size], at
         at += size
 
 
@@ -129,12 +149,12 @@ def _read_varint(data: memoryview, at: int) -> tuple[int, int]:
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(data):
-            raise FormatError("D2S3001", "protobuf: a number is cut off")
+            raise _Broken("a number is cut off", at)
         value |= (data[at] & 127) << shift
         at += 1
         if data[at - 1] < 128:
             return value & (1 << 64) - 1, at
-    raise FormatError("D2S3001", "protobuf: a number of more than 64 bits")
+    raise _Broken("a number of more than 64 bits", at)
 
 
 def _values(field: str, kind: str, wire: int, raw: Any) -> list[Any]:
@@ -145,8 +165,8 @@ def _values(field: str, kind: str, wire: int, raw: Any) -> list[Any]:
     if kind in _FIXED and (wire == _FIXED[kind][1] or (packed and len(raw) % struct.calcsize(_FIXED[kind][0]) == 0)):
         return [value for (value,) in struct.iter_unpack(_FIXED[kind][0], raw)]
     if kind not in _FIXED and kind != "int" and wire == _SIZED:
-        return [_text(field, raw) if kind == "text" else decode(kind, raw)]
-    raise FormatError("D2S3001", f"protobuf: {field} has wire type {wire}")
+        return [_text(field, raw) if kind == "text" else _decoded(kind, raw)]
+    raise _Broken(f"{field} has wire type {wire}")
 
 
 def _packed(raw: memoryview) -> Iterator[int]:
@@ -164,4 +184,4 @@ def _text(field: str, raw: memoryview) -> str:
     try:
         return bytes(raw).decode()
     except UnicodeDecodeError:
-        raise FormatError("D2S3001", f"protobuf: {field} is not text") from None
+        raise _Broken(f"{field} is not text") from None

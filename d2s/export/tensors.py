@@ -60,9 +60,11 @@ def read_parameters(data: bytes, names: Iterable[str]) -> dict[str, np.ndarray]:
         try:
             found[name], view = _read_tensor(view)
         except FormatError as error:
-            raise FormatError("D2S3001", f"parameter '{name}': {error.message}") from None
+            message = f"parameter '{name}': {error.message}, in the tensor at byte {len(data) - len(view)}"
+            raise FormatError("D2S3001", message) from None
     if view:
-        raise FormatError("D2S3001", f"{len(view)} bytes stand behind the last parameter")
+        message = f"{len(view)} bytes stand behind the last parameter, from byte {len(data) - len(view)} on"
+        raise FormatError("D2S3001", message)
     return found
 
 
@@ -102,14 +104,16 @@ def _written(role: Role) -> dict[str, Any]:
 
 def read_info(data: bytes) -> dict[str, Role]:
     """The roles by variable name. Nothing is unpickled that could do more than make dicts."""
+    stream = io.BytesIO(data)
     try:
         _scan(data)
-        loaded = _Closed(io.BytesIO(data)).load()
+        loaded = _Closed(stream).load()
         return {_plain(name, str): _entry(name, entry) for name, entry in loaded.items()}
     except FormatError:
         raise
     except Exception as error:  # a damaged pickle raises whatever it likes
-        raise FormatError("D2S3001", f"the .info file is damaged: {type(error).__name__}") from None
+        message = f"the .info file is damaged before byte {stream.tell() or len(data)}: {type(error).__name__}"
+        raise FormatError("D2S3001", message) from None
 
 
 def _entry(name: str, entry: Any) -> Role:

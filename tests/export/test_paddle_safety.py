@@ -69,7 +69,7 @@ def test_mutated_files(name, tmp_path):
             load(tmp_path / "net")
             outcomes[True] += 1
         except FormatError as error:
-            assert error.code == "D2S3001"
+            assert error.code == "D2S3001" and "net.pd" in error.message
             outcomes[False] += 1
         (tmp_path / f"net{ending}").write_bytes(whole[ending])
     assert min(outcomes.values()) > 3
@@ -115,6 +115,20 @@ def exchange(described, random: random.Random) -> None:
         )
         if isinstance(old, float):
             holder[key] = random.choice((0.0, 1e30, float("inf"), float("nan")))
+
+
+@pytest.mark.parametrize(
+    ("ending", "at", "said"),
+    [
+        (".pdmodel", 60, "net.pdmodel: protobuf: .*, at byte [67]."),
+        (".pdiparams", 3, "net.pdiparams: parameter 'w': .* at byte 0"),
+    ],
+)
+def test_a_complaint_names_the_file_the_place_and_the_reason(saved, ending, at, said):
+    path = saved.with_name("net" + ending)
+    data = path.read_bytes()
+    path.write_bytes(data[:at] + b"\xff" * 12 + data[at + 12 :])
+    assert re.search(said, refused(saved))
 
 
 def test_cut_off_everywhere(saved):
