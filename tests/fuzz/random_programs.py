@@ -2,8 +2,8 @@
 
 In: a seed. Out: the text of a module with `f(x, y, u, v, s, r, n, k, a)`, which calls `random_helpers`, and argument sets.
 
-Every variable keeps one type (its first letter says which), so that arms and trips can be joined; every value is the fresh
-result of an op, so that the order in which gradients are added up is defined.
+Every variable keeps one type (its first letter says which), so that arms and trips can be joined. Every value is the fresh
+result of an op, but for those of `Renaming`, which are often another variable's.
 
     x, y  float32 [m]      u  float32 [2, m]     v  float64 [m]     s  float32 []     r  float64 []
     n  int64 tensor []     k, i  Python int      a, b  Python float
@@ -387,6 +387,18 @@ class Small(Generator):
 
     def condition(self, depth: int = 0) -> str:
         return super().condition(max(depth, 1) if self.random.random() < 0.7 else depth)
+
+
+class Renaming(Small):
+    """A small program in which many a tensor has several names: gradients show in what order contributions to it are added."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.budget = self.random.randint(4, 10)
+
+    def value(self, kind: str, depth: int = 0) -> str:
+        renames = kind not in ("i", "a") and not depth and self.random.random() < 0.5
+        return self.name(kind) if renames else super().value(kind, depth)
 
 
 def indented(lines: list[str]) -> list[str]:

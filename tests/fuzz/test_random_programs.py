@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 from programs_compare import Refused, outcome, t
-from random_programs import Generator, Small, arguments
+from random_programs import Generator, Renaming, Small, arguments
 
 import d2s
 from d2s import passes
@@ -32,7 +32,7 @@ from d2s.passes import group, tighten_loops
 SECONDS = 300  # of the processor's time: a busy machine tries no fewer programs
 FIRST = int(os.environ.get("D2S_FUZZ_FIRST", "0"))
 PROGRAMS = int(os.environ.get("D2S_FUZZ_PROGRAMS", "0"))
-LARGE, SMALL = 60, 1940  # the same on every machine; `make soak` goes on
+LARGE, SMALL, RENAMING = 60, 1800, 140  # the same on every machine; `make soak` goes on
 LARGE_AMONG, CHUNK = 32, 500  # of a soak: one in so many is large; so many in a process
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
@@ -106,7 +106,7 @@ def seldom_collecting() -> Iterator[None]:
 
 def run_one(seed: int, kind: type[Generator], folder: pathlib.Path) -> str:
     """What differs in one program."""
-    small = kind is Small
+    small = issubclass(kind, Small)
     function = load(seed, kind, folder)
     signal.setitimer(signal.ITIMER_PROF, 30)
     try:
@@ -142,7 +142,9 @@ def run(seeds: Any, kind: type[Generator], folder: pathlib.Path, until: float) -
     return count, refused, failures
 
 
-@pytest.mark.parametrize(("kind", "programs"), [(Generator, LARGE), (Small, SMALL)], ids=["large", "small"])
+@pytest.mark.parametrize(
+    ("kind", "programs"), [(Generator, LARGE), (Small, SMALL), (Renaming, RENAMING)], ids=["large", "small", "renaming"]
+)
 def test_random_programs(kind, programs, tmp_path):
     seeds = range(FIRST, FIRST + PROGRAMS) if PROGRAMS else range(programs)
     until = time.process_time() + (10**9 if PROGRAMS else SECONDS)
@@ -159,7 +161,7 @@ def _chunk(first: int, how_many: int) -> str:
     totals: list[Any] = [0, [], []]
     with tempfile.TemporaryDirectory() as name:
         for seed in range(first, first + how_many):
-            kind = Small if seed % LARGE_AMONG else Generator
+            kind = (Small, Renaming)[seed % 2] if seed % LARGE_AMONG else Generator
             print(f"seed {seed}", file=sys.stderr, flush=True)  # the last one is to blame where a signal ends the process
             totals = [a + b for a, b in zip(totals, run([seed], kind, pathlib.Path(name), 1e18), strict=True)]
     return json.dumps(totals)
