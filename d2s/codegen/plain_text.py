@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from d2s import types
+from d2s.codegen import lanes
 from d2s.parsing import tree_of
 from d2s.types import DType
 
@@ -204,9 +205,19 @@ def _namespace(T: str) -> dict[str, Any]:
     names |= {"T": _converted(computed), "inlined": lambda function: function, "math": math, "range": range}
     names |= {f"local{size}": functools.partial(_local, computed, size) for size in (64, 4096)}
     names |= {f"{name}_of": getattr(np, name) for name in ("sqrt", "rint", "floor", "ceil", "trunc", "abs")}
+    names |= {"lanes_at": _lanes_at, "lanes_put": _lanes_put, "lanes_ahead": lambda pointer, index: None}
     names |= {"sign_from": np.copysign, "fma": _fma, "select": _select, "table": _table}
     names |= {"bits_of": _bits(np.float64, np.int64), "float_of": _bits(np.int64, np.float64)}
     return names | {"bits32_of": _bits(np.float32, np.int32), "float32_of": _bits(np.int32, np.float32)}
+
+
+def _lanes_at(pointer: Any, index: int) -> list[Any]:
+    return [pointer[index + lane] for lane in range(lanes.COUNT)]
+
+
+def _lanes_put(pointer: Any, index: int, values: Sequence[Any]) -> None:
+    for lane, value in enumerate(values):
+        pointer[index + lane] = value
 
 
 _APART = tuple(f"_apart{k}" for k in range(8))
