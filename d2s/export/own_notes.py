@@ -9,7 +9,9 @@ In: the bytes of a `.pdmodel`, what was decoded of them, the entries of the `.in
 True
 """
 
+import ast
 import builtins
+import contextlib
 import inspect
 import json
 import re
@@ -33,6 +35,7 @@ from d2s.types import Type
 
 _LEAST = 8  # bytes an op takes in a file
 _MOST = 1 << 40  # of an attribute
+_MOST_OF_A_KEY = 1000  # characters
 _NONE = np.zeros(0)
 _DAMAGE = (D2SError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -156,6 +159,9 @@ def _raised(text: str) -> Raised:
         error.args = (message,)  # the text is the whole text
         return Raised(error)
     found = getattr(builtins, kind, None)
+    if found is KeyError and len(message) < _MOST_OF_A_KEY:  # whose text is its argument as Python writes it
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            return Raised(KeyError(ast.literal_eval(message)))
     if isinstance(found, type) and issubclass(found, Exception) and not issubclass(found, UnicodeError):
         return Raised(found(message))
     return Raised(RuntimeError(message))

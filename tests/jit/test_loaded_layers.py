@@ -239,3 +239,18 @@ def test_a_tensor_given_twice_has_the_gradient_of_both_places(tmp_path):
         function(x, x).backward()
         found.append(x.grad.numpy().tobytes())
     assert found[0] == found[1]
+
+
+def test_a_key_that_may_be_missing_leaves_the_graph_what_it_was(tmp_path):
+    def counted(x):
+        groups = collections.defaultdict(list)
+        for v in x:
+            groups["pos" if v > 0 else "neg"].append(v)
+        return {key: len(values) for key, values in groups.items()}, {"pos": x.sum()}["pos" if x.max() > 0 else "neg"]
+
+    d2s.jit.save(counted, str(tmp_path / "net"), [InputSpec([2], name="x")])
+    loaded = d2s.jit.load(str(tmp_path / "net"))
+    counts, total = loaded(d2s.to_tensor([1.0, 2.0]))
+    assert (counts, type(counts["pos"]), total.item()) == ({"pos": 2}, int, 3.0)
+    with pytest.raises(KeyError, match=r"^'neg'$"):
+        loaded(d2s.to_tensor([-1.0, -2.0]))
