@@ -74,6 +74,7 @@ def _taken(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     args = tuple(map(spread_named, args)) if function is dict else args
     args = tuple(map(settled, args)) if function in TAKING or joins else args
     args = (list(iterate(args[0])),) if joins and hasattr(type(args[0]), "__next__") else args
+    args = tuple(map(opened, args)) if joins else args
     return tuple(map(walked, args)) if function in WALKING or joins else args
 
 

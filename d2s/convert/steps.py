@@ -120,13 +120,16 @@ def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dic
     """What a pure function of Python's makes of symbols, where that is a step or a number; MISSING where Python can do it."""
     given = [*args, *kwargs.values()]
     leaves = flatten(given)[0]
+    texts = function in _TEXTS or isinstance(getattr(function, "__self__", None), str)
+    if texts and any(isinstance(v, OneOf) for v in leaves):
+        return ask(tracer, function.__name__, function, args, kwargs, "")
     if not any(isinstance(v, _SEEN) or _has_text_of_its_own(v) for v in leaves):
         return MISSING
     if function is len and isinstance(args[0], SymbolicTensor) and any(map(uncountable, args[0].value.type.shape[:1])):
         return args[0].shape[0]
     if function in _INTO_NUMBERS and len(args) == 1 and isinstance(args[0], _SEEN):
         return _number(tracer, function, args[0])
-    if function in _TEXTS or (isinstance(getattr(function, "__self__", None), str)):
+    if texts:
         return ask(tracer, function.__name__, function, args, kwargs, "")
     if function in _OF_NUMBERS and all(_is_number(v) for v in leaves):
         example = computed(function, args, kwargs)

@@ -316,3 +316,86 @@ def multi_return(x):
 def windows(x):
     parts = [x[i : i + 2] for i in range(len(x) - 1)]
     return d2s.stack(parts), [p.mean() for p in parts], sum(p.sum() for p in parts)
+
+
+@program(*SETS)
+def hist(x):
+    h = [0] * 4
+    for v in x:
+        h[min(3, max(0, int(v)))] += 1
+    return h
+
+
+@program(*SETS)
+def beam(x):
+    beams = [(0.0, [])]
+    for step in range(3):
+        cand = []
+        for score, seq in beams:
+            for tok in range(2):
+                cand.append((score + float(x[step]) * (tok + 1), [*seq, tok]))
+        cand.sort(key=lambda c: -c[0])
+        beams = cand[:2]
+    return beams
+
+
+@program(*SETS)
+def running_best(x):
+    best, best_i, history = None, -1, []
+    for i, v in enumerate(x):
+        if best is None or v > best:
+            best, best_i = v, i
+            history.append((i, float(v)))
+    return best, best_i, history
+
+
+@program(*SETS)
+def normalize_dict(x):
+    stats = {name: getattr(x, name)() for name in ("mean", "std", "max", "min")}
+    return {k: v / (stats["std"] + 1e-6) for k, v in stats.items() if k != "std"}
+
+
+@program(*SETS)
+def memo(x):
+    cache = {}
+
+    def f(n):
+        if n not in cache:
+            cache[n] = x if n == 0 else f(n - 1) * 2 + n
+        return cache[n]
+
+    return f(3), sorted(cache)
+
+
+@program(*SETS)
+def compose(x):
+    def comp(*fs):
+        return functools.reduce(lambda f, g: lambda v: g(f(v)), fs)
+
+    return comp(d2s.nn.functional.relu, lambda v: v + 1, d2s.sqrt)(x)
+
+
+@program(*SETS)
+def tree_map(x):
+    def tmap(f, v):
+        if isinstance(v, dict):
+            return {k: tmap(f, u) for k, u in v.items()}
+        if isinstance(v, (list, tuple)):
+            return type(v)(tmap(f, u) for u in v)
+        return f(v)
+
+    return tmap(lambda v: v * 2, {"a": [x, (x, x * 3)], "b": x})
+
+
+@program(*SETS)
+def del_while(x):
+    d = {k: x * k for k in range(4)}
+    for k in list(d):
+        if k % 2 == 0 or (d[k].sum() > 10):
+            del d[k]
+    return d
+
+
+@program(*SETS)
+def str_join_cond(x):
+    return "".join("+" if v > 0 else "-" for v in x), ",".join([str(i) for i, v in enumerate(x) if v > 0])
