@@ -17,6 +17,7 @@ contribution to the name is given to the tensor itself (`autodiff/handed.py`).
 [True, False]
 """
 
+import collections
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -46,8 +47,10 @@ class _Orders:
         """Where it is so in a region; `loop`: that of which it is the body."""
         split = handed_on(region, begun)
         reads = self._reads(region, begun)
+        counted = collections.Counter(base for value in reads for base in self.names.of[value])
         for value in reads:
-            if not self._in_order(region, value, reads, split, loop):
+            named = any(counted[base] > 1 for base in self.names.of[value])
+            if named and not self._in_order(region, value, reads, split, loop):
                 yield self._maker(region, value) or loop or region.nodes[0]
         for node in region.nodes:
             if node.op == "while_loop":
