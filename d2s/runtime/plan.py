@@ -9,12 +9,13 @@ end; regions are the same steps between jumps.
 >>> plan = build(parse("program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = add(x, x) return %0 }"))
 >>> print(plan)
 plan f(x: r2, n: r3) -> r4
-   0 RUN           add 2 2 4
+   0 RUN           r4 = add r2, r2
    1 STOP
 <BLANKLINE>
 """
 
 import dataclasses
+import functools
 from collections import Counter
 from collections.abc import Collection
 
@@ -74,14 +75,37 @@ class Plan:
 
     def _line(self, n: int, code: int, x: int, y: int, z: int) -> str:
         """One step as text: which registers it reads and writes, and the user's line."""
-        node = self.runs.get(n)
+        node, (name, words) = self.runs.get(n), executor.CODES[code]
         if node is None:
-            count = executor.CODES[code][1]
-            return f"{n:4} {executor.CODES[code][0]:13} {' '.join(map(str, (x, y, z)[:count]))}".rstrip()
-        read = self.operands[y // 4 :][: len(node.inputs) + len(node.outputs)]
+            named = {"x": f"r{x}", "y": self._named(y), "z": self._named(z), "at": y if code == executor.JUMP_IF_FALSE else x}
+            return f"{n:4} {name:13} {words.format(**named)}".rstrip()
+        read = [self._named(r) for r in self.operands[y // 4 :][: len(node.inputs) + len(node.outputs)].tolist()]
+        given, made = read[: len(node.inputs)], read[len(node.inputs) :]
         inner = node.attrs["body"].every_node() if node.op == "fused" else ()
         name = f"({' '.join(n.op for n in inner if n.op not in ('fused', 'constant'))})" if inner else node.op
-        return f"{n:4} RUN           {name} {' '.join(map(str, read))}" + (f"  # {node.where}" if node.where else "")
+        text = f"{n:4} RUN           {', '.join(made)} = {name} {', '.join(given)}".rstrip()
+        return text + (f"  # {node.where}" if node.where else "")
+
+    def _named(self, register: int) -> str:
+        """A register; one that always holds the same number, or the address of one, as that number."""
+        return self._numbers.get(register, f"r{register}")
+
+    @functools.cached_property
+    def _numbers(self) -> dict[int, str]:
+        """The registers that no run writes: of extents that are known, and of constants."""
+        constants = {array.ctypes.data: array for array in self.constants}
+        steps = [(code, x) for code, x, *_ in self.steps.tolist() if code in _WRITING]
+        written = {x for _, x in steps} | {*self.inputs, *self.outputs, *self.extents.values()}
+        written |= {r + k for r in self.stacks for k in range(3)}
+        found = dict[int, str]()
+        for register, held in enumerate(self.frame.tolist()):
+            if register >= executor.FIRST and register not in written and held:
+                array = constants.get(held)
+                if array is not None and array.size == 1:
+                    found[register] = str(array[()])
+                elif held < _ADDRESSES:
+                    found[register] = str(held)
+        return found
 
     def kernels(self) -> str:
         """The texts of the kernels a run calls, each once, under the user's lines of the nodes it computes."""
@@ -91,6 +115,11 @@ class Plan:
             text = f"{launch.text}\n\n{launch.follower.text}" if launch.follower else launch.text
             users.setdefault(text, []).append(_told(node))
         return "\n\n".join("".join(dict.fromkeys(told)) + text for text, told in users.items())
+
+
+_ADDRESSES = 1 << 32  # numbers that a text says are below
+_WRITING = {executor.LOAD_BOOL, executor.MOVE, executor.ALLOC, executor.MULTIPLY, executor.DIFFER, executor.LOAD}
+_WRITING |= {executor.ADD, executor.QUOTIENT, executor.OUTSIDE, executor.ADDRESS, executor.MARK}
 
 
 def lowered(node: Node) -> emit.Launch:

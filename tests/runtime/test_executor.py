@@ -5,6 +5,7 @@ A case is a line of PROGRAMS: a text and lists of inputs it is run on, all throu
 
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -545,8 +546,8 @@ def test_same_bits(x, y, same):
 
 
 def test_a_plan_can_be_read():
-    assert "JUMP_IF_FALSE" in str(Call(program_of("while")).plan)
-    assert "ALLOC" in str(Call(program_of("while")).plan)
+    text = str(Call(program_of("while")).plan)
+    assert re.search(r"JUMP_IF_FALSE r\d+ to \d+", text) and re.search(r"ALLOC +r\d+ = \d+ bytes", text)
 
 
 def test_a_run_too_long_to_be_compared_is_told_once(monkeypatch):
