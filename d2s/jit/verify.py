@@ -117,22 +117,27 @@ class _Run:
 
     def first_unlike(self, static: StaticFunction) -> str:
         """The first op that eager code and the graph, node by node, do not agree on."""
-        ops: list[list[Any]] = []
-        for function in (static.captured_as(), static):
-            seen: list[Any] = []
-            with config(EXECUTOR="interpreter"), seeing(lambda *one, seen=seen: seen.append(one)):  # type: ignore[misc]
-                self.told(function)
-            ops.append([(name, where, [np.array(r) for r in results]) for name, _, results, where in seen])
-        eager, place = ops[0], 0
-        for name, where, results in ops[1]:
-            found = next((n for n in range(place, len(eager)) if eager[n][:2] == (name, where)), None)
-            if found is None:
+        (eager, given), (graph, found) = (self._seen(function) for function in (static.captured_as(), static))
+        place = 0
+        for known, results in graph:
+            at = next((n for n in range(place, len(eager)) if eager[n][0] == known), None)
+            if at is None:
                 continue
-            place = found + 1
-            for x, y in zip(eager[found][2], results, strict=False):
+            place = at + 1
+            for x, y in zip(eager[at][1], results, strict=False):
                 if not same_bits(x, y):
-                    return f"first in {name} at {where or '?'}: {x!r} eagerly, {y!r} in the graph"
+                    return f"first in {known[0]} at {known[1] or '?'}: {x!r} eagerly, {y!r} in the graph"
+        if len(given) == len(found) and all(_same(x, y) for (_, x), (_, y) in zip(given, found, strict=True)):
+            return "node by node the graph gives what eager code gives: what is compiled of it differs"
         return "the graph itself gives the same node by node and compiled: the capture differs from eager code"
+
+    def _seen(self, function: Callable[..., Any]) -> tuple[list[tuple[Any, list[Any]]], Told]:
+        """The ops of a call, node by node - each by name, line and dtypes - with their results, and what the call gave."""
+        seen: list[Any] = []
+        with config(EXECUTOR="interpreter"), seeing(lambda *one: seen.append(one)):
+            given = self.told(function)
+        ops = [(name, where, [np.array(r) for r in results]) for name, _, results, where in seen]
+        return [((name, where, [r.dtype for r in results]), results) for name, where, results in ops], given
 
 
 def _is_opaque(leaf: Any) -> bool:

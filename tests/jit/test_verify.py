@@ -13,6 +13,7 @@ from d2s.errors import MismatchError
 from d2s.ir.program import Node, Program
 from d2s.jit import variant
 from d2s.ops.dispatch import handlers
+from d2s.passes import drop_identities
 
 
 def t(*values, grad=False):
@@ -147,3 +148,15 @@ def test_the_first_node_that_is_compiled_wrong_is_named(where, monkeypatch):
     said = rf"first in .*test_verify.py:{line}: .*1\.5.* node by node, .*1\.25.* compiled"
     with pytest.raises(MismatchError, match=said), d2s.config(CHECK=2 if where == "CHECK=2" else 0):
         (static if where == "CHECK=2" else lambda x: d2s.jit.verify(static, x))(t(1.0, 2.0))
+
+
+def test_what_is_compiled_wrong_of_a_function_that_acts_is_not_put_down_to_eager_code(monkeypatch):
+    """Its nodes are not run beside; the draw's own sums are no sums of the function's."""
+
+    def f(x):
+        print("once")
+        return (x * 2.0).sum() + d2s.rand([])
+
+    monkeypatch.setitem(drop_identities._RULES, "multiply", lambda node, inputs, numbers, made: inputs[0])
+    with pytest.raises(MismatchError, match="what is compiled of it differs"):
+        d2s.jit.verify(f, t(1.0, 2.0))
