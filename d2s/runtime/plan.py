@@ -79,12 +79,23 @@ class Plan:
         if node is None:
             named = {"x": f"r{x}", "y": self._named(y), "z": self._named(z), "at": y if code == executor.JUMP_IF_FALSE else x}
             return f"{n:4} {name:13} {words.format(**named)}".rstrip()
-        read = [self._named(r) for r in self.operands[y // 4 :][: len(node.inputs) + len(node.outputs)].tolist()]
+        read = [self._named(r) for r in self._places(node, y // 4)]
         given, made = read[: len(node.inputs)], read[len(node.inputs) :]
         inner = node.attrs["body"].every_node() if node.op == "fused" else ()
         name = f"({' '.join(n.op for n in inner if n.op not in ('fused', 'constant'))})" if inner else node.op
         text = f"{n:4} RUN           {', '.join(made)} = {name} {', '.join(given)}".rstrip()
         return text + (f"  # {node.where}" if node.where else "")
+
+    def _places(self, node: Node, start: int) -> list[int]:
+        """The registers of what a node reads and writes, among its kernel's operands: see `_Planner.given`."""
+        operands: list[int] = self.operands[start:].tolist()
+        launch = lowered(node)
+        behind = launch.follower
+        if behind is None:
+            return operands[: len(node.inputs) + len(node.outputs)]
+        first = len(behind.own) + len(launch.extents) + 1
+        found = dict(zip(behind.own, operands, strict=False)) | dict(zip(behind.given, operands[first:], strict=False))
+        return [found[k] for k in range(len(node.inputs) + len(node.outputs))]
 
     def _named(self, register: int) -> str:
         """A register; one that always holds the same number, or the address of one, as that number."""
