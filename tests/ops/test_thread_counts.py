@@ -89,6 +89,14 @@ CASES = {
     "conv by tiles": (lambda x, w: F.conv2d(x, w, padding=1), [(9, 33, 8, 9), (130, 33, 3, 3)]),
     "conv by tiles, many channels": (lambda x, w: F.conv2d(x, w, padding=1), [(20, 132, 6, 6), (100, 132, 3, 3)]),
     "depthwise": (lambda x, w: F.conv2d(x, w, padding=1, groups=8), [(16, 8, 33, 35), (8, 1, 3, 3)]),
+    "gradient of a conv, by the extents of its input": (
+        lambda g, w, x: OPS["conv_input_grad"](g, w, x, 1, 1, 1, 1),
+        [(16, 24, 17, 19), (24, 8, 3, 3), (16, 8, 17, 19)],
+    ),
+    "gradient of a pool, by the extents of its input": (
+        lambda g, x: OPS["avg_pool_grad_as"](g, x, 2, 2, 0, False, (), True),
+        [(16, 8, 16, 17), (16, 8, 33, 35)],
+    ),
     "conv transposed": (lambda x, w: F.conv2d_transpose(x, w, stride=2), [(8, 8, 17, 19), (8, 12, 3, 3)]),
     "max pool": images(lambda x: F.max_pool2d(x, 3, 2, 1)),
     "max pool with places": images(lambda x: F.max_pool2d(x, 2, 2, return_mask=True)[0]),
