@@ -29,6 +29,7 @@ STAGES = (  # the kinds of stages there are, in the order of the work; tests/tes
         "outer",
         "comprehensions",
         "annotations",
+        "definitions",
         "asserts",
         "raises",
         "match",

@@ -21,8 +21,8 @@ import functools
 from collections.abc import Callable, Iterable
 
 from d2s.codegen.vectors import Numbers, Unit, declared, element, in_bytes, lines, masked, masks, numbers, splat, stored
-from d2s.ops.matmul_text import FEW_PART
 
+BRIEF = 16  # steps: tiles of no more are of products of few rows, by `FEW_PART` of ops/matmul_text.py, and ask memory ahead
 ARGUMENTS = ("rows", "columns", "count", "a", "a_row", "a_k", "b", "b_k", "c", "c_row", "loaded")
 PAGE = 4096  # bytes within which the CPU sees by itself what is read next
 _SIGNATURE = ", ".join(f"i64 %{a}" for a in ARGUMENTS)
@@ -98,7 +98,7 @@ def _full(n: Numbers, name: str, base: str, j: int) -> str:
 # where the same columns of the next part of k are, if parts are those of few rows and rows of b stand on pages of their own:
 # one row is read in runs so long that the CPU sees what comes next, eight in pieces of two vectors
 _AHEAD = f"""\
-  %brief = icmp sle i64 %count, {FEW_PART}
+  %brief = icmp sle i64 %count, {BRIEF}
   %apart = icmp sge i64 %b_k_bytes, {PAGE}
   %far_off = and i1 %brief, %apart
   %ahead = mul i64 %count, %b_k_bytes"""

@@ -11,6 +11,7 @@ import pytest
 
 from d2s.codegen import dots, host, panels, tiles, vectors
 from d2s.codegen.vectors import Unit
+from d2s.ops import matmul_text
 
 FEATURES = set(host.cpu()[1].split(","))
 UNITS = {  # what a text is made for, and the CPU it is compiled for
@@ -157,3 +158,7 @@ def test_texts_are_machine_code_of_other_processors(name):
         parsed = llvm.parse_assembly(f'target triple = "{triple}"\n{module.text_of("f32", unit)}')
         parsed.verify()
         assert len(re.findall(instruction, machine.emit_assembly(parsed))) >= 8
+
+
+def test_tiles_that_ask_ahead_are_those_of_few_rows():
+    assert matmul_text.FEW_PART == tiles.BRIEF

@@ -32,14 +32,25 @@ PATIENCE = 20.0  # seconds a call may take, compiling included; what takes longe
 MEMORY = 3 << 30  # bytes of address space the process may add
 DECLARED = 0.2  # the share of calls that are made while a program is declared
 PARTS = ["", "nn", "jit", "optimizer", "static", "utils", "utils.dlpack", "utils.unique_name", "autograd", "version"]
-PARTS += ["nn.functional", "nn.initializer", "optimizer.lr", "regularizer", "io", "linalg", "static.nn", "onnx", "debug"]
+PARTS += [
+    "nn.functional",
+    "nn.initializer",
+    "nn.utils",
+    "optimizer.lr",
+    "regularizer",
+    "io",
+    "linalg",
+    "static.nn",
+    "onnx",
+    "debug",
+]
 PARTS += ["vision", "vision.transforms", "vision.datasets", "vision.models", "metric", "callbacks", "hapi"]
 PARTS += ["dataset", "dataset.mnist", "dataset.reader"]
 INSIDE = {  # modules that are attributes of `d2s` and no part of its API: what users call of them is published elsewhere
     **dict.fromkeys(("arguments", "later"), "how names are published"),
     **dict.fromkeys(("ast_transforms", "convert", "capture", "stages", "ir", "parsing", "passes", "autodiff"), "machinery"),
     **dict.fromkeys(("codegen", "runtime", "eager", "in_place_forms", "export", "compat"), "machinery"),
-    **dict.fromkeys(("memory", "place", "types", "extents", "default_dtype"), "facts the machinery goes by"),
+    **dict.fromkeys(("memory", "place", "types", "extents", "reckoned", "default_dtype"), "facts the machinery goes by"),
     **dict.fromkeys(("ops", "checkpoint", "flags", "limits"), "their functions are those of `d2s` itself"),
     "errors": "exceptions, which are raised and caught",
     "pages": "what codes mean",
