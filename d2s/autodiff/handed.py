@@ -52,6 +52,33 @@ def renamed(region: Program) -> dict[Value, Value]:
     return found
 
 
+def appended(loop: Node) -> dict[Value, tuple[Value, Value]]:
+    """Carried values of a loop that the trip before put at the end of a list, which is only made longer there: by which list.
+
+    What takes the list stands behind the loop, so its contributions come before those of the next trip. Of each carried value:
+    the list as a trip begins with it, and the value that was put there.
+    """
+    body, count = loop.attrs["body"], loop.attrs["carries"]
+    found: dict[Value, list[tuple[Value, Value]]] = {}
+    for n, node in enumerate(body.nodes):
+        if node.op != "list_append" or not _only_grows(body, count, node):
+            continue
+        items, x = node.inputs
+        carried = [p for p, v in zip(body.inputs[:count], body.outputs, strict=True) if v is x]
+        read_later = any(x in later.inputs for later in body.nodes[n + 1 :])
+        if len(carried) == 1 and x not in body.inputs and not read_later and carried[0].type == x.type == items.type.item:
+            found.setdefault(carried[0], []).append((items, x))
+    return {p: lists[0] for p, lists in found.items() if len(lists) == 1}
+
+
+def _only_grows(body: Program, count: int, append: Node) -> bool:
+    items, longer = append.inputs[0], append.outputs[0]
+    if items not in body.inputs[:count] or body.outputs[body.inputs.index(items)] is not longer:
+        return False
+    uses = sum(node.inputs.count(v) for node in body.nodes for v in (items, longer))
+    return uses == 1 and body.outputs.count(longer) == 1 and items not in body.outputs
+
+
 def alike(a: Type, b: Type) -> bool:
     """Whether values of two types may be one tensor: they differ in what their extents are called, at most."""
     return a.dtype == b.dtype and len(a.shape) == len(b.shape) and (a.python, a.listed) == (b.python, b.listed)

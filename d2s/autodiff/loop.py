@@ -11,7 +11,7 @@ import dataclasses
 from typing import Any
 
 from d2s import types
-from d2s.autodiff.handed import Ways, alike, interleaved
+from d2s.autodiff.handed import Ways, alike, appended, interleaved
 from d2s.autodiff.lists import flag_of
 from d2s.autodiff.totals import Total, Totals, add, nothing, presence, told
 from d2s.ir.program import Node, Value
@@ -61,9 +61,10 @@ class LoopSweep:
         with handling(self.recorder):
             self.scope.split |= self._entered()
             self.found |= {p: self._at_first_trip(total) for p, total in self.later.items()}
+            given = self._without_moved()
             for p, result in self.carried.items():
-                if p in self.inputs and (result in self.scope.active or result.type.grows):
-                    self.scope.give(self.found, result, Total(self.inputs[p].value, self.inputs[p].present))
+                if p in given and (result in self.scope.active or result.type.grows):
+                    self.scope.give(self.found, result, Total(given[p].value, given[p].present))
             self.scope.sweep(self.found)
         keys = [p for p in self.body.inputs if p in self.flagged or (p in self.found and p in self.scope.active)]
         sure = {p for p in keys if self.flagged.get(p) is False and p in self.found and self.found[p].present is None}
@@ -80,6 +81,27 @@ class LoopSweep:
             if same and plain and interleaved(self.body, -1, p, same, self.body.inputs):
                 found[p] = OPS["equal"](self.left, 1), [(True, same), (False, p)]
         return found
+
+    def _without_moved(self) -> Totals:
+        """The totals a trip begins with, but for what a list has for the value that the trip before put there: that value, as
+        this trip knows it, begins with it, for what takes the list stands behind the loop."""
+        given = {p: Total(total.value, total.present) for p, total in self.inputs.items()}
+        for p, (items, _) in appended(self.node).items():
+            total = given.get(items)
+            if total is None or p not in self.scope.active:
+                continue
+            behind_first = OPS["greater_than"](self.left, 1)
+            value, count = OPS["list_length"](total.value)
+            place = OPS["where"](behind_first, count - 2, count - 1)
+            value, g = OPS["list_get"](value, place)
+            absent, present = nothing(g), behind_first
+            total.value = OPS["list_set"](value, place, OPS["where"](behind_first, absent, g))
+            if total.present is not None:
+                flags, there = OPS["list_get"](total.present, place)
+                total.present = OPS["list_set"](flags, place, OPS["where"](behind_first, False, there))
+                present = OPS["where"](behind_first, there, False)
+            add(self.found, p, Total(OPS["where"](behind_first, g, absent), present))
+        return given
 
     def _input(self, p: Value, flagged: bool) -> Total:
         value = self.recorder.input(self._type_of_total(p), f"total_{p.name}")

@@ -21,7 +21,7 @@ import collections
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from d2s.autodiff.handed import alike, handed_on, interleaved, renamed
+from d2s.autodiff.handed import alike, appended, handed_on, interleaved, renamed
 from d2s.autodiff.names import Names
 from d2s.ir.program import Node, Program, Value
 
@@ -94,7 +94,8 @@ class _Orders:
         if value.type.listed:
             return True
         at = self._place(region, value)
-        others = [v for v in reads if v is not value and self.names.one(v, value)]
+        in_place = self._moved(region, value, loop)
+        others = [v for v in reads if v is not value and v not in in_place and self.names.one(v, value)]
         carried = region.inputs[: loop.attrs["carries"]] if loop is not None else ()
         order = sorted(reads, key=lambda v: (v in region.inputs) + (v not in carried), reverse=True)  # what stays comes first
         before = [v for v in others if v.type.listed or order.index(v) < order.index(value)]
@@ -108,6 +109,15 @@ class _Orders:
         if all(_merge(own, places) for places in theirs):
             return True
         return self._is_split(region, value, before, split, loop)
+
+    def _moved(self, region: Program, value: Value, loop: Node | None) -> Collection[Value]:
+        """The lists of a loop whose contributions to a value come in their place (`LoopSweep._without_moved`)."""
+        for p, (items, x) in (appended(loop) if loop is not None and loop.op == "while_loop" else {}).items():
+            n = region.inputs.index(items)
+            assert loop is not None
+            if value in (p, x) and not self.names.one(loop.inputs[region.inputs.index(p)], loop.inputs[n]):
+                return items, region.outputs[n]
+        return ()
 
     def _end(self, region: Program, value: Value) -> int:
         """Behind which node no tensor is this one: the `cond` that reads it last, in no arm that hands it on."""

@@ -389,3 +389,40 @@ def what_is_left_depends_by_the_path(x, w, n):
     while len(kept) > 2:
         total = kept.pop() * 1.5
     return total, kept, d2s.stack(kept).sum()
+
+
+@program(*TRIPS)
+def carried_and_put_into_a_list(x, w, n):
+    h, states, more = x * 1, [x * 0], [x * w]
+    i = 0
+    while i < n:
+        gate = d2s.tanh(h * w)
+        h = gate * h + (1 - gate) * d2s.tanh(x * w)
+        states.append(h)
+        more.append(h * 0.5)
+        i += 1
+    return (d2s.stack(states) ** 2).sum() * d2s.stack(more).mean() + (h * 0.3).sum()
+
+
+@program(*TRIPS)
+def begun_with_in_the_list_it_is_put_into(x, w, n):
+    h = d2s.tanh(x)
+    states = [h]
+    i = 0
+    while i < n:
+        h = d2s.tanh(h * w) * 0.7 + h * 0.3
+        states.append(h)
+        i += 1
+    return (d2s.stack(states) * 1.7).sum() + states[0].sum()
+
+
+@program(*TRIPS)
+def read_behind_where_it_is_put_into_a_list(x, w, n):
+    h, states = x * 1, [x * 0]
+    i = 0
+    while i < n:
+        h = d2s.tanh(h * w) * 0.7 + h * 0.3
+        states.append(h)
+        h = h * 3 - h * w
+        i += 1
+    return (d2s.stack(states) * 1.7).sum() + (h * h).sum()
