@@ -14,10 +14,11 @@ from d2s.convert.library_objects import PyLayerContext
 from d2s.convert.loads import guard_attribute
 from d2s.convert.making import make
 from d2s.eager.tensor import Tensor
+from d2s.ir.text import show
 from d2s.ops import OPS
 from d2s.ops.create import zeros_like
 from d2s.ops.dispatch import handling
-from d2s.ops.own_gradient import Backward, own_gradient
+from d2s.ops.own_gradient import own_gradient
 
 Call = Callable[[Any], Callable[..., Any]]
 _HINT = "write it of ops, whose gradients are known, or apply it outside of the captured function"
@@ -69,7 +70,7 @@ def _with_gradient(
         given = [None if one is None else region.symbol_of(one) for one in found]
     _check(cls, inputs, given, changes, region)
     reads, (program,) = tracer.adopt([region], [[one for one in given if one is not None]])
-    backward = Backward(cls.__name__, program, [one is not None for one in given])
+    backward = cls.__name__, show(program), tuple(one is not None for one in given)
     return own_gradient(y, *inputs, *(SymbolicTensor(tracer, value) for value in reads), backward=backward)
 
 

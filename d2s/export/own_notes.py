@@ -15,7 +15,7 @@ import contextlib
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from d2s.ir.program import Node, Program
 from d2s.ir.text import parse
 from d2s.ir.verify import verify
 from d2s.ops import OPS
+from d2s.ops.own_gradient import backward_of
 from d2s.reckoned import is_reckoned
 from d2s.types import Type
 
@@ -109,10 +110,26 @@ def _typed(node: Node) -> tuple[Type, ...]:
     for name, value in node.attrs.items():
         if name in _RULES:
             _rule(_RULES[name](value, rank), node)
+    if node.op == "own_gradient":
+        _rule(_is_backward(node.attrs["backward"], given), node)
     if node.op == "pad_own":
         widths = [*node.attrs["lows"], *node.attrs["highs"]]
         _rule(all(isinstance(d, str) or d > w for d, w in zip(given[0].shape * 2, widths, strict=True)), node)
     return op.infer(given, node.attrs)
+
+
+def _is_backward(held: Any, given: Sequence[Type]) -> bool:
+    """Whether a user's backward is one, from the cotangent and what it reads to the gradients of what it is the gradient of."""
+    if not (
+        isinstance(held, tuple) and list(map(type, held)) == [str, str, tuple] and all(type(one) is bool for one in held[2])
+    ):
+        return False
+    made = backward_of(held)
+    verify(made.program, _typed)
+    count = len(made.gives)
+    learnt = [of for of, gives in zip(given[1 : count + 1], made.gives, strict=False) if gives]
+    inputs, outputs = ([v.type for v in values] for values in (made.program.inputs, made.program.outputs))
+    return len(given) > count and inputs == [given[0], *given[count + 1 :]] and outputs == learnt
 
 
 def _rule(holds: bool, node: Node) -> None:

@@ -3,13 +3,12 @@
 In: a value, what its gradient is one of, and what the user's backward reads. Out: the value; in a sweep, what the backward's
 Program makes of its cotangent.
 
->>> from d2s.ir.text import parse
->>> thrice = Backward("Thrice", parse('''
+>>> thrice = "Thrice", '''
 ... program backward(g: f32[1]) -> (f32[1]) {
 ...   %0: f32[] = constant(dtype=f32, value=3.0)
 ...   %1: f32[1] = multiply(g, %0)
 ...   return %1
-... }'''), (True,))
+... }''', (True,)
 >>> x = d2s.to_tensor([2.0], stop_gradient=False)
 >>> own_gradient(x.detach(), x, backward=thrice).backward()
 >>> x.grad.tolist()
@@ -20,21 +19,21 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from d2s.errors import GradientError, Raised
-from d2s.ir.program import Program, Value
-from d2s.ops.create import zeros_like
+from d2s.errors import GradientError
+from d2s.ir.program import Value
+from d2s.ir.text import parse
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.op import op
 
 
 class Backward:
-    """The Program of a backward: a cotangent and what it reads go in, a gradient for each input that has one comes out."""
+    """The Program of a backward: a cotangent and what it reads go in, a gradient for each input that has one comes out.
 
-    def __init__(self, name: str, program: Program, gives: Sequence[bool]) -> None:
-        self.name, self.program, self.gives = name, program, tuple(gives)
+    A node holds it as plain values: its name, the text of its Program, and which inputs it gives gradients.
+    """
 
-    def __repr__(self) -> str:
-        return repr(self.name)
+    def __init__(self, name: str, text: str, gives: Sequence[bool]) -> None:
+        self.name, self.program, self.gives = name, parse(text), tuple(gives)
 
     def gradients(self, g: Any, reads: Sequence[Any]) -> list[Any]:
         """What comes of a cotangent, by input; None where the backward gives none."""
@@ -60,21 +59,17 @@ def _again(node: Any, inputs: Sequence[Any], name: str) -> Sequence[Any]:
     return made
 
 
-def _unknown(name: str, x: Any) -> Any:
-    """What a run that comes to a gradient that is not there raises."""
-    error = GradientError("D2S0006", f"the gradient that '{name}' gives: a file holds none that the user wrote")
-    recorder: Any = current()
-    recorder.add("fail", [], [], {"error": Raised(error)})
-    return zeros_like(x)
+@functools.lru_cache(256)
+def backward_of(held: tuple[str, str, tuple[bool, ...]]) -> Backward:
+    """The backward that a node holds."""
+    return Backward(*held)
 
 
 @op(paddle=None, onnx="Identity")
 def own_gradient(y, *others, backward: Any):
     """y, whose gradient is what a backward of the user's says of the first others; it reads those behind.
 
-    >>> from d2s.ir.text import parse
-    >>> from d2s.ops.own_gradient import Backward
-    >>> same = Backward("Same", parse("program b(g: f32[1]) -> (f32[1]) { return g }"), (True,))
+    >>> same = "Same", "program b(g: f32[1]) -> (f32[1]) { return g }", (True,)
     >>> d2s.ops.own_gradient.own_gradient(d2s.ones([1]), d2s.ones([1]), backward=same).tolist()
     [1.0]
     """
@@ -92,7 +87,6 @@ def _(y, *others_and_out, backward):
 
 @own_gradient.rule("vjp")
 def _(g, out, y, *others, backward):
-    if isinstance(backward, str):  # of a file, which holds no text of a backward
-        return (None, *(functools.partial(_unknown, backward, x) for x in others))
-    count = len(backward.gives)
-    return (None, *backward.gradients(g, others[count:]), *(None for _ in others[count:]))
+    made = backward_of(backward)
+    count = len(made.gives)
+    return (None, *made.gradients(g, others[count:]), *(None for _ in others[count:]))
