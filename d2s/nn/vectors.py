@@ -85,6 +85,7 @@ def _with_gradients(function: str, parameters: Any) -> list[Any]:
 
 
 def _listed(function: str, parameters: Iterable[Any]) -> list[Any]:
+    expect(function, "parameters", parameters, Iterable, "a list of Parameters")
     found = list(parameters)
     for p in found:
         expect(function, "parameters", p, Tensor, "Parameters")

@@ -11,7 +11,7 @@ from d2s.errors import ArgumentError, ShapeError
 from d2s.ops.compare import greater_equal, less_equal, where
 from d2s.ops.create import full, full_like
 from d2s.ops.dispatch import current
-from d2s.ops.found import counted, length, number
+from d2s.ops.found import counted, finds_extents, length, number
 from d2s.ops.gather import integers
 from d2s.ops.math import add
 from d2s.ops.movement import CHUNK, Axis, Kernel, Product, Registers, axes_of, body, indented, moved
@@ -58,7 +58,8 @@ def _triangle(triangle: Any, kept: str) -> None:
 
     @triangle.rule("open")
     def _(x, diagonal):
-        return None if current().type_of(diagonal) is None else _by_number(x, diagonal, kept)
+        asked = current().type_of(diagonal) is not None and finds_extents()
+        return _by_number(x, diagonal, kept) if asked else None
 
     @triangle.rule("infer")
     def _(x, diagonal):

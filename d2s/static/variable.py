@@ -80,8 +80,8 @@ class Variable(SymbolicTensor):
     item = _unknown("item()", "fetch it with Executor.run()")
     backward = _unknown("backward()", "static.append_backward(), or optimizer.minimize()")
     clear_gradient = clear_grad = _unknown("clear_gradient()", "a run computes gradients anew: there is none to clear")
-    _grad = _unknown("the grad", "static.append_backward() or static.gradients(), and fetch what they return")
-    grad = property(_grad, _grad)
+    _the_grad = _unknown("the grad", "static.append_backward() or static.gradients(), and fetch what they return")
+    grad = property(_the_grad, _the_grad)
 
     @property
     def root(self) -> Any:

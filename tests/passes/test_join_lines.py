@@ -1,10 +1,13 @@
 """Reductions, softmax and norms with the elementwise nodes around them: one kernel, the bits of eager code."""
 
+import re
+
 import numpy as np
 import pytest
 
 import d2s
 from d2s.nn import functional as F
+from d2s.ops import OPS
 from d2s.passes import join_lines
 from d2s.runtime.call import same_bits
 
@@ -26,7 +29,7 @@ def groups(function, *given):
         lines = [line.split("RUN")[1].split("#")[0] for line in static.plan(*given).splitlines() if " RUN " in line]
     pairs = zip(found, wanted, strict=True) if isinstance(found, tuple) else [(found, wanted)]
     assert all(same_bits(x.array, y.array) for x, y in pairs)
-    return [" ".join(w for w in line.replace("(", " ").replace(")", " ").split() if not w.isdigit()) for line in lines]
+    return [" ".join(word for word in re.findall(r"\w+", line) if word in OPS) for line in lines]
 
 
 SHAPES = {"a run": ((5, 70), -1), "a column": ((130, 7), 0), "runs": ((3, 67, 4, 5), (1, 3)), "all of it": ((6, 11), None)}

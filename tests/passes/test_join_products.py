@@ -1,10 +1,13 @@
 """Products and convolutions with the elementwise nodes behind them: one step of the plan, the bits of eager code."""
 
+import re
+
 import numpy as np
 import pytest
 
 import d2s
 from d2s.nn import functional as F
+from d2s.ops import OPS
 from d2s.passes.join_products import apply
 from d2s.runtime.call import same_bits
 
@@ -24,7 +27,7 @@ def groups(function, *given):
         assert all(same_bits(x.array, y.array) for x, y in zip(found, wanted, strict=True)), threads
     d2s.set_num_threads(before)
     lines = [line.split("RUN")[1].split("#")[0] for line in static.plan(*given).splitlines() if " RUN " in line]
-    return [" ".join(w for w in line.replace("(", " ").replace(")", " ").split() if not w.isdigit()) for line in lines]
+    return [" ".join(word for word in re.findall(r"\w+", line) if word in OPS) for line in lines]
 
 
 def tuples(found):
