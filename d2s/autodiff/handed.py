@@ -68,7 +68,13 @@ def appended(loop: Node) -> dict[Value, tuple[Value, Value]]:
         read_later = any(x in later.inputs for later in body.nodes[n + 1 :])
         if len(carried) == 1 and x not in body.inputs and not read_later and carried[0].type == x.type == items.type.item:
             found.setdefault(carried[0], []).append((items, x))
-    return {p: lists[0] for p, lists in found.items() if len(lists) == 1}
+    return {p: lists[0] for p, lists in found.items() if len(lists) == 1 and _read_often(body, p)}
+
+
+def _read_often(region: Program, value: Value) -> bool:
+    """Whether a region makes more than one contribution to a value: one alone, and one from behind, are added either way."""
+    reads = [node for node in region.nodes for v in node.inputs if v is value]
+    return len(reads) + region.outputs.count(value) > 1 or any(node.regions() for node in reads)
 
 
 def _only_grows(body: Program, count: int, append: Node) -> bool:
