@@ -36,6 +36,9 @@ from d2s.codegen.typed_values import F32, F64, I1, I32, I64, Cell, Pointer, Unsp
 from d2s.parsing import tree_of
 from d2s.types import DType
 
+# llvmlite fills its table of escaped characters where a text is first asked for: not in two threads that compile at once
+ir.MetaDataString(ir.Module(), "d2s").get_reference()
+
 
 def object_of(text: str, T: str, name: str = "kernel") -> bytes:
     """The object of the function `name` of a text."""

@@ -124,6 +124,30 @@ print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))""
     assert len(found) < 60
 
 
+def test_the_first_texts_may_be_written_in_many_threads_at_once(tmp_path):
+    """What llvmlite makes at its first use is made before: without that, four processes of ten lost this race."""
+    code = """import sys, threading
+sys.setswitchinterval(1e-9)
+import d2s.codegen.typed_functions
+from llvmlite import ir
+start, failed = threading.Barrier(8), []
+def written(n):
+    text = ir.MetaDataString(ir.Module(), f"zz{n}")
+    start.wait()
+    try:
+        text.get_reference()
+    except KeyError as error:
+        failed.append(error)
+threads = [threading.Thread(target=written, args=(n,)) for n in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(failed))"""
+    processes = [start(tmp_path, code) for _ in range(8)]
+    assert [process.communicate(timeout=120) for process in processes] == [("0\n", "")] * 8
+
+
 DAMAGE = {
     "empty": lambda data: b"",
     "only a checksum": lambda data: data[:32],
