@@ -124,6 +124,7 @@ def mask(x):
 
 
 @case("places", EIGHT)
+@case("places_1e6", data(1_000_000))
 def places(x):
     return d2s.nonzero(x > 0.0)
 

@@ -25,7 +25,8 @@ from d2s.capture.kinds import COMPARED, CONTENT
 from d2s.errors import brief
 
 MISSING = object()
-Source = tuple[str, Any, Any]  # ("attribute", owner, name), ("item", container, key), ("value", value, None)
+# ("attribute", owner, name), ("item", container, key), ("value", value, None), ("layers", list of layers, how it is read)
+Source = tuple[str, Any, Any]
 
 
 class Guard:

@@ -234,7 +234,8 @@ def items_of(tracer: Tracer | None, value: Any) -> Any:
     items = getattr(type(value), "captured_items", None)
     if tracer is None or items is None:
         return value
-    tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: items(value))
+    source = "layers", value, items
+    tracer.guard((id(value), "content"), f"a {type(value).__name__}", lambda: items(value), source=source)
     return items(value)
 
 

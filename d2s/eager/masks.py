@@ -21,6 +21,7 @@ from d2s.ops.found import finds_extents, places_along
 from d2s.ops.gather import take_at
 from d2s.ops.join import stack
 from d2s.ops.recording import Symbolic
+from d2s.ops.shape import unsqueeze
 from d2s.ops.shapes import tensor_type, whole_number
 from d2s.types import bool_
 
@@ -35,7 +36,7 @@ def nonzero(x: Any, as_tuple: bool = False) -> Any:
         raise ArgumentError("D2S0002", "nonzero(): 'x' is 0-D, expected one axis at least")
     if finds_extents():
         along = places_along(x if x.dtype is bool_ else x != 0)
-        return tuple(along) if as_tuple else stack(along, 1)
+        return tuple(along) if as_tuple else unsqueeze(along[0], 1) if len(along) == 1 else stack(along, 1)
     known_now("how many values are not zero")
     found = np.nonzero(x.array)
     return tuple(map(Tensor, found)) if as_tuple else Tensor(np.stack(found, axis=1))

@@ -179,9 +179,14 @@ class Check:
         if isinstance(kept, types.MethodType) and _plain(kept.__func__.__defaults__ or ()):
             bound = f"(x := {access}).__self__ is {self.named(kept.__self__)} and (f := x.__func__) is "
             return f"{bound}{self.named(kept.__func__)} and {self._function('f', kept.__func__)}"
+        if guard.source is not None and guard.source[0] == "layers":
+            return self._items(f"{self.named(guard.source[2])}({self.named(guard.source[1])})", kept)
+        if isinstance(kept, types.BuiltinMethodType):
+            bound = f"(x := {access}).__self__ is {self.named(kept.__self__)} and x.__name__ == {kept.__name__!r}"
+            return f"{bound} and type(x) is {self.named(types.BuiltinMethodType)}"
         if isinstance(kept, _WITH_CONTENT):
             return self._content(same, kept)
-        by_content = (set, frozenset, functools.partial, types.BuiltinMethodType, types.MethodType)
+        by_content = (set, frozenset, functools.partial, types.MethodType)
         if isinstance(kept, by_content) or hasattr(type(kept), "is_same_as") or _is_memory(kept):
             return ""
         return same
@@ -195,15 +200,16 @@ class Check:
         return " and ".join(found + ([self._items(self.named(named), named)] if named else []))
 
     def _content(self, same: str, kept: Any) -> str:
-        """The same items in the same places, by identity; nothing of what they hold."""
-        items = [*kept, *kept.values()] if isinstance(kept, dict) else list(kept)
-        if len(items) > _SMALL or any(not _known_by_identity(item) for item in items):
+        """The same items in the same places, by identity, and in each container among them."""
+        inside = _containers(kept)
+        if inside is None or sum(map(len, inside)) > _SMALL:
             return ""
-        return same if type(kept) is tuple else f"{same} and {self._items('x', kept)}"
+        changeable = [container for container in inside if type(container) is not tuple]
+        return " and ".join([same, *(self._items("x" if c is kept else self.named(c), c) for c in changeable)])
 
     def _items(self, name: str, kept: Any) -> str:
         """The same objects in the same places."""
-        items = [*kept, *kept.values()] if isinstance(kept, dict) else list(kept)
+        items = _items_of(kept)
         self.named(items)  # whose ids stay theirs
         found = f"(*{name}, *{name}.values())" if isinstance(kept, dict) else name
         return f"[*map(id, {found})] == {self.named([id(item) for item in items])}"
@@ -242,6 +248,26 @@ class Check:
 
 def _plain(values: tuple[Any, ...]) -> bool:
     return all(type(v) in (*_BY_VALUE, float) for v in values)
+
+
+def _items_of(container: Any) -> list[Any]:
+    return [*container, *container.values()] if isinstance(container, dict) else list(container)
+
+
+def _containers(kept: Any, around: tuple[int, ...] = ()) -> list[Any] | None:
+    """A container and those in it; None where one is inside itself, or holds what a guard looks into."""
+    if id(kept) in around or len(kept) > _SMALL:
+        return None
+    found = [kept]
+    for item in _items_of(kept):
+        if isinstance(item, _WITH_CONTENT):
+            inside = _containers(item, (*around, id(kept)))
+            if inside is None:
+                return None
+            found += inside
+        elif not _known_by_identity(item):
+            return None
+    return found
 
 
 def _known_by_identity(item: Any) -> bool:

@@ -146,7 +146,7 @@ class Graph:
         return self._plain.has_run + len(self._ways)
 
     def entry(self, inputs: Sequence[Any]) -> Entry | None:
-        """The way past Python for such inputs, Python floats as they are, however it ran so far; later ways join in."""
+        """The way past Python for such inputs, Python numbers as they are, however it ran so far; later ways join in."""
         self._kinds = [type(x) for x in inputs]
         for wanted in ([()] if self._plain.has_run else []) + list(self._ways):
             self._hasten(wanted)
@@ -477,5 +477,5 @@ class GraphNode(tape.TapeNode):
 
 
 def _array(value: Any) -> Any:
-    """A Python float as an array."""
-    return np.array(value) if type(value) is float else value
+    """A Python number as an array."""
+    return np.array(value) if type(value) in (float, int, bool) else value

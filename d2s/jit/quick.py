@@ -43,7 +43,6 @@ MISSED = object()
 _NOT_AS_BEFORE = "(AttributeError, LookupError, ValueError, TypeError, OverflowError, MemoryError)"
 _FILE = __file__ + ": written"  # the text is one of d2s: nodes of the tape look for the user's line
 _WRITTEN = {"attribute", "tensor", "variable", "stream", "seed"}  # what a call may change; for the rest it goes the long way
-_NUMBERS = {int: np.int64, bool: np.bool_}
 Quick = Callable[..., Any]
 
 
@@ -64,17 +63,15 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     check.arguments(variant.key)
     check.guards(captured.guards)
     check.rest(variant)
-    named = [check.leaves[n] + "_" * (variant.key.leaves[n].fixed is int) for n in captured.arguments]
-    named += [check.named(t) for t in captured.lifted]
-    found = [(check.read(read), read) for read in captured.reads]
-    named += [name + "_" * (read.type.python and read.type.dtype.kind != "f") for name, read in found]
+    named = [check.leaves[n] for n in captured.arguments] + [check.named(t) for t in captured.lifted]
+    found = [check.read(read) for read in captured.reads]
+    named += found
     named += ["asarray(seed, int64)", "asarray(counter, int64)"] if captured.draws else []
     inputs = [leaves[n] for n in captured.arguments] + captured.lifted + [read.read() for read in captured.reads]
     check.places(variant.in_place, [name for name, x in zip(named, inputs, strict=False) if isinstance(x, Tensor)])
-    inputs = [np.asarray(x, _NUMBERS[type(x)]) if type(x) in _NUMBERS else x for x in inputs]
     inputs += [np.asarray(0, np.int64)] * (2 * captured.draws)
     outputs = _outputs(computed)
-    texts = _Result(check, outputs, [name for name, _ in found])
+    texts = _Result(check, outputs, found)
     result, written = texts.text(captured.result), [texts.text(part) for part in captured.stored.parts]
     taken = steps_behind.lines(apart, outputs, check.named, check.named(Tensor)) if apart else []
     if not result or not all(written) or taken is None:
@@ -121,13 +118,6 @@ class _Quick(Check):
     def _leaf(self, name: str, leaf: Leaf) -> None:
         if leaf.dtype is None or not self.computes:
             super()._leaf(name, leaf)
-        elif leaf.fixed is int:
-            self.number(name, int)
-
-    def number(self, name: str, kind: type) -> None:
-        """A Python number as an array."""
-        self.test(f"type({name}) is {kind.__name__}")
-        self.lines.append(f"{name}_ = asarray({name}, {'int64' if kind is int else 'bool_'})")
 
     def _lifted(self, held: str, was: Type) -> None:
         if not self.computes:
@@ -142,8 +132,6 @@ class _Quick(Check):
         owner, attribute = read.attribute or (None, "")
         found = f"{self.named(owner)}.{attribute}" if attribute.isidentifier() else f"{self.named(read.read)}()"
         self.lines.append(f"{name} = {found}")
-        if read.type.python and read.type.dtype.kind != "f":
-            self.number(name, bool if read.type.dtype.kind == "b" else int)
         return name
 
     def places(self, in_place: Sequence[tuple[Any, bool]], tensors: Sequence[str]) -> None:
@@ -197,7 +185,7 @@ class _Quick(Check):
         if any(defaults):
             self.defaults(function)
         native = {"call": call, "declined": declined, "unusual": unusual, "handlers": handlers, "MISSED": MISSED}
-        native |= {"asarray": np.asarray, "int64": np.int64, "bool_": np.bool_, "held": random_state.held}
+        native |= {"asarray": np.asarray, "int64": np.int64, "held": random_state.held}
         self.objects |= native | defaults
         if {p.name for p in parameters} & self.objects.keys():
             return None

@@ -45,9 +45,13 @@ def _(mask, count, finds):
 
 @places_where.rule("kernel")
 def _(mask, count, out, finds):
-    lines = ["k = 0", "i = 0", "while k < n0 and i < n1:"]  # without a branch on what nobody foresees
-    lines += ["    out[k] = i", "    k += 1 if mask[i] != 0 else 0", "    i += 1", "for j in range(k, n0):", "    out[j] = 0"]
-    return [out.shape, mask.shape], body(lines)
+    # each piece counts what is before it, so there are few; the last is of what a mask has less than was said
+    lines = ["k, i, end = 0, lo, hi if hi < n1 else n1", "for before in range(lo):", "    k += mask[before] != 0"]
+    one = ["out[k] = i", "k += mask[i] != 0", "i += 1"]  # without a branch on what nobody foresees
+    lines += ["while k + 8 <= n0 and i + 8 <= end:", "    for step in range(8):", *indented(one, 2)]
+    lines += ["while k < n0 and i < end:", *indented(one)]
+    lines += ["if hi > n1:", "    for j in range(k, n0):", "        out[j] = 0"]
+    return [out.shape, mask.shape], body(lines), Share("n1 + 1", f"{CHUNK} + (n1 >> 1)")
 
 
 @op(paddle=None)

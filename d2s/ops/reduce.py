@@ -11,7 +11,7 @@ from d2s import types
 from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops.lines import GRAIN, Total, along_lines, groups_of, put
 from d2s.ops.op import OPS, Share, axes, flag, op
-from d2s.ops.tree import PRODUCT, SUM, Join, extreme
+from d2s.ops.tree import PRODUCT, SUM, WHOLE_SUM, Join, extreme
 from d2s.types import DType, Shape, Type, bool_, int8, int16, int32, int64, uint8
 
 
@@ -87,7 +87,7 @@ def _(x, axis, dtype=None, keepdim=False):
 
 @along_lines(sum)
 def _(x, out, axis, dtype=None, keepdim=False):
-    return reduction(x, axis, SUM, "T(x[k])")
+    return reduction(x, axis, SUM if out.dtype.kind == "f" else WHOLE_SUM, "T(x[k])")
 
 
 @sum.rule("vjp")

@@ -28,9 +28,11 @@ class Join(NamedTuple):
     name: str
     text: str
     start: str
+    in_any_order: bool = False  # with the same bits
 
 
 SUM = Join("add", "{a} + {b}", "T(0)")
+WHOLE_SUM = Join("add", "{a} + {b}", "T(0)", in_any_order=True)
 PRODUCT = Join("mul", "{a} * {b}", "T(1)")
 
 
@@ -84,6 +86,8 @@ def over_a_run(name: str, given: str, parts: Sequence[Part], ahead: bool = False
     There is one place that joins a chunk, for a short line, too: what stands there twice is compiled twice.
     Whole blocks and the rest have buffers of their own: LLVM keeps the first in registers only while nothing masks it.
     """
+    if all(part.join.in_any_order for part in parts):
+        return _in_order(name, given, parts)
     read = sorted({x for part in parts for x in re.findall(r"(\w+)\[k\]", part.element)}) if ahead else []
     asked = "".join(f"        lanes_ahead({x}, at + (block << 6) + select(count < {AHEAD}, count, {AHEAD}))\n" for x in read)
     each = _Each(parts)
@@ -122,6 +126,20 @@ def {name}({given}, at, count):
     if count > {CHUNK}:
 {each("        value{p} = fold_{join}(lanes_at(chunks{p}, 0))")}
     return {each.listed("value{p}")}
+
+"""
+
+
+def _in_order(name: str, given: str, parts: Sequence[Part]) -> str:
+    """`over_a_run` where every order is right: LLVM finds the best one, a tenth of the time for bools."""
+    each = _Each(parts)
+    return f"""\
+@inlined
+def {name}({given}, at, count):
+{each("    value{p} = {start}")}
+    for k in range(at, at + count):
+{each("        value{p} = {joined}", a="value{p}", b="{element}")}
+    return {each.listed("T(value{p})")}
 
 """
 

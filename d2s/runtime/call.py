@@ -219,15 +219,15 @@ class Frames:
             for (_, register), array in zip(_written(plan), outputs, strict=True):
                 cells[register] = array.ctypes.data
         pc = self.execute(*self.code, frame.address, 0)
-        keep: dict[int, Any] = {}
+        keep, placed = dict[int, Any](), dict[int, Any]()
         if pc != -1:
             try:
-                keep = self._go_on(frame, pc, arrays)
+                keep = self._go_on(frame, pc, arrays, placed)
             except BaseException:
                 self.pool.append(Frame(plan.frame, frame.arena))
                 raise
         if self.handed_on:
-            outputs = _returned(plan, frame.registers, arrays, outputs, keep)
+            outputs = _returned(plan, frame.registers, arrays, outputs, placed, keep)
         if self.clean:
             self.pool.append(frame)
         else:
@@ -242,8 +242,8 @@ class Frames:
             found[n] = np.frombuffer(b"".join(item.tobytes() for item in arrays[n]), np.uint8)
         return found
 
-    def _go_on(self, frame: Frame, pc: int, arrays: Sequence[Any]) -> dict[int, Any]:
-        """Python's part of a run: more memory, signals, errors. Returns the buffers of stacks."""
+    def _go_on(self, frame: Frame, pc: int, arrays: Sequence[Any], placed: dict[int, Any]) -> dict[int, Any]:
+        """Python's part of a run: more memory, signals, errors. Returns the buffers of stacks; outputs are `placed`."""
         plan, registers, chunks = self.plan, frame.registers, [frame.arena]
         keep: dict[int, Any] = {}
         while pc != -1:
@@ -257,6 +257,13 @@ class Frames:
                 _grow(registers, stack, wanted, keep, _most(plan, registers, pc) if stack == plan.calls else math.inf)
             elif pc & executor.YIELD:
                 pc ^= executor.YIELD  # Python is here for a moment: a pending KeyboardInterrupt is raised
+            elif pc & executor.PLACE:
+                pc ^= executor.PLACE
+                register, number = plan.steps[pc, 1:3].tolist()
+                of = plan.program.outputs[number].type
+                placed[number] = _output(plan.program.name, of.shape, of.dtype.numpy, _dims(plan, arrays, registers))
+                registers[register] = placed[number].ctypes.data
+                pc += 1
             elif plan.checks[pc].op == "host":
                 _python_step(plan, registers, _dims(plan, arrays, registers), pc)
                 pc += 1
@@ -268,31 +275,32 @@ class Frames:
                 raise _failed(plan.checks[pc], _dims(plan, arrays, registers), int(registers[plan.steps[pc, 1]]))
             pc = self.execute(*self.code, frame.address, pc)
         if len(chunks) > 1:
-            keep |= {c.ctypes.data: c for c in chunks}  # outputs whose extents were found lie there until they are copied
             larger = np.empty(sum(c.size for c in chunks), np.uint8)
             frame.arena, frame.top, frame.end = larger, (larger.ctypes.data + 63) & -64, larger.ctypes.data + larger.size
         return keep
 
 
 def _returned(
-    plan: plan.Plan, registers: np.ndarray, arrays: Sequence[Any], made: Sequence[Any], keep: dict[int, Any]
+    plan: plan.Plan,
+    registers: np.ndarray,
+    arrays: Sequence[Any],
+    made: Sequence[Any],
+    placed: dict[int, Any],
+    keep: dict[int, Any],
 ) -> list[Any]:
-    """The outputs: what was made, the array of an input that came out as it went in, what is on a stack."""
+    """The outputs: what was made before or in a run, the array of an input that came out as it went in, what is on a stack."""
     places = {array.ctypes.data: array for array in arrays if array.size}
     if len(places) < len(arrays):
         places = {}  # two inputs in one place: which of them came out cannot be told
     keep |= {a.ctypes.data: a for v, a in zip(plan.program.inputs, arrays, strict=True) if v.type.grows and a.size}
     found, results = iter(made), list[Any]()
-    for value, r, home in zip(plan.program.outputs, plan.outputs, plan.computed, strict=True):
+    for n, (value, r, home) in enumerate(zip(plan.program.outputs, plan.outputs, plan.computed, strict=True)):
         if value.type.listed:
             results.append(_items(registers, r, value.type, _dims(plan, arrays, registers)))
         elif value.type.grows:
             results.append(_stack_of(registers, r, keep))
-        elif finds_extents(value, plan.found):
-            dims = _dims(plan, arrays, registers)
-            array = _output(plan.program.name, value.type.shape, value.type.dtype.numpy, dims)
-            ctypes.memmove(array.ctypes.data, int(registers[home]), array.nbytes)
-            results.append(array)
+        elif n in placed:
+            results.append(placed[n])
         else:
             array = next(found)
             results.append(places.get(int(registers[home]), array))
@@ -302,7 +310,7 @@ def _returned(
 def _written(plan: plan.Plan) -> list[tuple[Value, int]]:
     """The outputs that are made before a run, and the registers that say where."""
     pairs = zip(plan.program.outputs, plan.outputs, strict=True)
-    return [(v, register) for v, register in pairs if not v.type.grows and not finds_extents(v, plan.found)]
+    return [(v, register) for v, register in pairs if not v.type.grows and not finds_extents(v, plan.extents)]
 
 
 def _dims(plan: plan.Plan, arrays: Sequence[Any], frame: np.ndarray | None = None) -> dict[str, int]:

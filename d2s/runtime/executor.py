@@ -1,7 +1,7 @@
 """The one compiled loop: runs any plan's table of steps on a frame of registers, without the GIL.
 
 In: addresses of the steps, the operands and the frame, and the step to start at. Out: -1 at the end, or the step at which
-Python is wanted, with FULL (arena), STACK_FULL or YIELD (look for Ctrl-C) or plain (a check failed).
+Python is wanted, with FULL (arena), STACK_FULL, YIELD (look for Ctrl-C) or PLACE (of an output), or plain (a check failed).
 
 >>> import numpy as np
 >>> steps = np.array([[MULTIPLY, 2, 3, 4], [STOP, 0, 0, 0]])
@@ -41,12 +41,13 @@ CODES = (  # name, and what it does with its operands as a plan's text says it; 
     ("JUMP_TO", "{x}"),
     ("ADDRESS", "{x} = of {y}"),
     ("OUTSIDE", "{x} = {y} not in 0 ... {z}"),
+    ("OUTPUT", "{x} = output {n}"),
     ("STOP", ""),
 )
 (RUN, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MOVE, COPY, ALLOC, MARK, RELEASE, PUSH, POP, MULTIPLY, DIFFER, CHECK) = range(14)
-LOAD, STORE, ADD, QUOTIENT, PAUSE, JUMP_TO, ADDRESS, OUTSIDE, STOP = range(14, 23)
+LOAD, STORE, ADD, QUOTIENT, PAUSE, JUMP_TO, ADDRESS, OUTSIDE, OUTPUT, STOP = range(14, 24)
 TOP, END, FIRST = 0, 1, 2  # registers: the arena's free space, then the plan's own
-FULL, STACK_FULL, YIELD = 1 << 40, 1 << 41, 1 << 42
+FULL, STACK_FULL, YIELD, PLACE = 1 << 40, 1 << 41, 1 << 42, 1 << 43
 ENDLESS = 1 << 62  # bytes: more than there are
 FUEL = 1 << 16  # between two looks at pending signals; a backward jump costs 1, and 1 more for each 4 kB it allocated
 
@@ -130,6 +131,8 @@ def _execute(steps, operands, frame, pc):
             pc = r[x]
         elif code == ADDRESS:  # of the register y
             r[x] = frame + 8 * y
+        elif code == OUTPUT:  # r[x] = address of the caller's memory for the output y, whose extents are known from here on
+            return (pc - 1) | PLACE
         else:
             return -1
 
@@ -137,7 +140,7 @@ def _execute(steps, operands, frame, pc):
 @functools.cache
 def address() -> int:
     """Where the compiled executor is; its text is this file's, so a change of it is another object."""
-    names = [*(name for name, _ in CODES), "TOP", "END", "FULL", "STACK_FULL", "YIELD", "ENDLESS", "FUEL"]
+    names = [*(name for name, _ in CODES), "TOP", "END", "FULL", "STACK_FULL", "YIELD", "PLACE", "ENDLESS", "FUEL"]
     constants = "".join(f"{name} = {globals()[name]}\n" for name in names)
     text = constants + inspect.getsource(_execute).replace("def _execute", "def execute")
     return cache.address(text, "i64", "execute")

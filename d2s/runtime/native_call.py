@@ -1,20 +1,21 @@
 """The call of a plan in native text: from tensors to tensors, with nothing of Python in between.
 
-An `Entry` belongs to one plan and is called with the tuple of its inputs: tensors, arrays, Python floats. It looks whether they
-are what the plan takes, puts addresses and extents into a frame of its pool, allocates the outputs, runs the executor and makes
-the tensors: one, or a tuple. Where there is a tape and inputs want gradients, an entry with another plan - that of the forward
-half, for just these inputs - is asked behind it, which also makes the tape's node. Where anything is unusual - an input of
-another class or extents, a run that needs Python - the answer is None, and Python goes the plain way, which finds the same bits
-or the error. A plan that Python has a part in, or that takes or gives lists, has no entry. What grows in a run lies in buffers
-of the frame, all of one size; where one is full Python does the call, and later calls have larger ones.
+An `Entry` belongs to one plan and is called with the tuple of its inputs: tensors, arrays, Python numbers. It looks whether
+they are what the plan takes, puts addresses and extents into a frame of its pool, allocates the outputs, runs the executor and
+makes the tensors: one, or a tuple. Where there is a tape and inputs want gradients, an entry with another plan - that of the
+forward half, for just these inputs - is asked behind it, which also makes the tape's node. Where anything is unusual - an input
+of another class or extents, an int of more than 60 bits, a run that needs Python - the answer is None, and Python goes the
+plain way, which finds the same bits or the error. A plan that Python has a part in, or that takes or gives lists, has no entry.
+What grows in a run lies in buffers of the frame, all of one size; where one is full Python does the call, and later calls have
+larger ones.
 
-A frame is: the next free one, the ends of its arena, for each input its array and a cell for a float, for each output its
+A frame is: the next free one, the ends of its arena, for each input its array and a cell for a number, for each output its
 array, then the registers, then where the stacks' buffers are and how large each is. A row of an input: its class, its
-register, how many axes it has (FLOAT: it is a float; STACK: it is what an earlier run left on a stack), the word of its dtype,
-its `stop_gradient` if that is to be the one or the other, and its extents, or minus the register of each - doubled, plus one
-where it is set here. A row of an output: the register it is written to, the one that says where it came to be (of what only a
-run knows the extents of, minus that one in both places: it is copied from there), its dtype, how many axes it has, its history
-(see `_histories`), and its extents, or minus the register of each.
+register, how many axes it has (FLOAT, INT: it is a number; STACK: it is what an earlier run left on a stack), the word of its
+dtype, its `stop_gradient` if that is to be the one or the other, and its extents, or minus the register of each - doubled, plus
+one where it is set here. A row of an output: the register it is written to, the one that says where it came to be (of what only
+a run knows the extents of, minus the first in both places: the run asks for it; what grows is copied behind it), its dtype, how
+many axes it has, its history (see `_histories`), and its extents, or minus the register of each.
 
 >>> from d2s.ir.text import parse
 >>> from d2s.ops.dispatch import handlers
@@ -26,6 +27,7 @@ True
 """
 
 import ast
+import ctypes
 import functools
 import math
 import sys
@@ -46,11 +48,12 @@ from d2s.runtime.native_text import CALL, HEAD, whole
 from d2s.runtime.plan import finds_extents
 from d2s.types import Dim
 
-FLOAT, STACK = -1, -2
+FLOAT, STACK, INT = -1, -2, -3
 NO_FRAME, FULL, STACK_FULL = 1, 2, 3  # why an entry declined, if Python can do something about it
 ROOM, MOST_ROOM = 1 << 12, 1 << 24  # of a stack at first, and at most
 MOST_AXES = 32  # of an output
 _ARENA = 1 << 16
+_NUMBERS: dict[type, int] = {float: FLOAT, int: INT, bool: INT}
 _BYTES = np.dtype(np.uint8)
 
 
@@ -63,8 +66,18 @@ def _address() -> int:
 def _functions() -> dict[str, int]:
     functions = [node for node in tree_of(FUNCTIONS).body if isinstance(node, ast.FunctionDef)]
     words: dict[str, Any] = {name: k for k, name in enumerate((*HEAD, *CALL))}
-    text = native_functions.module_of(functions, "f32", words | {"largest": memory.available()})
-    return cache.linked(f"calls of plans\n{text}", lambda: native_object(text), ["bind", "extents_of", "came_out"])
+    words |= {"largest": memory.available(), "tagged": int(sys.version_info >= (3, 12))}  # a sign beside the number of digits
+    text = native_functions.module_of(functions, "f32", words)
+    return cache.linked(f"calls of plans\n{text}", lambda: native_object(text), ["int_of", "bind", "extents_of", "came_out"])
+
+
+@functools.cache
+def _reads_ints() -> bool:
+    """Whether native text reads Python's ints right here."""
+    read, found = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(_functions()["int_of"]), ctypes.c_int64()
+    known = [0, 1, -1, True, 2**30 - 1, 2**30, -(2**30), 2**60 - 1, 1 - 2**60]
+    right = [read(id(n), ctypes.addressof(found)) == 0 and found.value == n for n in known]
+    return all(right) and all(read(id(n), ctypes.addressof(found)) == -1 for n in (2**60, -(2**60), 2**80))
 
 
 class Recorded(NamedTuple):
@@ -172,7 +185,7 @@ def entry_of(
     recorded: Recorded | None = None,
     handed: Handed | None = None,
 ) -> Entry | None:
-    """The entry of a plan for inputs of these classes - tensors, arrays, Python floats - if it can have one.
+    """The entry of a plan for inputs of these classes - tensors, arrays, Python numbers - if it can have one.
 
     In `pool` are frames of the way through Python, whose arenas it may take. `recorded` is for calls on the tape.
     """
@@ -181,6 +194,8 @@ def entry_of(
     if classes is None or binding.native() is None or not outputs or axes > MOST_AXES:
         return None
     if any(v.type.listed for v in (*plan.program.inputs, *outputs)) or acts(plan.program):
+        return None
+    if (int in kinds or bool in kinds) and not _reads_ints():
         return None
     return Entry(plan, classes, kinds, pool, recorded, handed)
 
@@ -206,8 +221,8 @@ def _rows(plan: plan.Plan, kinds: Sequence[type], wanted: Sequence[bool]) -> lis
     rows, known = list[int](), set[str]()
     for k, (value, register, kind) in enumerate(zip(plan.program.inputs, plan.inputs, kinds, strict=True)):
         of = value.type
-        if kind is float or of.grows:
-            rows += [id(kind), register, STACK if of.grows else FLOAT, 0, 0]
+        if kind in _NUMBERS or of.grows:
+            rows += [id(kind), register, STACK if of.grows else _NUMBERS[kind], 0, 0]
             continue
         rows += [id(kind), register, len(of.shape), descr_word(of.dtype.numpy), id(not wanted[k]) if wanted else 0]
         for d in of.shape:
@@ -229,8 +244,8 @@ def _made(plan: plan.Plan, histories: Sequence[int]) -> list[int]:
             rows += [-register, -register, id(_BYTES), 1, 0, -(register + 1)]
             continue
         dims = [_extent(plan, d) for d in value.type.shape]
-        later = -1 if finds_extents(value, plan.found) else 1
-        rows += [later * register, later * home, id(value.type.dtype.numpy), len(dims), history, *dims]
+        places = [-register, -register] if finds_extents(value, plan.extents) else [register, home]
+        rows += [*places, id(value.type.dtype.numpy), len(dims), history, *dims]
     return rows
 
 

@@ -11,6 +11,32 @@ from d2s.runtime import executor
 
 FUNCTIONS = '''
 @native
+def int_at(object, to):
+    """Writes what a Python int is; -1: it has more than two digits, of 30 bits each."""
+    size, digits, sign = i64(object + 16)[0], i32(object + 24), 1
+    if tagged == 1:
+        sign = 1 - size % 4
+        size = size // 8
+    if size < 0:
+        size, sign = 0 - size, 0 - 1
+    if size > 2:
+        return 0 - 1
+    number = 0
+    if size > 0:
+        number = digits[0]
+    if size > 1:
+        number = number + digits[1] * 1073741824
+    i64(to)[0] = sign * number
+    return 0
+
+
+@native
+def int_of(object, to):
+    """The same, for who asks whether it reads right: what others call has no address."""
+    return int_at(object, to)
+
+
+@native
 def bind(head, frame, items):
     """The registers of a call. -1: an argument is not what the plan takes; 1: one wants a gradient."""
     h, f, x = i64(head), i64(frame), i64(items)
@@ -29,6 +55,10 @@ def bind(head, frame, items):
             return 0 - 1
         if axes == 0 - 1:
             f[3 + count + k] = tensor[2]
+            r[register] = frame + (3 + count + k) * 8
+        if axes == 0 - 3:
+            if int_at(x[k], frame + (3 + count + k) * 8) < 0:
+                return 0 - 1
             r[register] = frame + (3 + count + k) * 8
         if axes == 0 - 2:
             f[3 + k] = x[k]
@@ -258,15 +288,30 @@ yes:
   ret i1 true
 }
 
+; The array of an output whose extents are known; null where there is no memory.
+define internal ptr @fresh(ptr %head, ptr %registers, ptr %row) {
+entry:
+  %dims = alloca [32 x i64]
+  %extents_of = ptr at %head[extents_of]
+  %possible = call i64 %extents_of(ptr %registers, ptr %row, ptr %dims)
+  %too_large = icmp eq i64 %possible, 0
+  br i1 %too_large, label %no, label %allocate
+no:
+  ret ptr null
+allocate:
+  %descr = ptr at %row[2]
+  %rank = i64 at %row[3]
+  %out = call ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims)
+  ret ptr %out
+}
+
 ; Allocates the outputs but for those that only a run knows the extents of; false, and nothing is, where there is no memory.
 define internal i1 @placed(ptr %head, ptr %frame) {
 entry:
-  %dims = alloca [32 x i64]
   %made = i64 at %head[outputs]
   %first = ptr at %head[made]
   %results = call ptr @results(ptr %head, ptr %frame)
   %registers = call ptr @registers(ptr %head, ptr %frame)
-  %extents_of = ptr at %head[extents_of]
   br label %next
 next:
   %k = phi i64 [0, %entry], [%k1, %go_on]
@@ -278,13 +323,7 @@ allocate:
   %later = icmp slt i64 %register, 0
   br i1 %later, label %go_on, label %now
 now:
-  %possible = call i64 %extents_of(ptr %registers, ptr %row, ptr %dims)
-  %too_large = icmp eq i64 %possible, 0
-  br i1 %too_large, label %no, label %fresh
-fresh:
-  %descr = ptr at %row[2]
-  %rank = i64 at %row[3]
-  %out = call ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims)
+  %out = call ptr @fresh(ptr %head, ptr %registers, ptr %row)
   %no_out = icmp eq ptr %out, null
   br i1 %no_out, label %no, label %place
 place:
@@ -304,16 +343,47 @@ yes:
   ret i1 true
 }
 
-; Behind a run, copies of outputs whose extents it has found: of what lies at the address in minus their register.
-define internal i1 @copied(ptr %head, ptr %frame) {
+; Allocates the output that a step in the midst of a run asks for.
+define internal i1 @placed_now(ptr %head, ptr %frame, i64 %pc) {
 entry:
-  %dims = alloca [32 x i64]
-  %made = i64 at %head[outputs]
   %first = ptr at %head[made]
-  %size_at = i64 at %head[size_at]
+  %steps = ptr at %head[steps]
   %results = call ptr @results(ptr %head, ptr %frame)
   %registers = call ptr @registers(ptr %head, ptr %frame)
-  %extents_of = ptr at %head[extents_of]
+  %words = shl i64 %pc, 2
+  %step = getelementptr i64, ptr %steps, i64 %words
+  %register = i64 at %step[1]
+  %number = i64 at %step[2]
+  br label %next
+next:
+  %k = phi i64 [0, %entry], [%k1, %pass]
+  %row = phi ptr [%first, %entry], [%row1, %pass]
+  %there = icmp eq i64 %k, %number
+  br i1 %there, label %allocate, label %pass
+pass:
+  %k1 = add i64 %k, 1
+  %row1 = call ptr @row_behind(ptr %row)
+  br label %next
+allocate:
+  %out = call ptr @fresh(ptr %head, ptr %registers, ptr %row)
+  %no_out = icmp eq ptr %out, null
+  br i1 %no_out, label %no, label %place
+place:
+  %data = i64 at %out[2]
+  %registers[%register] := i64 %data
+  %results[%number] := ptr %out
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; Behind a run, copies of what grew in it: of what lies on the stack whose register is minus that of the row.
+define internal i1 @copied(ptr %head, ptr %frame) {
+entry:
+  %made = i64 at %head[outputs]
+  %first = ptr at %head[made]
+  %results = call ptr @results(ptr %head, ptr %frame)
+  %registers = call ptr @registers(ptr %head, ptr %frame)
   br label %next
 next:
   %k = phi i64 [0, %entry], [%k1, %go_on]
@@ -321,28 +391,20 @@ next:
   %more = icmp slt i64 %k, %made
   br i1 %more, label %look, label %yes
 look:
-  %minus = i64 at %row[0]
-  %later = icmp slt i64 %minus, 0
-  br i1 %later, label %allocate, label %go_on
+  %have = ptr at %results[%k]
+  %missing = icmp eq ptr %have, null
+  br i1 %missing, label %allocate, label %go_on
 allocate:
-  %possible = call i64 %extents_of(ptr %registers, ptr %row, ptr %dims)
-  %too_large = icmp eq i64 %possible, 0
-  br i1 %too_large, label %no, label %fresh
-fresh:
-  %descr = ptr at %row[2]
-  %rank = i64 at %row[3]
-  %out = call ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims)
+  %out = call ptr @fresh(ptr %head, ptr %registers, ptr %row)
   %no_out = icmp eq ptr %out, null
   br i1 %no_out, label %no, label %copy
 copy:
-  %register = sub i64 0, %minus
-  %from = ptr at %registers[%register]
+  %minus = i64 at %row[0]
+  %stack = sub i64 0, %minus
+  %used = add i64 %stack, 1
+  %from = ptr at %registers[%stack]
+  %bytes = i64 at %registers[%used]
   %to = ptr at %out[2]
-  %size_p = getelementptr i8, ptr %descr, i64 %size_at
-  %size = load i32, ptr %size_p
-  %item = zext i32 %size to i64
-  %count = sub i64 %possible, 1
-  %bytes = mul i64 %count, %item
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
   %results[%k] := ptr %out
   br label %go_on
@@ -374,7 +436,7 @@ entry:
   %registers = call ptr @registers(ptr %head, ptr %frame)
   br label %run
 run:
-  %pc = phi i64 [0, %entry], [%again, %signals]
+  %pc = phi i64 [0, %entry], [%again, %signals], [%behind, %has_place]
   br i1 %is_long, label %apart, label %here
 here:
   %end_here = call i64 %execute(i64 %steps, i64 %operands, ptr %registers, i64 %pc)
@@ -393,12 +455,23 @@ yes:
 paused:
   %yields = and i64 %end, YIELD_BIT
   %looks = icmp ne i64 %yields, 0
-  br i1 %looks, label %signals, label %needs_python
+  br i1 %looks, label %signals, label %is_asked
 signals:
   %again = xor i64 %end, YIELD_BIT
   %raised = call i32 @PyErr_CheckSignals()
   %quiet = icmp eq i32 %raised, 0
   br i1 %quiet, label %run, label %no
+is_asked:
+  %wanted = and i64 %end, PLACE_BIT
+  %asks = icmp ne i64 %wanted, 0
+  br i1 %asks, label %place, label %needs_python
+place:
+  %step = xor i64 %end, PLACE_BIT
+  %behind = add i64 %step, 1
+  %is_placed = call i1 @placed_now(ptr %head, ptr %frame, i64 %step)
+  br i1 %is_placed, label %has_place, label %no
+has_place:
+  br label %run
 needs_python:
   %no_room = and i64 %end, FULL_BIT
   %full = icmp ne i64 %no_room, 0
@@ -412,4 +485,4 @@ no:
   ret i1 false
 }
 """.replace("YIELD_BIT", str(executor.YIELD)).replace("FULL_BIT", str(executor.FULL))
-TEXT = TEXT.replace("STACK_BIT", str(executor.STACK_FULL))
+TEXT = TEXT.replace("STACK_BIT", str(executor.STACK_FULL)).replace("PLACE_BIT", str(executor.PLACE))

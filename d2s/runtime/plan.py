@@ -33,6 +33,7 @@ from d2s.runtime.executor import (
     JUMP,
     JUMP_IF_FALSE,
     MOVE,
+    OUTPUT,
     PAUSE,
     RUN,
     STOP,
@@ -77,7 +78,8 @@ class Plan:
         """One step as text: which registers it reads and writes, and the user's line."""
         node, (name, words) = self.runs.get(n), executor.CODES[code]
         if node is None:
-            named = {"x": f"r{x}", "y": self._named(y), "z": self._named(z), "at": y if code == executor.JUMP_IF_FALSE else x}
+            at = y if code == executor.JUMP_IF_FALSE else x
+            named = {"x": f"r{x}", "y": self._named(y), "z": self._named(z), "at": at, "n": y}
             return f"{n:4} {name:13} {words.format(**named)}".rstrip()
         read = [self._named(r) for r in self._places(node, y // 4)]
         given, made = read[: len(node.inputs)], read[len(node.inputs) :]
@@ -130,7 +132,7 @@ class Plan:
 
 _ADDRESSES = 1 << 32  # numbers that a text says are below
 _WRITING = {executor.LOAD_BOOL, executor.MOVE, executor.ALLOC, executor.MULTIPLY, executor.DIFFER, executor.LOAD}
-_WRITING |= {executor.ADD, executor.QUOTIENT, executor.OUTSIDE, executor.ADDRESS, executor.MARK}
+_WRITING |= {OUTPUT, executor.ADD, executor.QUOTIENT, executor.OUTSIDE, executor.ADDRESS, executor.MARK}
 
 
 def lowered(node: Node) -> emit.Launch:
@@ -172,6 +174,7 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         self.constants: list[np.ndarray] = []
         self.stacks: list[int] = []
         self.extents = Registered({})
+        self.called: dict[str, int] = {}  # the registers of the extents that a call has
         self.homes: dict[Value, int] = {}  # where a value's address is; of a list or a stack, the first of its registers
         self.targets: dict[Value, int] = {}  # registers of places that values are to be computed in: outputs, carried values
         self.free: dict[int, list[int]] = {}  # homes whose values are dead, by the register of their bytes; of this region
@@ -185,11 +188,10 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         for value in program.inputs:
             self.homes[value] = self.growing(value.type) if value.type.grows else self.register()
         extents = {d: 0 for v in program.inputs for d in v.type.shape if isinstance(d, str)}
-        extents = {name: self.register() for name in extents}
+        self.called = extents = {name: self.register() for name in extents}
         self.extents = Registered({(name,): r for name, r in extents.items()})
         inputs = [self.homes[v] for v in program.inputs]
         plain = {v for node in program.nodes if not (structural(node) or node.op == "update") for v in node.outputs}
-        plain = {v for v in plain if all(isinstance(d, int) or d in extents for d in v.type.shape)}
         self.targets = {v: self.register() for v in program.outputs if v in plain}
         self.nodes(program)
         outputs = [self.output(i, value) for i, value in enumerate(program.outputs)]
@@ -211,12 +213,18 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
     def output(self, position: int, value: Value) -> int:
         """Where the caller finds an output: computed in place, or copied there at the end."""
         first = self.program.outputs.index(value) == position
-        found = finds_extents(value, self.extents.names)
-        if value.type.grows or (first and value in self.targets) or found:  # of what the run found Python makes a copy
+        if value.type.grows or (first and value in self.targets):
             return self.homes[value]
         wanted = self.register()
+        if finds_extents(value, self.called):
+            self.place(wanted, value, position)
         self.step(COPY, wanted, self.homes[value], self.bytes(value.type))
         return wanted
+
+    def place(self, register: int, value: Value, position: int) -> None:
+        """Has the caller allocate an output that only the run knows the extents of."""
+        self.bytes(value.type)
+        self.step(OUTPUT, register, position)
 
     def kernel(self, text: str, T: str) -> int:
         """What stands for a kernel's address in a step until all are compiled."""
@@ -318,6 +326,8 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
             self.homes[out] = self.targets[out] if out in self.targets else self.allocate(out.type)
             if out not in self.targets:
                 self.made[out] = self.bytes(out.type)
+            elif out in self.program.outputs and finds_extents(out, self.called):
+                self.place(self.homes[out], out, self.program.outputs.index(out))
         operands = self.given(self.at((*node.inputs, *node.outputs)), launch)
         if launch.fails:
             operands.append(self.register())
@@ -364,9 +374,9 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         self.places[len(self.steps) - 1] += self.at(node.outputs)
 
 
-def finds_extents(value: Value, found: Collection[str]) -> bool:
-    """Whether an extent of a value is one of those that the run finds."""
-    return any(isinstance(d, str) and d in found for d in value.type.shape)
+def finds_extents(value: Value, called: Collection[str]) -> bool:
+    """Whether an extent of a value is one that the run finds, none of those that a call has."""
+    return any(isinstance(d, str) and d not in called for d in value.type.shape)
 
 
 def _placed(step: tuple[int, ...], ahead: int) -> tuple[int, ...]:

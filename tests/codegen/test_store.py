@@ -23,7 +23,7 @@ import d2s
 x = d2s.to_tensor([1.0, 2.0], stop_gradient=False)
 for _ in range(4):
     y = (x * x + 2.0).sum()
-d2s.to_tensor([1, 2], dtype="int32").sum()  # what Numba compiles
+d2s.to_tensor([1, 2], dtype="int32").prod()  # what Numba compiles
 y.backward()
 print(y.tolist(), x.grad.tolist(), "numba" in sys.modules)
 """

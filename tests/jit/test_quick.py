@@ -44,6 +44,38 @@ def test_python_floats_defaults_and_keywords():
     assert static(tensor([3.0, 4.0])).tolist() == [3.0, 4.0]
 
 
+def test_python_ints_are_read_where_they_lie():
+    static = d2s.to_static(lambda x, n, m: (x * n, n + m, n == m))
+    for n in (2, 3, 4, 5):
+        static(tensor([1, 2], "int64"), n, n + 7)
+    quick = static.quick[-1]
+    numbers = [0, 1, -1, 255, 2**30 - 1, 2**30, -(2**30), 2**31, -(2**45), 2**59, 2**60 - 1, 1 - 2**60]
+    for n in numbers:
+        product, total, same = quick(tensor([1, 2], "int64"), n, 1)
+        assert (product.tolist(), total, type(total), same) == ([n, 2 * n], n + 1, int, n == 1)
+    for n in (2**60, -(2**60), 2**62):
+        assert quick(tensor([1, 2], "int64"), n, 0) is MISSED
+        assert static(tensor([1, 2], "int64"), n, 0)[1] == n
+    assert quick(tensor([1, 2], "int64"), True, 1) is MISSED
+
+
+def test_what_a_run_finds_the_extents_of_is_the_callers_own():
+    static = d2s.to_static(lambda x: (x[x > 0.0], x[x > 0.0], d2s.nonzero(x)), input_spec=[LINE])
+    for _ in range(3):
+        static(tensor([1.0, -2.0]))
+    (quick,) = static.quick
+    given = [tensor(row) for row in ([1.0, 2.0, 0.0], [-1.0, -2.0], [3.0, -1.0, 4.0, 5.0])]
+    found = [quick(x) for x in given] + [static(x) for x in given]
+    for (first, again, places), x in zip(found, given * 2, strict=True):
+        wanted = x.numpy()[x.numpy() > 0]
+        assert first.tolist() == again.tolist() == wanted.tolist() and places.tolist() == np.argwhere(x.numpy()).tolist()
+        first.add_(1.0)
+        assert again.tolist() == wanted.tolist()
+    large = [static(tensor(np.arange(-k, k))) for k in (1 << 17, 1 << 18)]
+    assert [r[0].shape[0] for r in large] == [(1 << 17) - 1, (1 << 18) - 1]
+    assert [int(r[0].numpy()[-1]) for r in large] == [(1 << 17) - 1, (1 << 18) - 1]
+
+
 def test_results_of_all_forms():
     x = tensor([1.0, 2.0])
     kept = tensor([5.0])
@@ -102,6 +134,48 @@ def test_guards_are_asked():
         net[0].bias = nn.Parameter(np.array([5.0, -5.0], "float32"))
         assert quick(x) is MISSED
         assert static(x).tolist() == net(x).tolist() == [[5.0, 0.0]]
+
+
+class Held(nn.Layer):
+    """What guards look into: lists of layers, containers in containers, methods of dicts."""
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.LayerList([nn.Linear(2, 2), nn.ReLU()])
+        self.settings = {"scale": [1.0, 2.0], "more": (3.0, {"deep": 4.0})}
+        self.named = nn.LayerDict({"one": nn.ReLU()})
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        for layer in self.named.values():
+            x = layer(x)
+        return x * self.settings["scale"][1] + self.settings["more"][1]["deep"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda layer: layer.blocks.append(nn.ReLU()),
+        lambda layer: layer.blocks.__setitem__(1, nn.Tanh()),
+        lambda layer: layer.named.update({"two": nn.Tanh()}),
+        lambda layer: layer.settings["scale"].__setitem__(1, -7.0),
+        lambda layer: layer.settings["scale"].insert(0, 5.0),
+        lambda layer: layer.settings["more"][1].update(deep=9.0),
+        lambda layer: layer.settings.update(more=(0.0, {"deep": 1.0})),
+        lambda layer: setattr(layer, "settings", {"scale": [0.0, 3.0], "more": (3.0, {"deep": 4.0})}),
+    ],
+)
+def test_what_containers_hold_is_asked(change):
+    layer, x = Held(), tensor([[1.0, 2.0]])
+    static = d2s.to_static(lambda x: layer(x))
+    for _ in range(3):
+        static(x)
+    (quick,) = static.quick
+    assert quick(x).tolist() == layer(x).tolist()
+    change(layer)
+    assert quick(x) is MISSED
+    assert static(x).tolist() == layer(x).tolist()
 
 
 def test_named_extents_and_what_does_not_fit_into_memory():
