@@ -9,9 +9,10 @@ forward half ran, and the node keeps what the backward half reads.
 [0.0]
 """
 
+import contextlib
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,19 @@ Place = tuple[bool, int]  # an input of a half?, its number there, or that of an
 Mask = tuple[int, ...]  # bools; of a list among the results, 2 stands for some of its items
 Sweeping = tuple[frozenset[int], Mask]  # from which results, towards which inputs
 NATIVE_WAYS = 5  # choices of inputs that want gradients, none being one, for which the calls of a graph are native
+
+
+_staying = list[None]()  # not empty while every call is the graph's
+
+
+@contextlib.contextmanager
+def staying() -> Iterator[None]:
+    """No call in a `with` block is left to eager code: for those who compare the two."""
+    _staying.append(None)
+    try:
+        yield
+    finally:
+        _staying.pop()
 
 
 class Graph:
@@ -81,6 +95,8 @@ class Graph:
         self._active: dict[Mask, Set[Value]] = {}
         self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
         self._kinds: list[type] | None = None  # of what a native call is given
+        self.may_be_left = False  # whether there is eager code to make a call
+        self._left = set[Mask]()  # ways that it goes instead
         self._native: dict[Mask, Entry | None] = {}  # by what wants a gradient; () where nothing does
         self._first: Entry | None = None  # of the native calls; the others are asked behind it
 
@@ -154,7 +170,7 @@ class Graph:
 
     def _hasten(self, wanted: Mask) -> None:
         """From now on calls in which these inputs want gradients are native, if such a call can be and any are."""
-        if self._kinds is None or wanted in self._native or len(self._native) >= NATIVE_WAYS:
+        if self._kinds is None or wanted in self._native or wanted in self._left or len(self._native) >= NATIVE_WAYS:
             return
         way = self._ways[wanted] if wanted else None
         run, recorded = (way.forward, way.recorded()) if way else (self._plain, None)
@@ -164,6 +180,20 @@ class Graph:
         if entry and self._first:
             self._first.ask_behind(entry)
         self._first = self._first or entry
+
+    def leave(self, wanted: Mask) -> None:
+        """Calls in which these inputs want gradients had to be run again node by node: eager code makes the next ones."""
+        if not self.may_be_left or _staying:
+            return
+        self._left.add(wanted)
+        if entry := self._native.get(wanted):
+            entry.close()
+
+    def is_left(self, inputs: Callable[[], Sequence[Tensor]]) -> bool:
+        """Whether eager code makes a call on such tensors."""
+        if not self._left or not recording() or unusual or _staying:
+            return False
+        return tuple([not t.stop_gradient for t in inputs()]) in self._left
 
     def plans(self, inputs: Sequence[Tensor]) -> list[Plan]:
         """What a call on such tensors runs: one plan, or where a gradient is wanted those of both halves."""
@@ -386,9 +416,11 @@ class GraphNode(tape.TapeNode):
 
     def has_order_of_its_own(self, positions: Collection[int], totals: tape.Totals) -> bool:
         started = tuple([edge is not None and totals.get(edge) is not None for edge in self.edges])
-        return self.way.needs_changed or self.way.has_order_of_its_own(
-            started, frozenset(n % len(self.way.given) for n in positions)
-        )
+        given = frozenset(n % len(self.way.given) for n in positions)
+        found = self.way.needs_changed or self.way.has_order_of_its_own(started, given)
+        if found:
+            self.way.graph.leave(self.way.wanted)
+        return found
 
     def is_freed(self, positions: Collection[int], totals: tape.Totals) -> bool:
         self.sweeping = frozenset(positions), tuple([totals.wants(edge) for edge in self.edges])

@@ -131,6 +131,8 @@ class StaticFunction:
 
     def _run(self, variant: Variant, leaves: list[Any], values: tuple[Any, ...]) -> Any:
         """A call. Where an op fails behind changes, eager code makes these: the run has acted on nothing by then."""
+        if variant.is_left(leaves):
+            return self._eagerly(values)
         try:
             return variant(leaves, values)
         except Unfinished as unfinished:
@@ -138,11 +140,15 @@ class StaticFunction:
         if not variant.can_be_repeated:
             hint = "put what may fail in front: what the call had changed by then is not written"
             raise type(error)(error.code, error.message, where=error.where, hint=hint)
-        bound = inspect.BoundArguments(self.signature(), self._arguments(values))  # type: ignore[arg-type]
         try:
-            return self.function(*bound.args, **bound.kwargs)
+            return self._eagerly(values)
         except type(error):
             raise error from None
+
+    def _eagerly(self, values: tuple[Any, ...]) -> Any:
+        """The function itself, on the values of its parameters."""
+        bound = inspect.BoundArguments(self.signature(), self._arguments(values))  # type: ignore[arg-type]
+        return self.function(*bound.args, **bound.kwargs)
 
     def _as_python(self, error: CaptureError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call without a graph; the first time with a warning that says why."""

@@ -62,6 +62,7 @@ class Variant:
         named = _named(self.captured)
         program, returned, changes = self.captured.program, self.captured.returned, self.captured.changes
         self.graph = Graph(program, returned, self.captured.history, self.captured.overwritten, named, changes)
+        self.graph.may_be_left = True
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
         self.in_place = [(owner, details[0]) for kind, owner, *details in self.captured.stores if kind == "tensor"]
         self.key = key
@@ -134,6 +135,15 @@ class Variant:
         given = [_tensor(leaves[n]) for n in self.captured.arguments] + self.captured.lifted
         given += [*map(_tensor, found), *(one.read(leaves) for one in self.captured.told)]
         return [*given, *(_tensor(n) for n in state if self.captured.draws)]
+
+    def is_left(self, leaves: Sequence[Any]) -> bool:
+        """Whether eager code makes a call, because it is the faster one there."""
+
+        def inputs() -> list[Tensor]:
+            with random_state.held() as state:
+                return self._inputs(leaves, self._found(), state)
+
+        return self.graph.is_left(inputs)
 
     def __call__(self, leaves: Sequence[Any], arguments: Any) -> Any:
         if not self.captured.draws:

@@ -23,6 +23,7 @@ from d2s.eager.checked import seeing
 from d2s.eager.tensor import Tensor
 from d2s.errors import MismatchError
 from d2s.jit import world
+from d2s.jit.graph import staying
 from d2s.jit.to_static import StaticFunction, to_static
 from d2s.jit.world import told
 from d2s.nn.layer import Layer
@@ -60,7 +61,8 @@ def verify(function: Any, *args: Any, **kwargs: Any) -> Report:
     try:
         for t in lifted:
             t.grad = None
-        return _compared(static, args, kwargs)
+        with staying():
+            return _compared(static, args, kwargs)
     finally:
         for place in grads:
             place.put_back()

@@ -115,6 +115,7 @@ class Entry:
     ) -> None:
         self.plan, self.pool, self.frames = plan, pool, list[Any]()
         self._behind: Entry | None = None
+        self._closed = False
         words, templates = layout(classes) if recorded is None else _tape_layout(classes, recorded)
         positions = list(range(len(plan.outputs)))
         rows = np.array(_rows(plan, kinds, recorded.wanted if recorded else ()), np.int64)
@@ -144,6 +145,10 @@ class Entry:
         self._behind = entry
         self.head[_word("following")] = entry.head.ctypes.data
 
+    def close(self) -> None:
+        """From now on it declines; calls that other threads are in go on, and the first of them to end may open it again."""
+        self._closed, self.head[_word("free")] = True, 0
+
     def declined(self) -> None:
         """Behind a call that was declined: one more frame where one was missing, or another where its memory was full."""
         reason = self.head[_word("reason")]
@@ -153,7 +158,7 @@ class Entry:
         if reason == STACK_FULL:  # what grows very large moves from buffer to buffer on the way through Python
             self.head[_word("free")] = 0
             self.room = 0 if self.room >= self.most else min(8 * self.room, self.most)
-        if reason in (FULL, NO_FRAME, STACK_FULL) and (self.room or not self.plan.stacks):
+        if reason in (FULL, NO_FRAME, STACK_FULL) and (self.room or not self.plan.stacks) and not self._closed:
             self.add(self._arena())
         if self._behind:
             self._behind.declined()

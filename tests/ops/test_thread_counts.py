@@ -52,6 +52,11 @@ def found(x):
     return d2s.concat([x[n // 2 : n], x[:n]], axis=0)
 
 
+@d2s.to_static
+def selected(x):
+    return x[x > 0.25]
+
+
 def open_shapes(x):
     laid, laid_as, filled = (OPS[name] for name in ("laid", "laid_as", "filled"))
     flat = laid(x, d2s.to_tensor(x.size), shape=(-1,), finds=(x.size,))
@@ -160,6 +165,7 @@ CASES = {
     "index_add": matrix(lambda x: d2s.index_add(x, ROWS, 0, x[:300])),
     "assignment": matrix(with_new_rows),
     "parts of extents that are found": (found, [(600, 200)]),
+    "masked in a graph": (selected, [(600, 200)]),
     "open shapes": matrix(open_shapes),
     "unlearnt": matrix(lambda x: x * OPS["unlearnt"](x)),
     "where": matrix(lambda x: d2s.where(MASK, x, x * 2.0)),

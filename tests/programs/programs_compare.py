@@ -17,6 +17,7 @@ import numpy as np
 
 import d2s
 from d2s.errors import D2SError
+from d2s.jit.graph import staying
 
 PROGRAMS: dict[str, list[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]]]] = {}
 
@@ -187,7 +188,7 @@ def outcome(
         w.grad = None
     printed, raised, result = io.StringIO(), None, None
     try:
-        with contextlib.redirect_stdout(printed):
+        with contextlib.redirect_stdout(printed), staying():
             try:
                 result = function(*own, **own_kwargs)
             except D2SError as error:
@@ -198,7 +199,8 @@ def outcome(
                 raised = type(error).__name__, str(error)
         shown = encoded(result, known if identity else {})
         if raised is None:
-            _backward(result, jointly)
+            with staying():
+                _backward(result, jointly)
         gradients = [None if x.grad is None else bits(x.grad.array) for x in inputs]
         return Outcome(raised, shown, printed.getvalue(), encoded((own, own_kwargs), {}), gradients)
     finally:

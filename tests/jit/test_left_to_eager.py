@@ -1,0 +1,107 @@
+"""Calls whose gradients eager code adds in an order that the graph has not: eager code makes them, once that is known."""
+
+import numpy as np
+
+import d2s
+from d2s import nn
+from d2s.jit.graph import GraphNode, staying
+
+COUNT = d2s.to_tensor(6)
+
+
+def squares(x, n):
+    """Each of a list's items is read twice, of which the graph cannot know that no other trip reads it."""
+    kept, h = [], x
+    for _ in range(n):
+        h = d2s.tanh(h) * x
+        kept.append(h)
+    total = x * 0.0
+    for item in kept:
+        total = total + item * item
+    return total
+
+
+def given(seed=0):
+    return d2s.to_tensor(np.random.default_rng(seed).standard_normal(5).astype("float32"), stop_gradient=False)
+
+
+def trained(function, x, n=COUNT):
+    """The node of a call's result, the result, and the gradient of its sum."""
+    result = function(x, n)
+    result.sum().backward()
+    return result.node, result.numpy().tobytes(), x.grad.numpy().tobytes()
+
+
+def test_from_the_second_call_on_with_the_same_bits():
+    static = d2s.to_static(squares)
+    nodes = []
+    for seed in range(6):
+        node, *found = trained(static, given(seed))
+        assert found == list(trained(squares, given(seed))[1:])
+        nodes.append(type(node))
+    assert nodes[0] is GraphNode and GraphNode not in nodes[1:]
+
+
+def test_calls_without_gradients_stay_in_the_graph():
+    static, x = d2s.to_static(squares), given()
+    with d2s.no_grad():
+        for _ in range(3):
+            static(x, COUNT)
+    for _ in range(4):
+        trained(static, x)
+        x.clear_grad()
+    (quick,) = static.quick
+    with d2s.no_grad():
+        assert quick(x, COUNT).numpy().tobytes() == squares(x, COUNT).numpy().tobytes()
+    assert len(static.variants) == 1
+
+
+def test_other_inputs_that_want_gradients_are_another_way():
+    def weighed(x, y, n):
+        return squares(x, n) + y
+
+    static, plain = d2s.to_static(weighed), d2s.to_tensor([1.0] * 5)
+    for _ in range(3):
+        static(given(), plain, COUNT).sum().backward()
+    y = d2s.to_tensor([1.0] * 5, stop_gradient=False)
+    x = given().detach()
+    result = static(x, y, COUNT)
+    assert type(result.node) is GraphNode
+    result.sum().backward()
+    assert y.grad.tolist() == [1.0] * 5
+
+
+def test_what_compares_the_two_compares_the_two():
+    static = d2s.to_static(squares)
+    for _ in range(2):
+        trained(static, given())
+    assert d2s.jit.verify(static, given(), COUNT)
+    with staying():
+        assert type(static(given(), COUNT).node) is GraphNode
+    assert type(static(given(), COUNT).node) is not GraphNode
+
+
+def test_steps_of_pythons_are_taken_once(capsys):
+    def told(x, n):
+        print("called")
+        return squares(x, n)
+
+    static = d2s.to_static(told)
+    for _ in range(4):
+        trained(static, given())
+    assert capsys.readouterr().out == "called\n" * 4
+
+
+def test_what_is_loaded_has_no_eager_code(tmp_path):
+    class Net(nn.Layer):
+        def forward(self, x):
+            return squares(x, (x.sum() * 0.0).astype("int64") + 4)
+
+    net = Net()
+    d2s.jit.save(net, str(tmp_path / "net"), input_spec=[d2s.static.InputSpec([5], "float32")])
+    loaded = d2s.jit.load(str(tmp_path / "net"))
+    for seed in range(3):
+        x, y = given(seed), given(seed)
+        loaded(x).sum().backward()
+        net(y).sum().backward()
+        assert x.grad.numpy().tobytes() == y.grad.numpy().tobytes()
