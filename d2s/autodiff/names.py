@@ -4,7 +4,7 @@ In: a Program, and which of its values gradients pass. Out: for each of these th
 made the tensor, what a trip of a loop begins with, or that two values may be one.
 
 >>> from d2s.ir.text import parse
->>> from d2s.autodiff.program import active_values
+>>> from d2s.autodiff.active import active_values
 >>> program = parse(
 ...     "program f(c: b1[], x: f32[2]) -> (f32[2]) { %0: f32[2] = cond(c, x) { then(x: f32[2]) -> (f32[2]) { return x } "
 ...     "otherwise(x: f32[2]) -> (f32[2]) { %1: f32[2] = tanh(x) return %1 } } %2: f32[2] = multiply(%0, %0) return %2 }"

@@ -6,7 +6,7 @@ order is eager code's where one of the two totals is of a single contribution th
 contribution to the name is given to the tensor itself (`autodiff/handed.py`).
 
 >>> from d2s.ir.text import parse
->>> from d2s.autodiff.program import active_values
+>>> from d2s.autodiff.active import active_values
 >>> program = parse(
 ...     "program f(c: b1[], x: f32[2]) -> (f32[2]) { %0: f32[2] = cond(c, x) { then(x: f32[2]) -> (f32[2]) { return x } "
 ...     "otherwise(x: f32[2]) -> (f32[2]) { %1: f32[2] = tanh(x) return %1 } } %2: f32[2] = cond(c, %0) { then(y: f32[2]) -> "

@@ -12,7 +12,7 @@ the uses of nodes that a run of it made tell.
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from d2s.autodiff.program import depending
+from d2s.autodiff.active import depending
 from d2s.ir.program import Node, Program, Value
 from d2s.runtime import interpreter
 

@@ -26,6 +26,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from d2s.autodiff import reads, writes
+from d2s.autodiff.active import active_values, wanted_inputs
 from d2s.autodiff.handed import Ways, handed_on, renamed
 from d2s.autodiff.linear import Linear, returned, uniquely_named
 from d2s.autodiff.lists import SweepsLists
@@ -38,7 +39,7 @@ from d2s.autodiff.stacks import Slots
 from d2s.autodiff.sweep import pull
 from d2s.autodiff.totals import FLAG, Total, Totals, add, nothing, presence, told
 from d2s.errors import GradientError
-from d2s.ir.program import Node, Program, Value, calls_of
+from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.ops.control import called_as
 from d2s.ops.dispatch import current, handling
@@ -62,7 +63,7 @@ def linearize(
     No gradient passes values that are `stopped`. The gradients of `watched` values, computed at the top level, are results too.
     Of values that eager code has `overwritten` it is told by what, and at which of the user's lines.
     """
-    active = active_values(program, _wanted_inputs(program, wanted) | set(watched), stopped)
+    active = active_values(program, wanted_inputs(program, wanted) | set(watched), stopped)
     recorder = Recorder(program.name + "_grad")
     recorder.extents_named = _extents_named(program)
     scope = _Scope(program, active, recorder)
@@ -89,58 +90,6 @@ def _extents_named(program: Program) -> int:
     letter = Recorder.letter
     named = {d for t in types for d in t.shape if isinstance(d, str) and d[:1] == letter and d[1:].isdigit()}
     return max((int(d[1:]) + 1 for d in named), default=0)
-
-
-def depending(program: Program, wanted: Sequence[int], stopped: Collection[Value] = ()) -> set[Value]:
-    """The values that the gradient of wanted inputs passes through, those in regions included."""
-    return active_values(program, _wanted_inputs(program, wanted), stopped)
-
-
-def _wanted_inputs(program: Program, wanted: Sequence[int]) -> set[Value]:
-    return {v for v, w in zip(program.inputs, wanted, strict=True) if w and v.type.is_float}
-
-
-def active_values(program: Program, active: set[Value], stopped: Collection[Value] = ()) -> set[Value]:
-    """`active` and all values, those in regions included, that depend on it through floats and are not `stopped`."""
-    for node in program.nodes:
-        bound = [(region, node.inputs[node.op == "cond" :]) for region in node.regions().values()]
-        before = -1
-        while bound and before != len(active):  # a loop's carries may pass activity on to each other
-            before = len(active)
-            for region, inputs in bound:
-                active |= {inside for inside, v in zip(region.inputs, inputs, strict=True) if v in active}
-                active_values(region, active, stopped)
-                if node.op == "while_loop" and region is node.attrs["body"]:
-                    carried = zip(region.inputs, region.outputs, strict=False)
-                    active |= {inside for inside, v in carried if v in active}
-                if node.op == "call":
-                    active |= _passed_on(node, active)
-                results = region.outputs if region is not node.attrs.get("test") else ()
-                active |= {out for out, v in zip(node.outputs, results, strict=False) if v in active}
-            if node.op == "while_loop":
-                active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
-        passes = not bound and node.op not in ("detached", "host", "update", "again")
-        if passes and not active.isdisjoint(node.inputs):
-            active |= {v for v in node.outputs[: _differentiable(node)] if v.type.is_float or v.type is STACK}
-        if stopped:
-            active -= {v for v in node.outputs if v in stopped}
-    return active
-
-
-def _differentiable(node: Node) -> int:
-    """How many of a node's first results a gradient flows through."""
-    if node.op == "pop" or node.op.startswith("list_"):
-        return 2
-    return len(node.outputs) if OPS[node.op].has("composed") else 1
-
-
-def _passed_on(call: Node, active: set[Value]) -> set[Value]:
-    """Where a function calls itself: from what it hands over to its inputs, and from its outputs to what comes back."""
-    body, found = call.attrs["body"], set[Value]()
-    for again in calls_of(body, call.attrs["name"]):
-        found |= {p for p, v in zip(body.inputs, again.inputs, strict=True) if v in active}
-        found |= {v for v, result in zip(again.outputs, body.outputs, strict=True) if result in active}
-    return found
 
 
 class _Scope(SweepsLists, PopsResiduals):

@@ -15,7 +15,7 @@ outputs, one for each result that depends on one of them on some paths only, of 
 
 from collections.abc import Collection, Sequence
 
-from d2s.autodiff.program import depending
+from d2s.autodiff.active import depending
 from d2s.autodiff.shadows import Kind, Shadow, Shadows
 from d2s.autodiff.totals import FLAG
 from d2s.ir.program import Node, Program, Value

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 from d2s import types
 from d2s.autodiff import orders
+from d2s.autodiff.active import active_values
 from d2s.autodiff.changed import needs_changed
 from d2s.autodiff.mode import recording
-from d2s.autodiff.program import active_values, linearize
+from d2s.autodiff.program import linearize
 from d2s.autodiff.totals import Total, add
 from d2s.capture.forms import OneOf
 from d2s.capture.heap import Place

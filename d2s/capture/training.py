@@ -18,8 +18,8 @@ call writes. What a gradient reads of an `if` or a loop is pushed on a stack the
 from collections.abc import Sequence
 from typing import Any
 
+from d2s.autodiff.active import active_values
 from d2s.autodiff.mode import recording
-from d2s.autodiff.program import active_values
 from d2s.autodiff.totals import FLAG, Total
 from d2s.capture.branch import branch
 from d2s.capture.forms import OneOf

@@ -19,12 +19,13 @@ import numpy as np
 
 from d2s import passes
 from d2s.autodiff import orders, reads, taken, tape, writes
+from d2s.autodiff.active import depending
 from d2s.autodiff.changed import Changes, needs_changed
 from d2s.autodiff.identity import Identity
 from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
 from d2s.autodiff.passed import Uses, has_regions, may_pass
-from d2s.autodiff.program import depending, linearize
+from d2s.autodiff.program import linearize
 from d2s.capture.sweeps import History
 from d2s.capture.symbolic import Overwritten
 from d2s.config import KNOBS, knob, unusual
