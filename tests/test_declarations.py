@@ -138,6 +138,10 @@ INTERNAL |= FOUND
 NO_PADDLE |= {"uncut", "laid_as"}
 NO_ONNX |= dict.fromkeys(["uncut", "laid_as"], NO_ONNX["place_class"])
 NO_GRADIENT |= dict.fromkeys({"places_where", "counting", "as_extent"}, "whole numbers")
+OPEN_DRAWS = {"as_std", "uniform_as", "normal_as", "randint_as", "randperm_as"}
+INTERNAL |= OPEN_DRAWS
+NO_PADDLE |= OPEN_DRAWS
+NO_ONNX |= dict.fromkeys(OPEN_DRAWS, "draws, and no file does")
 every_op = pytest.mark.parametrize("name", list(OPS))
 
 

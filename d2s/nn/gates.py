@@ -18,8 +18,9 @@ from d2s.ops.exponential import log, sigmoid
 from d2s.ops.math import neg
 from d2s.ops.random import uniform
 from d2s.ops.reduce import max
+from d2s.ops.rows import sizes
 from d2s.ops.shape import reshape, unflatten, unsqueeze
-from d2s.ops.shapes import one_axis, tensor_type, tensors, uncountable, unnamed, whole_number
+from d2s.ops.shapes import one_axis, tensor_type, tensors, whole_number
 from d2s.ops.slicing import split
 from d2s.ops.softmax import softmax_
 from d2s.ops.unlearnt import unlearnt
@@ -105,10 +106,8 @@ def gumbel_softmax(x: Any, temperature: float = 1.0, hard: bool = False, axis: i
     along, heat = one_axis(axis, len(held.shape), "gumbel_softmax"), number("gumbel_softmax", "temperature", temperature)
     if heat <= 0:
         raise ArgumentError("D2S0004", f"gumbel_softmax(): 'temperature' is {heat}, expected more than 0")
-    if any(uncountable(d) for d in held.shape):
-        raise unnamed("gumbel_softmax", "how many numbers to draw")
     least = 1e-20 if held.dtype.size > 4 else 1e-10
-    noise = neg(log(neg(log(uniform(list(held.shape), held.dtype, least, 1.0))) + least))
+    noise = neg(log(neg(log(uniform(sizes(x), held.dtype, least, 1.0))) + least))
     soft = softmax_((x + noise) / heat, along)
     if not hard:
         return soft

@@ -27,6 +27,7 @@ from d2s.errors import ArgumentError, CaptureError, DTypeError, brief
 from d2s.extents import Extent
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.op import Op
+from d2s.ops.open_shapes import is_open
 from d2s.ops.recording import Recorder
 from d2s.ops.rows import extent
 from d2s.types import DType, Type, int64
@@ -145,11 +146,13 @@ def held_in_memory(name: str, shape: tuple[int, ...], dtype: DType) -> tuple[int
     return shape
 
 
-def drawn_shape(name: str, shape: Any, dtype: DType) -> tuple[int, ...]:
-    """A shape: a list of extents, or an integer tensor of them."""
+def drawn_shape(name: str, shape: Any, dtype: DType) -> Sequence[Any]:
+    """A shape: a list of extents, or an integer tensor of them; as it came where some are numbers of run time."""
     held = current().type_of(shape)
     if held is not None and len(held.shape) == 1 and held.dtype.kind == "i":
         shape = shape.tolist()
+    if is_open(shape):
+        return list(shape)
     if not isinstance(shape, (list, tuple)):
         got = type(shape).__name__
         raise DTypeError("D2S0001", f"{name}(): 'shape' expects a list of ints, got {got}", hint="[n] for n numbers")

@@ -19,18 +19,21 @@ counter are values of the graph: a run takes them from the stream and moves it o
 """
 
 import functools
-import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from d2s import types
-from d2s.errors import ArgumentError, CaptureError, DTypeError, brief
+from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.dispatch import OPS, current
-from d2s.ops.draw import blocks, drawn_shape, draws, finite, float_dtype, held_in_memory, outside, signed, whole
+from d2s.ops.draw import drawn_shape, draws, finite, float_dtype, held_in_memory, outside, signed, whole
+from d2s.ops.drawn_as import by_tensor, in_shape
+from d2s.ops.op import op
+from d2s.ops.open_shapes import is_open
 from d2s.ops.random_text import PHILOX, WIDE, filled, normal_text
-from d2s.ops.recording import Recorder
-from d2s.ops.shapes import broadcast
+from d2s.ops.rows import sizes
+from d2s.ops.shapes import broadcast, tensor_type
 from d2s.types import DType, Type, int64
 
 
@@ -49,7 +52,7 @@ def uniform(shape, dtype=None, min=-1.0, max=1.0, seed=0):
         raise ArgumentError("D2S0004", f"uniform(): from {brief(min)} to {brief(max)} is no range of {dtype.name}s")
     seed = _seed("uniform", seed)
     ends = [current().constant(end, Type(dtype)) for end in (low, high)]
-    return uniform.draw(blocks(math.prod(shape), dtype.size // 4), ends, seed, shape=shape, dtype=dtype)
+    return in_shape(uniform, shape, dtype.size // 4, ends, seed, dtype=dtype)
 
 
 def _seed(name: str, seed: Any) -> int:
@@ -84,6 +87,16 @@ def _(g, out, seed, counter, low, high, shape, dtype):
     return None, None, None, None
 
 
+by_tensor(
+    uniform,
+    lambda dtype: dtype.size // 4,
+    """
+    >>> d2s.ops.OPS["uniform_as"](d2s.to_tensor(2.0), d2s.to_tensor(2.0), d2s.to_tensor([0, 0]), dtype=d2s.float32).tolist()
+    [2.0, 2.0]
+    """,
+)
+
+
 @draws("gaussian_random", "mean std", "shape dtype", onnx="RandomNormal")
 def normal(mean=0.0, std=1.0, shape=None):
     """Normal numbers of a mean and a standard deviation. Where these are tensors they say the shape, and carry a gradient.
@@ -100,16 +113,13 @@ def normal(mean=0.0, std=1.0, shape=None):
         raise ArgumentError("D2S0004", "normal(): 'shape' is that of 'mean' and 'std' where these are tensors")
     if any(t.dtype.kind != "f" for t in held):
         raise DTypeError("D2S0003", f"normal() does not take {', '.join(map(str, held))}")
-    if current().type_of(std) is not None and isinstance(current(), Recorder):
-        hint = "where none is below 0: mean + std * d2s.randn(shape)"
-        raise CaptureError("D2S1001", "normal(): only a run knows 'std', which must not be below 0", hint=hint)
-    if current().type_of(std) is not None and not (std.numpy() >= 0).all():
-        raise ArgumentError("D2S0004", "normal(): 'std' holds numbers that are below 0, or nan")
+    if current().type_of(std) is not None:
+        std = as_std(std)
     dtype = functools.reduce(lambda x, y: x if x.size >= y.size else y, [t.dtype for t in held])
     for argument, value in (("mean", mean), ("std", std)):
         if current().type_of(value) is None:
             _spread(argument, value, dtype)
-    z = _normals("normal", 0.0, 1.0, list(broadcast("normal", [t.shape for t in held])[0]), dtype)
+    z = _normals("normal", 0.0, 1.0, _shape_of_all([t for t in (mean, std) if current().type_of(t) is not None]), dtype)
     return OPS["add"](OPS["multiply"](z, std), mean)
 
 
@@ -126,7 +136,44 @@ def _normals(name: str, mean: Any, std: Any, shape: Any, dtype: Any) -> Any:
     shape = drawn_shape(name, shape, dtype)
     given = [_spread("mean", mean, dtype, name), _spread("std", std, dtype, name)]
     inputs = [current().constant(number, Type(dtype)) for number in given]
-    return normal.draw(blocks(math.prod(shape), dtype.size // 4), inputs, shape=shape, dtype=dtype)
+    return in_shape(normal, shape, dtype.size // 4, inputs, dtype=dtype)
+
+
+@op(paddle=None)
+def as_std(x):
+    """Standard deviations as they are: a run in which one is below 0, or nan, ends with an error.
+
+    >>> d2s.ops.random.as_std(d2s.to_tensor([0.5, 0.0])).tolist()
+    [0.5, 0.0]
+    """
+
+
+@as_std.rule("infer")
+def _(x):
+    return x
+
+
+@as_std.rule("kernel")
+def _(x, out):
+    lines = ["for k in range(n0):", "    if not (x[k] >= 0):", "        r[o[fault]] = 1", "    out[k] = x[k]"]
+    return [x.shape], "\n".join([*lines, ""])
+
+
+@as_std.rule("fault")
+def _(value, x):
+    return ArgumentError("D2S0004", "normal(): 'std' holds numbers that are below 0, or nan")
+
+
+@as_std.rule("vjp")
+def _(g, out, x):
+    return lambda: g
+
+
+def _shape_of_all(tensors: Sequence[Any]) -> list[Any]:
+    """The shape that tensors are broadcast to."""
+    shapes = [tensor_type(t, "normal", "mean").shape for t in tensors]
+    known = {d: size for t, dims in zip(tensors, shapes, strict=True) for d, size in zip(dims, sizes(t), strict=True)}
+    return [known[d] for d in broadcast("normal", shapes)[0]]
 
 
 @normal.rule("infer")
@@ -142,6 +189,16 @@ def _(seed, counter, mean, std, out, shape, dtype):
 @normal.rule("vjp")
 def _(g, out, seed, counter, mean, std, shape, dtype):
     return None, None, None, None
+
+
+by_tensor(
+    normal,
+    lambda dtype: dtype.size // 4,
+    """
+    >>> d2s.ops.OPS["normal_as"](d2s.to_tensor(7.0), d2s.to_tensor(0.0), d2s.to_tensor([0, 0]), dtype=d2s.float32).tolist()
+    [7.0, 7.0]
+    """,
+)
 
 
 @draws("randint", "low span", "shape dtype wide")
@@ -169,7 +226,7 @@ def _integers(name: str, low: Any, high: Any, shape: Any, dtype: DType) -> Any:
     # 64 bits of chance per number, 128 for 2**32 of them or more: the likelihoods differ by a part in 2**32 at most
     wide = end - first >= 1 << 32
     inputs = [current().constant(signed(n), Type(int64)) for n in (first, end - first)]
-    return randint.draw(blocks(math.prod(shape), 4 if wide else 2), inputs, shape=shape, dtype=dtype, wide=wide)
+    return in_shape(randint, shape, 4 if wide else 2, inputs, dtype=dtype, wide=wide)
 
 
 @randint.rule("infer")
@@ -189,6 +246,17 @@ def _(g, out, seed, counter, low, span, shape, dtype, wide):
     return None, None, None, None
 
 
+by_tensor(
+    randint,
+    lambda dtype, wide: 4 if wide else 2,
+    """
+    >>> drawn = d2s.ops.OPS["randint_as"](d2s.to_tensor(7), d2s.to_tensor(1), d2s.zeros([2]), dtype=d2s.int64, wide=False)
+    >>> drawn.tolist()
+    [7, 7]
+    """,
+)
+
+
 @draws("randperm", "", "n dtype")
 def randperm(n, dtype="int64"):
     """The integers below n in an order by chance.
@@ -196,10 +264,13 @@ def randperm(n, dtype="int64"):
     >>> sorted(d2s.randperm(5).tolist())
     [0, 1, 2, 3, 4]
     """
-    count, held = whole("randperm", "n", n), types.dtype(dtype)
+    held = types.dtype(dtype)
+    count = n if is_open([n]) else whole("randperm", "n", n)
     if held.kind == "b":
         raise DTypeError("D2S0003", "randperm() does not draw bool")
     largest = 1 << {"float32": 24, "float64": 53}.get(held.name, 0) if held.kind == "f" else np.iinfo(held.numpy).max
+    if is_open([n]):
+        return in_shape(randperm, [n], 4, (), dtype=held)
     if not 0 <= count <= min(largest + 1, 1 << 31):
         raise ArgumentError("D2S0004", f"randperm(): there are no {brief(count)} different numbers of {held.name} to mix")
     held_in_memory("randperm", (count,), held)
@@ -226,6 +297,16 @@ for k in range(n0):  # Fisher and Yates, from the inside out
 @randperm.rule("vjp")
 def _(g, out, seed, counter, n, dtype):
     return None, None
+
+
+by_tensor(
+    randperm,
+    lambda dtype: 4,
+    """
+    >>> d2s.ops.OPS["randperm_as"](d2s.to_tensor([0]), dtype=d2s.int64).tolist()
+    [0]
+    """,
+)
 
 
 # --- in other words ----------------------------------------------------------------------------------------------------------
@@ -272,5 +353,5 @@ def randint_like(x, low=0, high=None, dtype=None):
     if held is None:
         raise DTypeError("D2S0001", f"randint_like(): 'x' expects a Tensor, got {type(x).__name__}")
     wanted = held.dtype if dtype is None else types.dtype(dtype)
-    found = _integers("randint_like", low, high, held.shape, wanted if wanted.kind == "i" else int64)
+    found = _integers("randint_like", low, high, sizes(x), wanted if wanted.kind == "i" else int64)
     return found if wanted.kind == "i" else OPS["cast"](found, wanted)

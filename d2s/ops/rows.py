@@ -5,7 +5,10 @@
 (f32[4],)
 """
 
+from typing import Any
+
 from d2s.ops.op import op
+from d2s.ops.shapes import tensor_type, uncountable
 from d2s.types import Type, int64
 
 
@@ -74,6 +77,11 @@ def extent(x, axis: int):
 @extent.rule("infer")
 def _(x, axis):
     return Type(int64, (), True)
+
+
+def sizes(x: Any) -> list[Any]:
+    """The extents of a tensor; one that only a run knows is a number of run time."""
+    return [extent(x, axis) if uncountable(d) else d for axis, d in enumerate(tensor_type(x, "sizes", "x").shape)]
 
 
 @extent.rule("kernel")

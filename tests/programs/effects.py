@@ -101,6 +101,54 @@ def draws_of_every_kind():
     return draws, lambda: None
 
 
+BATCHES = [(t([[0.5 * k + j for j in range(4)] for k in range(n)]),) for n in (2, 3, 5, 4, 1)]
+
+
+@row(*BATCHES, captures=3)
+def draws_of_the_shape_of_a_batch():
+    def draws(x):
+        noise = (
+            d2s.randn(x.shape) * 0.5 + d2s.rand([x.shape[0], 1]) + d2s.uniform([x.shape[0] * 2, 2], min=1.0).reshape(x.shape)
+        )
+        numbers = d2s.randint(0, 9, [x.shape[0]]), d2s.randint_like(x, 5), d2s.randint(0, 1 << 40, [x.shape[0], 2])
+        return x + noise, numbers, d2s.normal(1.0, 2.0, [3, x.shape[0]]), d2s.uniform([x.shape[0]], "float64", seed=5)
+
+    return draws, lambda: None
+
+
+@row(*BATCHES, captures=3)
+def draws_about_a_batch():
+    def draws(x):
+        mixed = x[d2s.randperm(x.shape[0])] * 0.3 + x * 0.7
+        return mixed, d2s.normal(x, 0.5), d2s.normal(x, d2s.exp(x.detach())), d2s.normal(0.0, x.detach()[:, :1] + 1.0)
+
+    return draws, lambda: None
+
+
+@row(*BATCHES, captures=3)
+def draws_of_classes():
+    functional = d2s.nn.functional
+
+    def draws(x):
+        return functional.gumbel_softmax(x, 0.5), functional.gumbel_softmax(x, hard=True, axis=0)
+
+    return draws, lambda: None
+
+
+@row((t([1.0, -1.0, 2.0]),), (t([1.0, 1.0]),), (t([-1.0, -2.0, -1.0]),))
+def as_many_draws_as_a_run_finds():
+    def draws(x):
+        n = (x > 0).sum()
+        return d2s.rand([n, 2]), d2s.randn([int(n) + 1])
+
+    return draws, lambda: None
+
+
+@row((t([1.0, 0.5]),), (t([0.0, 2.0]),), (t([1.0, -1.0]),), (t([float("nan"), 1.0]),), captures=1)
+def normals_whose_deviation_is_below_0():
+    return lambda x: d2s.normal(x, x) * 2.0, lambda: None
+
+
 # --- attributes
 
 

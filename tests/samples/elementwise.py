@@ -115,6 +115,20 @@ SAMPLES: dict[str, Sample | Structural] = {
         np.int64(2**31),
     ),
     "randperm": drawn("randperm(seed, counter, dtype=i32, n=1)", "i32[1]", [0]),
+    "uniform_as": drawn(
+        "uniform_as(seed, counter, x, y, y, dtype=f32)", "f32[] f32[2] f32[2]", [2.0, 2.0], np.float32(2), np.float32([2, 2])
+    ),
+    "normal_as": drawn(
+        "normal_as(seed, counter, x, x, y, dtype=f64)", "f64[] f64[2] f64[2]", [0.0, 0.0], np.float64(0), np.float64([3, 0])
+    ),
+    "randint_as": drawn(
+        "randint_as(seed, counter, x, x, y, dtype=i64, wide=False)",
+        "i64[] i64[2] i64[2]",
+        [1, 1],
+        np.int64(1),
+        np.int64([0, 0]),
+    ),
+    "randperm_as": drawn("randperm_as(seed, counter, x, dtype=i32)", "f32[1] i32[1]", [0], np.float32([5])),
     "bernoulli": drawn("bernoulli(seed, counter, x)", "f32[3] f32[3]", [0, 1, 0], np.array([0, 1, 0], "float32")),
     "multinomial": drawn(
         "multinomial(seed, counter, x, num_samples=2, replacement=True)",

@@ -107,6 +107,9 @@ SAMPLES = {
     "as_extent": Listed(
         lambda n, of, least: n, lambda make: (([number(n)], {"of": "full", "least": n}) for n in (0, 3)), kinds="f"
     ),
+    "as_std": Listed(
+        lambda x: x, lambda make: (([np.abs(make(*shape)) + 0.5], {}) for shape in ((3,), (2, 0), (2, 3))), kinds="f"
+    ),
     "places_where": Listed(places_where, masks, kinds="b"),
     "counting": Listed(counting, lambda make: (([number(n)], {"finds": (n,)}) for n in (0, 1, 5)), kinds="f"),
     "cut": Listed(cut, parts),
