@@ -46,10 +46,13 @@ def _(mask, count, finds):
 @places_where.rule("kernel")
 def _(mask, count, out, finds):
     # each piece counts what is before it, so there are few; the last is of what a mask has less than was said
-    lines = ["k, i, end = 0, lo, hi if hi < n1 else n1", "for before in range(lo):", "    k += mask[before] != 0"]
+    lines = ["k, i, end, most = 0, lo, hi if hi < n1 else n1, n0", "for before in range(lo):", "    k += mask[before] != 0"]
+    # the place behind its last one is another piece's, and is written where nothing holds
+    lines += ["if hi <= n1:", "    most = k", "    for own in range(lo, hi):", "        most += mask[own] != 0"]
+    lines += ["most = most if most < n0 else n0"]
     one = ["out[k] = i", "k += mask[i] != 0", "i += 1"]  # without a branch on what nobody foresees
-    lines += ["while k + 8 <= n0 and i + 8 <= end:", "    for step in range(8):", *indented(one, 2)]
-    lines += ["while k < n0 and i < end:", *indented(one)]
+    lines += ["while k + 8 <= most and i + 8 <= end:", "    for step in range(8):", *indented(one, 2)]
+    lines += ["while k < most and i < end:", *indented(one)]
     lines += ["if hi > n1:", "    for j in range(k, n0):", "        out[j] = 0"]
     return [out.shape, mask.shape], body(lines), Share("n1 + 1", f"{CHUNK} + (n1 >> 1)")
 

@@ -57,6 +57,13 @@ def selected(x):
     return x[x > 0.25]
 
 
+@d2s.to_static
+def few_selected(x):
+    """All in the second half: who looks for places in the first one has none to write."""
+    numbers = d2s.arange(x.shape[0])
+    return x[(numbers > 600_000) & (numbers % 150_000 == 1)]
+
+
 def open_shapes(x):
     laid, laid_as, filled = (OPS[name] for name in ("laid", "laid_as", "filled"))
     flat = laid(x, d2s.to_tensor(x.size), shape=(-1,), finds=(x.size,))
@@ -166,6 +173,7 @@ CASES = {
     "assignment": matrix(with_new_rows),
     "parts of extents that are found": (found, [(600, 200)]),
     "masked in a graph": (selected, [(600, 200)]),
+    "masked in few places": (few_selected, [(1_000_000,)]),
     "open shapes": matrix(open_shapes),
     "unlearnt": matrix(lambda x: x * OPS["unlearnt"](x)),
     "where": matrix(lambda x: d2s.where(MASK, x, x * 2.0)),
