@@ -82,7 +82,10 @@ def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:
         return kind, id(value)
     inside = (*around, id(value))
     if isinstance(value, CONTENT):
-        items = value.items() if isinstance(value, dict) else value
+        plain = (
+            list.__iter__(value) if isinstance(value, list) else value
+        )  # a class of the user's may iterate over something else
+        items = value.items() if isinstance(value, dict) else plain
         return kind, 0 if kind in (tuple, frozenset) else id(value), tuple(fingerprint(item, inside) for item in items)
     if isinstance(value, np.ndarray | bytearray | array.array):
         return kind, id(value), getattr(value, "shape", ()), hash(bytes(value))

@@ -73,6 +73,8 @@ def found_outside(tracer: Tracer) -> dict[int, Leaf]:
     return found | {at: ("container", n) for at, n in root.containers.items()} | made
 
 
-def _holds_symbols(container: Any) -> bool:
+def _holds_symbols(container: Any, around: tuple[int, ...] = ()) -> bool:
     parts: Sequence[Any] = list(container.values()) if isinstance(container, dict) else list(container)
-    return any(isinstance(x, SymbolicTensor) or (type(x) in (list, dict, tuple) and _holds_symbols(x)) for x in parts)
+    inside = (*around, id(container))
+    containers = [x for x in parts if type(x) in (list, dict, tuple) and id(x) not in inside]
+    return any(isinstance(x, SymbolicTensor) for x in parts) or any(_holds_symbols(x, inside) for x in containers)

@@ -12,6 +12,8 @@ In: what is read, and how. Out: inputs that stand for it, guards, and the contai
 ['model.flag']
 """
 
+import functools
+import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -65,14 +67,22 @@ class ReadsOutside:
             if source and source[0] == "attribute" and source[2] != "cell_contents":
                 described = f"{name_here(source[1]) or described.partition('.')[0]}.{source[2]}"
             self.root.guards[key] = Guard(described, read, where or user_line(), source)
-            self.give(self.root.guards[key].kept)
+            kept = self.root.guards[key].kept
+            if source is None or bound_to(kept) is not source[1]:  # the owner of what is asked for is known already
+                self.give(kept)
             name = described.rpartition(".")[2].strip("'")
             if isinstance(self.root.guards[key].kept, Tensor) and name.isidentifier():
                 self.root.called.setdefault(id(self.root.guards[key].kept), name)
 
     def give(self, value: Any) -> None:
-        """Notes containers, and those in them, as given."""
+        """Notes containers, those in them and those that a method is bound to as given."""
+        value = bound_to(value.func if isinstance(value, functools.partial) else value)
         if isinstance(value, CONTENT) and not by_path(value) and id(value) not in self.root.given:
             self.root.given.add(id(value))
             for part in value.values() if isinstance(value, dict) else value:
                 self.give(part)
+
+
+def bound_to(value: Any) -> Any:
+    """What a builtin method is bound to; anything else is itself."""
+    return value.__self__ if isinstance(value, types.BuiltinMethodType | types.MethodWrapperType) else value

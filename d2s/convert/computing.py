@@ -31,7 +31,7 @@ from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import refuse, refuse_call
 from d2s.convert.growing import joined_by
 from d2s.convert.library import is_plain
-from d2s.convert.loads import guard_content, items_of, iterate, refuse_consumption, spread_named
+from d2s.convert.loads import guard_content, items_of, iterate, refuse_consumption, spread, spread_named
 from d2s.convert.methods import walked
 from d2s.convert.of_objects import OF_OBJECTS, of_object
 from d2s.convert.operators import binary
@@ -106,8 +106,8 @@ def higher(call: Call, tracer: Tracer, function: Any, *args: Any, **kwargs: Any)
     if several(args, kwargs):
         return of_each(functools.partial(higher, call, tracer, function), *args, **kwargs)
     kwargs = {name: call(value) if acts(value) else value for name, value in kwargs.items()}
-    args = tuple(map(walked, args))
-    for value in args:
+    args = (*map(walked, args[:1]), *map(spread, args[1:]))
+    for value in (*args, *kwargs.values()):
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
     return begun(function, *(call(value) if acts(value) else value for value in args), **kwargs)

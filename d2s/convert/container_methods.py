@@ -27,7 +27,7 @@ from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
 from d2s.convert.computing import of_each, pure
 from d2s.convert.library import in_order, places_of
-from d2s.convert.loads import by_key, guard_content, refuse_consumption
+from d2s.convert.loads import by_key, guard_content, refuse_consumption, spread
 from d2s.convert.methods import walked
 from d2s.convert.stores import with_known_keys
 from d2s.eager.tensor import Tensor
@@ -83,7 +83,9 @@ def change(call: Call, tracer: Tracer, method: Any, *args: Any, **kwargs: Any) -
         if found:
             del owner[found[0]]
             return None
-    return method(*map(walked, args) if name in ("extend", "update") else args, **kwargs)
+    if name in ("extend", "update"):
+        args = tuple(map(walked if isinstance(owner, dict) else spread, args))
+    return method(*args, **kwargs)
 
 
 def advance(tracer: Tracer, method: Any, *args: Any) -> Any:

@@ -21,6 +21,7 @@ from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.kinds import ITERATED
+from d2s.capture.outside import bound_to
 from d2s.capture.reads import changing
 from d2s.capture.steps import ask, attempted
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, liftable
@@ -149,7 +150,7 @@ def operand(owner: Any, value: Any) -> Any:
         if isinstance(value, SymbolicTensor | Tensor | OneOf):
             refuse("D2S1003", f"a {type(owner).__name__} takes in a tensor", "use append")
         changing(tracer, owner)
-        return walked(value)
+        return walked(value) if plain_kind(owner) is dict else spread(value)
     return value
 
 
@@ -321,8 +322,9 @@ def iterate(iterable: Any) -> Iterable[Any]:
 
 
 def spread(value: Any) -> Any:
-    """What is taken apart, by a star or into several targets."""
-    return walked(value) if capturing() else value
+    """What is taken apart: by a star, into several targets, by Python's functions."""
+    tracer = capturing()
+    return items_of(tracer, walked(value)) if tracer else value
 
 
 def spread_named(value: Any) -> Any:
@@ -350,10 +352,12 @@ def refuse_consumption(tracer: Tracer, value: Any) -> None:
 
 
 def guard_content(tracer: Tracer | None, value: Any) -> None:
-    """A container's content becomes part of what the capture depends on."""
-    if tracer and type(value) in (list, dict, set) and not tracer.root.heap.has(value):
+    """A container's content, also of one that a method is bound to, becomes part of what the capture depends on."""
+    value = bound_to(value)
+    if tracer and isinstance(value, list | dict | set) and not tracer.root.heap.has(value):
         if id(value) not in tracer.root.given:
-            tracer.root.heap.found(value)  # by Python itself, as in a, *b = x
+            if type(value) in (list, dict, set):
+                tracer.root.heap.found(value)  # by Python itself, as in a, *b = x
             return
         if (id(value), "content") in tracer.root.lifts:
             return

@@ -19,8 +19,8 @@ from d2s.capture.kinds import CONSTANT
 from d2s.capture.steps import ask
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.convert.if_else import guard_truth, truth, truth_of
-from d2s.convert.loads import field_values, guard_content, is_, iterate
-from d2s.convert.methods import PLAIN, answers, asked, resolved, truth_asked, walked
+from d2s.convert.loads import field_values, guard_content, is_, iterate, spread
+from d2s.convert.methods import PLAIN, answers, asked, resolved, truth_asked
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
 
@@ -142,7 +142,7 @@ def in_(value: Any, container: Any) -> Any:
         return _in_range(value, container)
     if answers(container, "__contains__"):
         return truth_of(asked(container, "__contains__", value))
-    items = walked(container)
+    items = spread(container)
     if items is container and (not _is_asked(value, container) or all(map(_is_constant, (value, *container)))):
         return value in container
     questions = [lambda one=one: either(lambda: is_(one, value), lambda: equal(one, value)) for one in iterate(items)]

@@ -211,7 +211,8 @@ class Check:
         """The same objects in the same places."""
         items = _items_of(kept)
         self.named(items)  # whose ids stay theirs
-        found = f"(*{name}, *{name}.values())" if isinstance(kept, dict) else name
+        listed = f"{self.named(list.__iter__)}({name})" if isinstance(kept, list) and type(kept) is not list else name
+        found = f"(*{name}, *{name}.values())" if isinstance(kept, dict) else listed
         return f"[*map(id, {found})] == {self.named([id(item) for item in items])}"
 
     def rest(self, variant: Any) -> None:
@@ -251,7 +252,8 @@ def _plain(values: tuple[Any, ...]) -> bool:
 
 
 def _items_of(container: Any) -> list[Any]:
-    return [*container, *container.values()] if isinstance(container, dict) else list(container)
+    plain = list.__iter__(container) if isinstance(container, list) else container
+    return [*container, *container.values()] if isinstance(container, dict) else [*plain]
 
 
 def _containers(kept: Any, around: tuple[int, ...] = ()) -> list[Any] | None:

@@ -1,5 +1,7 @@
 """No stale result: what a captured function read is looked at again at each call; and no capture without a reason."""
 
+import collections
+import functools
 import types
 
 import numpy as np
@@ -13,6 +15,7 @@ OTHER = types.ModuleType("other_module")
 OTHER.flag, OTHER.scale = True, 2.0
 TABLE, NUMBERS, NESTED = {"k": 2.0}, [1.0, 2.0], {"a": [1.0, {"b": 2.0}]}
 TENSOR = d2s.to_tensor([1.0, 1.0])
+LAYER = d2s.nn.Tanh()
 
 
 def same(static, function, *args, **kwargs):
@@ -283,6 +286,71 @@ def test_nested_content():
     same(s, f, x1)
     data["a"] = [0.0, {"b": 0.5}]
     same(s, f, x1)
+
+
+GET, VALUES, FIND, KEPT = TABLE.get, TABLE.values, NUMBERS.index, [functools.partial(TABLE.get, "k")]
+ORDERED = collections.OrderedDict(k=2.0).get
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * GET("k"),
+        lambda x: x * sum(list(VALUES())),
+        lambda x: x * FIND(2.0),
+        lambda x: x * KEPT[0](),
+        lambda x: x * ORDERED("k"),
+        lambda x: x * sum(map(GET, ["k"])),
+        lambda x, get=TABLE.get: x * get("k"),
+        lambda x: x if max(["k", "l"], key=GET) == "k" else -x,
+    ],
+)
+def test_content_behind_a_method_that_was_bound_outside(f, monkeypatch):
+    monkeypatch.setitem(TABLE, "l", 3.0)
+    s = d2s.to_static(f)
+    before = [same(s, f, x1).tolist() for _ in range(4)]
+    monkeypatch.setitem(TABLE, "k", 7.0)
+    monkeypatch.setitem(ORDERED.__self__, "k", 7.0)
+    NUMBERS.insert(0, 0.0)
+    try:
+        assert same(s, f, x1).tolist() != before[0]
+    finally:
+        NUMBERS.pop(0)
+
+
+def test_a_method_that_is_given():
+    table = {"k": 2.0}
+    s = d2s.to_static(lambda x, get: x * get("k"))
+    for table["k"] in (2.0, 2.0, 2.0, 5.0, 7.0):
+        assert s(x1, table.get).tolist() == (x1 * table["k"]).tolist()
+
+
+class Doubled(list):
+    def __iter__(self):
+        return iter([2.0] * len(self))
+
+
+def test_items_of_a_list_that_iterates_over_something_else():
+    held = Doubled([1.0, 3.0])
+
+    def f(x):
+        return x * held[0]
+
+    s = d2s.to_static(f)
+    for held[0] in (1.0, 1.0, 1.0, 4.0, 5.0):
+        same(s, f, x1)
+
+
+def test_a_list_that_holds_itself():
+    held = [2.0]
+    held.append(held)
+
+    def f(x):
+        return x * held[1][1][0]
+
+    s = d2s.to_static(f)
+    for held[0] in (1.0, 1.0, 1.0, 4.0, 5.0):
+        same(s, f, x1)
 
 
 def test_set_content():
@@ -602,6 +670,46 @@ def test_other_dtype_and_rank():
     for data in ([1.0], [[1.0]], 1.0):
         for dtype in ("float32", "float64", "int32", "int64", "uint8"):
             same(s, f, d2s.to_tensor(data, dtype))
+
+
+def _extended(layers, x):
+    held = [d2s.nn.Tanh()]
+    held.extend(layers)
+    held += layers
+    return sum(layer(x) for layer in held)
+
+
+def _taken_apart(layers, x):
+    first, *others = layers
+    return first(x) + len(others)
+
+
+@pytest.mark.parametrize("kind", [d2s.nn.LayerList, lambda layers: d2s.nn.Sequential(*layers)])
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda layers, x: sum(layer(x) for layer in layers),
+        lambda layers, x: sum(layer(x) * n for n, layer in enumerate(layers, 1)),
+        lambda layers, x: sum(layer(x) * n for n, layer in zip((1, 2, 3), layers, strict=False)),
+        lambda layers, x: sum(list(map(lambda layer, n: layer(x) * n, layers, (1, 2, 3)))),
+        lambda layers, x: x if LAYER in layers else -x,
+        _extended,
+        _taken_apart,
+    ],
+)
+def test_what_stands_in_a_list_of_layers(run, kind):
+    layers = kind([d2s.nn.ReLU(), d2s.nn.ReLU()])
+
+    def f(x):
+        return run(layers, x)
+
+    s = d2s.to_static(f)
+    before = [same(s, f, x1).tolist() for _ in range(4)]
+    layers.add_sublayer("2", LAYER)
+    changed = same(s, f, x1).tolist()
+    assert changed != before[0]
+    layers._sub_layers["0"] = d2s.nn.Sigmoid()
+    same(s, f, x1)
 
 
 def test_size_one_and_n():
