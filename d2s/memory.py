@@ -97,8 +97,8 @@ def _asked(name: str) -> str:
     frame = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         code, made_for = frame.f_code, frame.f_locals.get("self")
-        if code.co_name in ("__call__", "__init__") and made_for is not None:
-            name = getattr(made_for, "__name__", type(made_for).__name__)  # an op; a layer
+        if code.co_name in ("__call__", "__init__", "_otherwise") and made_for is not None:
+            name = getattr(made_for, "__name__", type(made_for).__name__)  # an op; a layer; a function made static
         elif not (code.co_name.startswith(("_", "<")) or code.co_flags & inspect.CO_NESTED or code.co_filename == _HERE):
             name = code.co_name  # nested ones stand around those that users call
         frame = frame.f_back  # type: ignore[assignment]

@@ -84,7 +84,7 @@ def _execute(steps, operands, frame, pc):
             copy_bytes(r[x], r[y], r[z])
         elif code == ALLOC:  # r[x] = address of r[y] bytes of the arena
             end = r[TOP] + ((r[y] + 63) & -64)
-            if end > r[END] or r[y] < 0:
+            if end > r[END] or r[y] < 0 or r[y] > ENDLESS:  # rounded up, the largest of all would wrap around
                 return (pc - 1) | FULL
             r[x] = r[TOP]
             r[TOP] = end

@@ -11,7 +11,7 @@ import pytest
 
 import d2s
 from d2s import config, nn
-from d2s.errors import D2SError
+from d2s.errors import ArgumentError, D2SError
 from d2s.jit.quick import MISSED
 from d2s.ops.dispatch import handlers
 
@@ -74,6 +74,24 @@ def test_what_a_run_finds_the_extents_of_is_the_callers_own():
     large = [static(tensor(np.arange(-k, k))) for k in (1 << 17, 1 << 18)]
     assert [r[0].shape[0] for r in large] == [(1 << 17) - 1, (1 << 18) - 1]
     assert [int(r[0].numpy()[-1]) for r in large] == [(1 << 17) - 1, (1 << 18) - 1]
+
+
+@pytest.mark.parametrize("count", [2**40, 2**62, 2**63 - 1])
+def test_extents_that_no_memory_holds(count):
+    static, x = d2s.to_static(lambda x, n: d2s.expand(x[:1], [n.sum()])), tensor([5.0, 6.0])
+    for n in (2, 3, 4):
+        assert static(x, tensor([n], "int64")).tolist() == [5.0] * n
+    with pytest.raises(ArgumentError, match=r"do(es)? not fit into memory"):
+        static(x, tensor([count], "int64"))
+    assert static(x, tensor([2], "int64")).tolist() == [5.0, 5.0]
+
+
+def test_who_asks_for_too_much_is_named():
+    static = d2s.to_static(lambda x: d2s.zeros([x.sum(), 0]))
+    for n in (2, 3, 4):
+        static(tensor([n], "int64"))
+    with pytest.raises(ArgumentError, match=r"<lambda>\(\): a float32 tensor"):
+        static(tensor([2**62], "int64"))
 
 
 def test_results_of_all_forms():
