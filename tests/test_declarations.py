@@ -23,7 +23,8 @@ LISTS = {
     "list_stack",
     "list_unstack",
 }
-STRUCTURAL |= LISTS | {"call", "again"}
+STREAMS = {"stream", "moved"}
+STRUCTURAL |= LISTS | STREAMS | {"call", "again"}
 INTERNAL = STRUCTURAL | {
     "spread",
     "row",
@@ -55,21 +56,25 @@ WINDOWS = {"conv", "conv_transpose", "conv_weight_grad", "conv_input_grad"} | {
     "avg_pool_grad_as",
 }
 INTERNAL |= WINDOWS
-NO_GRADIENT = {
-    "ramp": "made of numbers",
-    "positions": "whole numbers, the same for all values",
-    "cond": "swept region by region (autodiff.program)",
-    "while_loop": "swept as a loop of its own (autodiff.loop)",
-    "fused": "made behind gradients only",
-    "call": "swept as a call of its own (autodiff.recursion)",
-    "again": "swept with the function around it",
-    "constant": "has no inputs",
-    "fail": "has no inputs",
-    "stack": "has no inputs",
-    "push": "written by gradients, read by gradients; never swept",
-    "pop": "written by gradients, read by gradients; never swept",
-    "update": "what an optimizer has written is a beginning",
-} | dict.fromkeys(LISTS, "swept item by item (autodiff.lists)")
+NO_GRADIENT = (
+    {
+        "ramp": "made of numbers",
+        "positions": "whole numbers, the same for all values",
+        "cond": "swept region by region (autodiff.program)",
+        "while_loop": "swept as a loop of its own (autodiff.loop)",
+        "fused": "made behind gradients only",
+        "call": "swept as a call of its own (autodiff.recursion)",
+        "again": "swept with the function around it",
+        "constant": "has no inputs",
+        "fail": "has no inputs",
+        "stack": "has no inputs",
+        "push": "written by gradients, read by gradients; never swept",
+        "pop": "written by gradients, read by gradients; never swept",
+        "update": "what an optimizer has written is a beginning",
+    }
+    | dict.fromkeys(LISTS, "swept item by item (autodiff.lists)")
+    | dict.fromkeys(STREAMS, "stand in files only")
+)
 NO_PADDLE = {
     "stack",
     "push",
@@ -99,8 +104,6 @@ IN_GRADIENTS += ["max_pool_grad", "max_pool_pick", "avg_pool_grad", "attention_g
 IN_GRADIENTS += ["linear_scan", "conv_input_grad", "avg_pool_grad_as"]
 NO_ONNX = dict.fromkeys(IN_GRADIENTS, "stands in gradients only, and a file holds none") | {
     "fused": "stands in plans only, and a file holds none",
-    "randint": "ONNX draws no integers",
-    "randperm": "ONNX draws no orders",
     "poisson": "ONNX draws none of these",
     "call": "ONNX has no function that calls itself",
     "again": "ONNX has no function that calls itself",
@@ -129,7 +132,7 @@ INTERNAL |= {"celu", "hardshrink", "softshrink", "thresholded_relu"}  # of nn.fu
 NO_ONNX |= dict.fromkeys(IN_GRADIENTS_OF_LAYERS, NO_ONNX["place_class"])
 NO_GRADIENT |= {"recurrent_grad": COMPOSED, "ctc_loss_grad": "Paddle has none either"}
 INTERNAL |= OF_LAYERS | IN_GRADIENTS_OF_LAYERS
-NO_PADDLE |= {"unlearnt"} | IN_GRADIENTS_OF_LAYERS | {"slopes"}
+NO_PADDLE |= IN_GRADIENTS_OF_LAYERS | {"slopes"}
 INTERNAL |= {"slopes", "shifted_left", "shifted_right"}  # polygamma, bitwise_left_shift and bitwise_right_shift call them
 INTERNAL |= {"renamed", "own_gradient", "bounded_log"}  # cross_entropy of probabilities takes it
 FOUND = {"places_where", "counting", "cut", "uncut", "behind", "laid", "laid_as", "filled"}  # whose extents a run finds
@@ -140,8 +143,6 @@ NO_ONNX |= dict.fromkeys(["uncut", "laid_as"], NO_ONNX["place_class"])
 NO_GRADIENT |= dict.fromkeys({"places_where", "counting", "as_extent"}, "whole numbers")
 OPEN_DRAWS = {"as_std", "uniform_as", "normal_as", "randint_as", "randperm_as"}
 INTERNAL |= OPEN_DRAWS
-NO_PADDLE |= OPEN_DRAWS
-NO_ONNX |= dict.fromkeys(OPEN_DRAWS, "draws, and no file does")
 every_op = pytest.mark.parametrize("name", list(OPS))
 
 

@@ -30,9 +30,10 @@ from d2s.ir.program import Node, Program
 from d2s.ir.text import parse
 from d2s.ir.verify import verify
 from d2s.ops import OPS
+from d2s.ops.draw import Draw
 from d2s.ops.own_gradient import backward_of
 from d2s.reckoned import is_reckoned
-from d2s.types import Type
+from d2s.types import DType, Type, int64
 
 _LEAST = 8  # bytes an op takes in a file
 _MOST = 1 << 40  # of an attribute
@@ -110,6 +111,8 @@ def _typed(node: Node) -> tuple[Type, ...]:
     for name, value in node.attrs.items():
         if name in _RULES:
             _rule(_RULES[name](value, rank), node)
+    if isinstance(op, Draw):
+        _rule(_draws_rightly(op, node, given), node)
     if node.op == "own_gradient":
         _rule(_is_backward(node.attrs["backward"], given), node)
     if node.op == "pad_own":
@@ -135,6 +138,23 @@ def _is_backward(held: Any, given: Sequence[Type]) -> bool:
 def _rule(holds: bool, node: Node) -> None:
     if not holds:
         raise FormatError("D2S3001", f"attributes of {node.op} that nobody writes", where=node.where)
+
+
+_DRAWN = {"uniform": "f", "normal": "f", "randint": "i", "randperm": "if"}  # kinds of numbers
+
+
+def _draws_rightly(op: Draw, node: Node, given: Sequence[Type]) -> bool:
+    """Whether a draw is told single numbers, of extents and dtypes there are."""
+    attrs, kinds = node.attrs, _DRAWN.get(node.op.removesuffix("_as"), "")
+    dims = attrs.get("shape", (attrs.get("n", 0),))
+    sizes = isinstance(dims, tuple) and len(dims) <= 32 and all(type(d) is int and _is_count(d, 0) for d in dims)
+    single = all(not of.shape for name, of in zip(op.arrays, given, strict=True) if name not in ("x", "like"))
+    of_dtype = not kinds or (isinstance(attrs["dtype"], DType) and attrs["dtype"].kind in kinds)
+    of_x = "x" not in op.arrays or given[2].dtype.kind == "f"
+    bools = all(type(attrs[name]) is bool for name in ("wide", "replacement") if name in attrs)
+    counts, rank = attrs.get("num_samples", 1), len(given[2].shape) if len(given) > 2 else 0
+    taken = type(counts) is int and 0 < counts < 1 << 31 and (node.op != "multinomial" or rank in (1, 2))
+    return list(given[:2]) == [Type(int64)] * 2 and sizes and single and of_dtype and of_x and bools and taken
 
 
 def _is_axis(value: Any, rank: int) -> bool:

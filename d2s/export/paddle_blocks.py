@@ -26,6 +26,10 @@ _FIELDS = {  # by kind of attribute
 }  # fmt: skip
 
 
+DRAWING = frozenset({"uniform_random", "gaussian_random", "randint", "randperm", "bernoulli", "poisson", "multinomial"})
+SEED, COUNTER = "@seed", "@counter"  # what these ops read and write besides: variables no file has
+
+
 def fail(message: str, where: str = "") -> NoReturn:
     """The complaint about a file; `where` is the line of the user the op came from."""
     raise FormatError("D2S3001", message, where=where)
@@ -81,6 +85,8 @@ class Block:
     def link(self, children: Sequence["Block"]) -> None:
         reads = [n for op in self.ops for names in op.inputs.values() for n in names]
         writes = [n for op in self.ops for names in op.outputs.values() for n in names]
+        if any(op.type in DRAWING for op in self.ops):
+            reads, writes = [*reads, SEED, COUNTER], [*writes, COUNTER]
         for child in children:
             reads += child.reads
             writes += child.writes

@@ -22,24 +22,25 @@ import numpy as np
 
 from d2s import types
 from d2s.errors import ShapeError
-from d2s.export import read_extents, read_layers, read_orders, read_sequences, read_shapes, read_values
+from d2s.export import read_draws, read_extents, read_layers, read_orders, read_sequences, read_shapes, read_values
 from d2s.export.model import Model, Parameter, Role
-from d2s.export.paddle_blocks import Block, Op, blocks_of, fail, roles_of
+from d2s.export.paddle_blocks import COUNTER, DRAWING, SEED, Block, Op, blocks_of, fail, roles_of
 from d2s.export.paddle_words import READ, Reading
 from d2s.export.paddle_writer import FEED_MINIBATCH, FETCH_LIST, LOD_TENSOR
 from d2s.export.protobuf import Message
 from d2s.export.spellings import OF_PADDLE, SPELLINGS
+from d2s.export.streams import MOVED, STREAM
 from d2s.export.tensors import dtype_of
 from d2s.ir.program import Node, Program, Value
 from d2s.ir.verify import verify
 from d2s.ops import OPS, dispatch
-from d2s.ops.recording import Recorder
+from d2s.ops.recording import Recorder, Symbolic
 from d2s.ops.training_marks import noted, placed
 from d2s.types import Dim, Type
 
 _FUEL = 32  # how often each op may be looked at
 _MAX_SAME = 64  # how many extents may turn out to be equal
-_TOLD_BY = (read_extents, read_layers, read_orders, read_sequences, read_shapes, read_values)  # who fills READ
+_TOLD_BY = (read_draws, read_extents, read_layers, read_orders, read_sequences, read_shapes, read_values)  # who fills READ
 _CHANGED_ANYWAY = ("MeanOut", "VarianceOut")  # which an op for inference names, and leaves as they are
 
 _FREE = ("axis", "use_mkldnn")  # attributes that may be otherwise
@@ -111,7 +112,8 @@ class _Reader:
         inputs = self.inputs(names)
         ops = [op for op in self.blocks[0].ops if op.type not in ("feed", "fetch")]
         frame = _Frame(self, self.blocks[0], ops, dict(zip(names, inputs, strict=True)))
-        program = frame.run("main", inputs, fetches)
+        draws = any(op.type in DRAWING for block in self.blocks for op in block.ops)
+        program = frame.run("main", inputs, fetches, draws)
         verify(program)
         return program, [v.name for v in inputs[: len(feeds)]], fetches
 
@@ -131,6 +133,7 @@ class _Frame:
     def __init__(self, reader: _Reader, block: Block, ops: Sequence[Op], env: dict[str, Value]) -> None:
         self.reader, self.block, self.ops, self.env = reader, block, ops, env
         self.recorder = Recorder("")
+        self.recorder.stream = self.stream  # type: ignore[attr-defined]
         self.nodes = self.recorder.builder.nodes
         self.maker: dict[Value, Node] = {}
         self.opposite: dict[Value, Value] = {}
@@ -139,13 +142,18 @@ class _Frame:
         self.joined: dict[tuple[Any, ...], Value] = {}  # by two arms and their two variables
         self.where = ""
 
-    def run(self, name: str, inputs: Sequence[Value], results: Sequence[str]) -> Program:
+    def run(self, name: str, inputs: Sequence[Value], results: Sequence[str], draws: bool = False) -> Program:
+        """`draws`: it is the whole, and some op in it draws random numbers."""
+        if draws:
+            self.env.update(zip((SEED, COUNTER), self.emit(STREAM, [], {}).outputs, strict=True))
         for index, op in enumerate(self.ops):
             self.reader.fuel -= 1
             if self.reader.fuel < 0:
                 fail("loops are nested too deep in the tests of loops")
             self.where = self.recorder.where = op.where
             _HANDLERS.get(op.type, _Frame.read if op.type in READ else _Frame.plain)(self, index, op)
+        if draws:
+            self.emit(MOVED, [self.get(COUNTER)], {})
         outputs = [self.get(n) for n in results]
         kept, read = [], set(outputs)
         for node in reversed(self.nodes):
@@ -153,6 +161,12 @@ class _Frame:
                 kept.append(node)
                 read.update(node.inputs)
         return Program(name, tuple(inputs), tuple(reversed(kept)), tuple(outputs))
+
+    def stream(self, blocks: Any) -> tuple[Any, Any]:
+        """Seed and counter of a draw, which moves the counter on."""
+        seed, at = (Symbolic(self.recorder, self.get(name)) for name in (SEED, COUNTER))
+        self.env[COUNTER] = OPS["add"](at, blocks).value
+        return seed, at
 
     def get(self, name: str) -> Value:
         if name not in self.env:
@@ -269,7 +283,8 @@ class _Frame:
     def arm(self, index: int, op: Op) -> None:
         arm = _Arm(self.get(op.one("Cond")), *self.inner(op, "Input"))
         for name in arm.block.writes:
-            self.env.pop(name, None)  # holds one value or another until it is joined
+            if name != COUNTER:
+                self.env.pop(name, None)  # holds one value or another until it is joined
         for name in op.outputs.get("Out", []):
             self.arms[name] = arm
 
@@ -294,13 +309,16 @@ class _Frame:
         held = {**yes.held, **no.held}
         if any(yes.held.get(n, v) is not v for n, v in held.items()):
             fail("what the two blocks of an `if` read changes between them", self.where)
+        moves = [COUNTER] if COUNTER in (*yes.block.writes, *no.block.writes) else []
         then, otherwise = (
-            self.region(name, arm.block, held, [p[side] for p in pairs])
+            self.region(name, arm.block, held, [*(p[side] for p in pairs), *moves])
             for name, arm, side in (("then", yes, 1), ("otherwise", no, 0))
         )
         self.agree(then.outputs, otherwise.outputs)
         node = self.emit("cond", [self.truth(yes.condition), *held.values()], {"then": then, "otherwise": otherwise})
-        self.joined.update(((no, yes, *p), v) for p, v in zip(pairs, node.outputs, strict=True))
+        self.joined.update(((no, yes, *p), v) for p, v in zip(pairs, node.outputs, strict=False))
+        if moves and self.env[COUNTER] is held[COUNTER]:  # by the first join of these arms
+            self.env[COUNTER] = node.outputs[-1]
 
     def loop(self, index: int, op: Op) -> None:
         block, reads = self.inner(op, "X")
@@ -324,8 +342,8 @@ class _Frame:
 
 
 def _fails(node: Node) -> bool:
-    """Whether a node may end a run: one that does is kept though nothing reads it."""
-    return node.op == "fail" or any(_fails(inner) for region in node.regions().values() for inner in region.nodes)
+    """Whether a node may end a run, or says where it leaves the stream: it is kept though nothing reads it."""
+    return node.op in ("fail", MOVED) or any(_fails(inner) for region in node.regions().values() for inner in region.nodes)
 
 
 _HANDLERS: dict[str, Callable[[_Frame, int, Op], None]] = {

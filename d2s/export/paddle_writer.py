@@ -22,6 +22,7 @@ from d2s import types
 from d2s.errors import FormatError
 from d2s.export import (
     paddle_numbers,
+    spell_draws,
     spell_extents,
     spell_layers,
     spell_lists,
@@ -54,6 +55,7 @@ _KINDS: dict[Any, tuple[int, str]] = {
 }  # fmt: skip
 _BOOL = Type(types.bool_)
 _SAID_BY = (
+    spell_draws,
     spell_extents,
     spell_layers,
     spell_lists,

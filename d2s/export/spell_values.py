@@ -77,7 +77,7 @@ def _(pen: Pen) -> None:
     pen.write("fill_constant", {}, attrs)
 
 
-@spells("detached as_extent own_gradient")
+@spells("detached unlearnt as_extent as_std own_gradient")
 def _(pen: Pen) -> None:
     pen.copy(pen.names[0])
 

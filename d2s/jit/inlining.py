@@ -18,6 +18,7 @@ from typing import Any
 
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.users_code import user_line
+from d2s.export.streams import MOVED, STREAM
 from d2s.ir.program import Builder, Node, Program, Value
 from d2s.ops import OPS
 from d2s.ops.training_marks import note
@@ -34,6 +35,9 @@ def inlined(
     values = {value: tracer.resolve(symbol) for value, symbol in symbols.items()}
     names = _names(program.inputs, list(values.values()))
     for n, node in enumerate(program.nodes):
+        if node.op in (STREAM, MOVED):
+            _streamed(tracer, node, symbols, values)
+            continue
         inputs, attrs, types = _retyped(tracer, node, values, names)
         made = tracer.add(node.op, inputs, types, attrs)
         for output, symbol in zip(node.outputs, made, strict=True):
@@ -44,25 +48,43 @@ def inlined(
     return [symbols[value] for value in program.outputs]
 
 
-def _names(inputs: Sequence[Value], given: Sequence[Value]) -> dict[str, Dim]:
-    """What open extents are called where a Program becomes a part of another."""
-    found: dict[str, Dim] = {}
+def _streamed(tracer: Tracer, node: Node, symbols: dict[Value, Any], values: dict[Value, Value]) -> None:
+    """Where a loaded graph begins to draw, and where it leaves the stream."""
+    seed, counter = tracer.stream_places()
+    if node.op == MOVED:
+        tracer.root.heap.set(counter, symbols[node.inputs[0]])
+        return
+    for value, place in zip(node.outputs, (seed, counter), strict=True):
+        symbols[value] = place.held()
+        values[value] = tracer.resolve(symbols[value])
+
+
+class _Names(dict[str, Dim]):
+    """What open extents are called where a Program becomes a part of another; `fed` are those that its inputs tell."""
+
+    fed: frozenset[str] = frozenset()
+
+
+def _names(inputs: Sequence[Value], given: Sequence[Value]) -> _Names:
+    found = _Names()
     for value, there in zip(inputs, given, strict=True):
         for name, dim in zip(value.type.shape, there.type.shape, strict=True):
             if isinstance(name, str):
                 found.setdefault(name, dim)
+    found.fed = frozenset(found)
     return found
 
 
 def _retyped(
-    tracer: Tracer, node: Node, values: Mapping[Value, Value], names: dict[str, Dim]
+    tracer: Tracer, node: Node, values: Mapping[Value, Value], names: _Names
 ) -> tuple[list[Value], dict[str, Any], Sequence[Type]]:
     """What a node is here: inputs, attributes, types of its outputs."""
     inputs = [values[v] for v in node.inputs]
     fed = inputs[1:] if node.op == "cond" else inputs
     finds = node.attrs.get("finds", ())
     for name, number in zip(finds, inputs[len(inputs) - len(finds) :], strict=True):
-        names[name] = tracer.extent_called(SymbolicTensor(tracer, number))
+        if name not in names.fed:
+            names[name] = tracer.extent_called(SymbolicTensor(tracer, number))
     attrs = {k: _region(tracer, a, fed, names) if isinstance(a, Program) else _attr(a, names) for k, a in node.attrs.items()}
     return inputs, attrs, OPS[node.op].infer([v.type for v in inputs], attrs)
 
@@ -75,7 +97,7 @@ def _attr(value: Any, names: Mapping[str, Dim]) -> Any:
     return names.get(value, value) if isinstance(value, str) else value
 
 
-def _region(tracer: Tracer, region: Program, fed: Sequence[Value], names: dict[str, Dim]) -> Program:
+def _region(tracer: Tracer, region: Program, fed: Sequence[Value], names: _Names) -> Program:
     values = {own: Value(outer.type, own.name) for own, outer in zip(region.inputs, fed, strict=True)}
     builder = Builder(region.name, list(values.values()))
     for node in region.nodes:

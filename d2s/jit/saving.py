@@ -21,11 +21,15 @@ import numpy as np
 
 from d2s import export
 from d2s.arguments import expect
+from d2s.capture.result import Made
+from d2s.capture.result import leaves as leaves_of
+from d2s.capture.trace import Captured
 from d2s.capture.tree import flatten, rebuild
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
 from d2s.export.model import BUFFER, CONSTANT, PARAMETER, Role
 from d2s.export.paddle_format import FORWARD
+from d2s.export.streams import for_file
 from d2s.ir.program import Program, Value
 from d2s.jit import returned
 from d2s.jit.signature import Key
@@ -187,7 +191,9 @@ def _model(method: _Captured, roles: Mapping[int, Role]) -> export.Model:
     captured, program = method.variant.captured, method.variant.graph.program
     _check(method.variant)
     fed = dict(zip(captured.arguments, program.inputs, strict=False))
-    lifted = {id(t): value for t, value in zip(captured.lifted, program.inputs[len(fed) :], strict=True)}
+    state = program.inputs[len(program.inputs) - 2 * captured.draws :]
+    held_inputs = program.inputs[len(fed) : len(program.inputs) - len(state)]
+    lifted = {id(t): value for t, value in zip(captured.lifted, held_inputs, strict=True)}
     outputs, (returns, held) = [], returned.described(captured.result)
     for kind, at in held:
         if kind in ("container", "object") or (kind == "outside" and id(at) not in lifted):
@@ -196,7 +202,8 @@ def _model(method: _Captured, roles: Mapping[int, Role]) -> export.Model:
         outputs.append(program.outputs[at] if kind == "output" else fed[at] if kind == "argument" else lifted[id(at)])
     names = {v: method.names[n] for n, v in fed.items()}
     feeds = _used(program, outputs, names)
-    whole = Program(program.name, (*feeds, *lifted.values()), program.nodes, tuple(outputs))
+    whole = Program(program.name, (*feeds, *lifted.values(), *state), program.nodes, (*outputs, *_left(captured, program)))
+    whole = for_file(whole) if captured.draws else whole
     parameters = {}
     for tensor in captured.lifted:
         value = lifted[id(tensor)]
@@ -204,19 +211,27 @@ def _model(method: _Captured, roles: Mapping[int, Role]) -> export.Model:
         role = roles.get(id(tensor)) or Role(value.name, not tensor.stop_gradient, kind)
         parameters[value.name] = export.Parameter(tensor.array, *role)
     fetches = [f"output_{n}" for n in range(len(outputs))]
-    found = {"left out": [n for v, n in names.items() if v not in feeds], "training": placed(program, method.marks)}
+    found = {"left out": [n for v, n in names.items() if v not in feeds], "training": placed(whole, method.marks)}
     notes = {"returns": returns} | {what: listed for what, listed in found.items() if listed}
     return export.Model(whole, list(feeds.values()), parameters, fetches, notes)
 
 
+def _left(captured: Captured, program: Program) -> list[Value]:
+    """Where a run of a Program that draws leaves the stream."""
+    if not captured.draws:
+        return []
+    assert isinstance(captured.stored, Made)
+    left = [part for (kind, *_), part in zip(captured.stores, captured.stored.parts, strict=True) if kind == "stream"]
+    return [program.outputs[at] for part in left for _, at in leaves_of(part)] or [program.inputs[-1]]
+
+
 def _check(variant: Variant) -> None:
-    """Refuses what does more than to compute."""
+    """Refuses what does more than to compute, and to draw random numbers."""
     captured, program = variant.captured, variant.graph.program
     steps = [str(node.attrs["call"]) for node in program.every_node() if node.op == "host"]
-    if captured.draws or captured.stores or captured.reads or steps:
-        does = "draws random numbers" if captured.draws else f"calls {steps[0]}" if steps else "changes what was there before"
-        hint = "of a layer what it does in eval() is saved" if captured.draws else ""
-        raise ArgumentError("D2S0004", f"save(): '{program.name}' {does}: a file cannot hold that", hint=hint)
+    if any(kind != "stream" for kind, *_ in captured.stores) or captured.reads or steps:
+        does = f"calls {steps[0]}" if steps else "changes what was there before"
+        raise ArgumentError("D2S0004", f"save(): '{program.name}' {does}: a file cannot hold that")
 
 
 def _used(program: Program, outputs: Sequence[Value], names: Mapping[Value, str]) -> dict[Value, str]:

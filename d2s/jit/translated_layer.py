@@ -26,6 +26,7 @@ from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, FormatError
 from d2s.export.model import BUFFER, PARAMETER
 from d2s.export.paddle_format import FORWARD
+from d2s.export.streams import draws, to_run
 from d2s.ir.program import Program, Value
 from d2s.jit import returned
 from d2s.jit.graph import Graph
@@ -33,7 +34,7 @@ from d2s.jit.inlining import inlined
 from d2s.jit.to_static import StaticFunction
 from d2s.jit.training_form import TrainingForm, marks_of
 from d2s.nn.layer import Layer, Parameter
-from d2s.runtime import launch
+from d2s.runtime import launch, random_state
 from d2s.static.program import current_recording
 from d2s.types import NUMBERS, Dim, Type
 
@@ -62,7 +63,8 @@ class _Method:
     """One graph of a loaded layer: what it takes, what it reads of the layer, and what it returns."""
 
     def __init__(self, name: str, model: export.Model, held: list[Tensor]) -> None:
-        self.name, self.model, self.held, self.graph = name, model, held, Graph(model.program)
+        self.name, self.model, self.held, self.graph = name, model, held, Graph(to_run(model.program))
+        self.draws = draws(model.program)
         self.taken: tuple[Value, ...] = model.program.inputs[: len(model.feeds)]
         self.marks, self.training = marks_of(model), False
         count = len(model.fetches)
@@ -75,9 +77,16 @@ class _Method:
             return self.captured(*args, **kwargs)
         extents: dict[str, tuple[Dim, str]] = {}
         tensors = [_fed(value, x, extents) for value, x in zip(self.taken, self._bound(args, kwargs), strict=True)]
-        run = self.form if self.training and self.marks else self.graph
+        run = self.form if self.training and self.marks else self._drawn if self.draws else self.graph
         outputs = zip(self.model.program.outputs, run([*tensors, *self.held]), strict=False)
         return returned.result(self.returns, (_number(found) if value.type.python else found for value, found in outputs))
+
+    def _drawn(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
+        """A run that draws from the stream of the process."""
+        with random_state.held() as state:
+            *found, left = self.graph([*inputs, *(Tensor(np.array(n)) for n in state)])
+            random_state.move_to(left.item())
+        return found
 
     @functools.cached_property
     def captured(self) -> StaticFunction:
@@ -87,6 +96,11 @@ class _Method:
     @functools.cached_property
     def form(self) -> TrainingForm:
         """The graph as it is in training."""
+        if self.draws:
+            message = (
+                f"train(): '{self.name}' draws random numbers, and batch norms or dropout that training needs stand among them"
+            )
+            raise ArgumentError("D2S0004", message, hint="eval(), or train it before it is saved")
         return TrainingForm(self.model.program, len(self.taken), self.marks)
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

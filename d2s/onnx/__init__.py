@@ -15,14 +15,23 @@ from typing import Any
 from d2s.arguments import expect
 from d2s.errors import ArgumentError
 from d2s.jit.saving import model_of
-from d2s.onnx import spell_layers, spell_lists, spell_math, spell_places, spell_shapes, spell_steps, spell_sums
+from d2s.onnx import spell_draws, spell_layers, spell_lists, spell_math, spell_places, spell_shapes, spell_steps, spell_sums
 from d2s.onnx.schema import encode
 from d2s.onnx.writer import model_proto
 from d2s.static.files import save_to_file
 
 __all__ = ["export"]
 OPSETS = range(17, 24)
-_SAID_BY = (spell_layers, spell_lists, spell_math, spell_places, spell_shapes, spell_steps, spell_sums)  # who fills SAID
+_SAID_BY = (
+    spell_draws,
+    spell_layers,
+    spell_lists,
+    spell_math,
+    spell_places,
+    spell_shapes,
+    spell_steps,
+    spell_sums,
+)  # who fills SAID
 
 
 def export(layer: Any, path: str, input_spec: Sequence[Any] | None = None, opset_version: int = 18, **configs: Any) -> None:

@@ -95,6 +95,18 @@ def _(pen: Pen) -> None:
     pen.write("GatherElements", pen.names[0], _index(pen, pen.names[1], 1), to=0, axis=pen.attrs["axis"])
 
 
+@says("put_along")
+def _(pen: Pen) -> None:
+    kind = {"assign": "none", "add": "add", "multiply": "mul", "amax": "max", "amin": "min"}[pen.attrs["reduce"]]
+    if kind in ("max", "min") and pen.graph.shared.opset < 18:
+        refuse(f"put_along by {kind} before opset 18")
+    if pen.types[0].dtype is types.bool_:
+        refuse("put_along of bool")
+    index = _index(pen, pen.names[1], 1)
+    value = pen.names[2] if pen.types[2].shape else pen.write("Expand", pen.names[2], pen.write("Shape", index))
+    pen.write("ScatterElements", pen.names[0], index, value, to=0, axis=pen.attrs["axis"], reduction=kind)
+
+
 @says("one_hot")
 def _(pen: Pen) -> None:
     values = pen.write("Constant", value=np.array([0, 1], "float32"))

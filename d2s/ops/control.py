@@ -256,6 +256,26 @@ def _(*changed, error, stores=None):
 
 
 @op(paddle=None)
+def stream():
+    """Seed and counter of the random numbers, in a file; what runs it says where they are (`export/streams.py`)."""
+
+
+@stream.rule("infer")
+def _():
+    return Type(int64), Type(int64)
+
+
+@op(paddle=None)
+def moved(counter):
+    """Where a file's Program leaves the stream."""
+
+
+@moved.rule("infer")
+def _(counter):
+    return ()
+
+
+@op(paddle=None)
 def host(*inputs, call: Any, dtype: DType, shape: Any, python: bool, count: Any = None, stores: Any = None):
     """A step that Python takes: `call` gets the first `count` inputs, the others are what the run has changed so far."""
 

@@ -198,7 +198,7 @@ def parameters_of(name: str, x: Any) -> tuple[Type, Any]:
         raise DTypeError("D2S0001", f"{name}(): 'x' expects a Tensor, got {type(x).__name__}")
     if held.dtype.kind != "f":
         raise DTypeError("D2S0003", f"{name}() does not take {held.dtype.name}")
-    return held, x.detach()
+    return held, x.detach() if hasattr(x, "detach") else x  # what a file is read as has no history
 
 
 def elements(x: Any, held: Type) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 
 from d2s.eager.tensor import Tensor
 from d2s.export import Model
+from d2s.export.streams import to_run
 from d2s.extents import Ledger
 from d2s.ir.program import Program as Graph
 from d2s.ir.program import Value
@@ -23,7 +24,7 @@ from d2s.nn.parameter import Parameter
 from d2s.static.program import Program
 from d2s.static.recording import Recording, awaiting
 from d2s.static.scope import global_scope
-from d2s.static.variable import Fed, Held, Variable
+from d2s.static.variable import Drawn, Fed, Held, Variable
 
 
 def _opened(graph: Graph, recording: Recording) -> None:
@@ -46,11 +47,15 @@ def _attr(value: Any, ledger: Ledger) -> Any:
 
 def loaded(model: Model, with_values: bool = True) -> tuple[Program, list[str], list[Any]]:
     """The program of a model. Its parameters are those of their names in the scope, which take the values of the file."""
-    program, graph = Program(), model.program
+    program, graph = Program(), to_run(model.program)
     recording = program.recording
     _opened(graph, recording)
     recording.builder.inputs, recording.builder.nodes = list(graph.inputs), list(graph.nodes)
-    for value in graph.inputs:
+    state = graph.inputs[len(model.program.inputs) :]
+    if state:
+        recording.seed, recording.counter = Variable(recording, state[0]), Variable(recording, graph.outputs[-1])
+        recording.roles |= {value: Drawn(part) for part, value in enumerate(state)}
+    for value in model.program.inputs:
         if value.name in model.parameters:
             tensor = _tensor(model, value.name, with_values)
             recording.roles[value] = Held(tensor)
@@ -60,7 +65,7 @@ def loaded(model: Model, with_values: bool = True) -> tuple[Program, list[str], 
             recording.names[value.name] = Variable(recording, value)
             recording.stopped.add(value)
     fetches = []
-    for declared, name in zip(graph.outputs, model.fetches, strict=True):
+    for declared, name in zip(model.program.outputs, model.fetches, strict=True):
         fetches.append(_own(recording, declared))
         recording.names.setdefault(name, fetches[-1])
     return program, list(model.feeds), fetches

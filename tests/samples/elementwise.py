@@ -32,6 +32,7 @@ def drawn(node: str, types: str, outputs: Any, *inputs: Any) -> Structural:
     return Structural(text, [np.int64(0), np.int64(0), *inputs], [outputs])
 
 
+STREAMED = "program f() -> (i64[]) { %0: i64[], %1: i64[] = stream() moved(%1) return %0 }"
 DOUBLED = """program f(x: f32[2]) -> (f32[2]) {
   %0: f32[2] = call(x, carries=1, name='doubled') {
     body(x: f32[2]) -> (f32[2]) {
@@ -192,6 +193,8 @@ SAMPLES: dict[str, Sample | Structural] = {
         [np.array(False), np.float32(2)],
         [2.0],
     ),
+    "stream": Structural(STREAMED, [np.int64(7), np.int64(3)], [7, 3]),
+    "moved": Structural(STREAMED, [np.int64(8), np.int64(-2)], [8, -2]),
     "host": Structural(
         """program f(x: f32[2]) -> (f32[2]) {
              %0: int = host(x, call=0, count=0, dtype=i64, python=True, shape=())
