@@ -10,6 +10,7 @@ True
 
 from typing import Any
 
+from d2s import types
 from d2s.arguments import one_of
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.compare import cast, equal, where
@@ -27,7 +28,7 @@ from d2s.ops.logic import (
 )
 from d2s.ops.math import add, divide, floor_divide, multiply, neg, subtract
 from d2s.ops.op import Op
-from d2s.ops.reduce import mean, sum
+from d2s.ops.reduce import mean, prod, sum
 from d2s.ops.rounding import floor, isfinite, round, trunc
 from d2s.ops.shapes import tensor_type, whole_number
 from d2s.ops.sort import searchsorted
@@ -113,6 +114,22 @@ def _(x, axis, keepdim):
         return None
     total, count = (sum(v, named, of.dtype, keepdim) for v in (x, equal(x, x)))
     return divide(total, count)
+
+
+def _whole(x: Any, dtype: Any) -> bool:
+    """Whether floats are to be added up, or multiplied, as integers: these saturate, as `cast` says."""
+    of = _asked(x)
+    return of is not None and of.dtype.kind == "f" and dtype is not None and types.dtype(dtype).kind == "i"
+
+
+@sum.rule("instead")
+def _(x, axis, dtype, keepdim):
+    return sum(cast(x, dtype), axis, dtype, keepdim) if _whole(x, dtype) else None
+
+
+@prod.rule("instead")
+def _(x, axis, keepdim, dtype):
+    return prod(cast(x, dtype), axis, keepdim, dtype) if _whole(x, dtype) else None
 
 
 @searchsorted.rule("besides")

@@ -63,6 +63,16 @@ def test_a_sum_in_a_dtype_of_its_own():
     assert x.grad.dtype is d2s.float32
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("values", [[np.nan, 2.7], [np.inf], [-np.inf], [1e30, -1.0], [-1e30], [300.7, -300.7], [0.9, 0.9]])
+def test_floats_as_integers_saturate_before_they_are_added_up(values, dtype):
+    x = T(values)
+    whole = d2s.cast(x, dtype)
+    for function in (d2s.sum, d2s.prod):
+        for called in (function, d2s.to_static(function)):
+            assert called(x, dtype=dtype).tolist() == function(whole, dtype=dtype).tolist()
+
+
 def test_reductions_of_nothing():
     x = T(np.zeros((0, 3), "float32"))
     assert d2s.sum(x, 0).tolist() == [0.0] * 3
