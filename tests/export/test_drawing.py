@@ -4,8 +4,10 @@ Real Paddle and ONNX Runtime draw from streams of their own: what they draw has 
 D2S_PADDLE26_PYTHON, D2S_PADDLE33_PYTHON and D2S_ONNX_PYTHON name interpreters that have them.
 """
 
+import contextlib
 import json
 import os
+import random
 import subprocess
 
 import numpy as np
@@ -13,13 +15,15 @@ import pytest
 
 import d2s
 from d2s import nn
-from d2s.errors import ArgumentError, FormatError
+from d2s.errors import ArgumentError, D2SError, FormatError
+from d2s.export import protobuf
 from d2s.export.streams import to_run
 from d2s.ir.text import parse
 from d2s.static import InputSpec
 from tests.export.drawing import FUNCTIONS, NOT_BY_OPS
 from tests.export.test_interop import SCRIPT
 from tests.export.test_paddle_round_trip import strip
+from tests.export.test_paddle_safety import SOAK, exchange
 from tests.onnx.test_sample_models import SCRIPT as ONNX_SCRIPT
 
 ROWS = [InputSpec([None, 4], "float32", "x")]
@@ -165,6 +169,19 @@ def test_a_function_that_sets_the_seed_is_not_saved(tmp_path):
 def test_a_stream_that_does_not_begin_and_end_with_the_program_is_no_file(body):
     with pytest.raises(FormatError, match="stream"):
         to_run(parse(f"program f(x: i64[]) -> (i64[]) {{ {body} }}"))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_mutated_descriptions_are_refused_or_draw(folder, name, tmp_path):
+    (tmp_path / "net.pdiparams").write_bytes((folder / f"{name}.pdiparams").read_bytes())
+    data, generator = (folder / f"{name}.pdmodel").read_bytes(), random.Random(name)
+    for _ in range(max(50, SOAK // 8)):
+        described = protobuf.decode("ProgramDesc", data)
+        for _ in range(generator.choice((1, 2, 5))):
+            exchange(described, generator)
+        (tmp_path / "net.pdmodel").write_bytes(protobuf.encode("ProgramDesc", described))
+        with contextlib.suppress(D2SError):
+            d2s.jit.load(str(tmp_path / "net"))(rows(3))
 
 
 # --- others -------------------------------------------------------------------------------------------------------------------
