@@ -148,8 +148,14 @@ def _may_alias(a: Value, b: Value) -> bool:
 
 
 def handed_over(program: Program) -> bool:
-    """Whether a trip or a call hands on what it was given: a run may copy it, so where it lies does not tell what it is."""
-    return any(node.op == "call" or (node.op == "while_loop" and _hands_on(node)) for node in program.every_node())
+    """Whether a trip or a call hands on what it was given, or the extents of what a region hands on are found.
+
+    A run may copy it, so where it lies does not tell what it is.
+    """
+    return any(
+        node.op == "call" or (node.regions() and node.attrs.get("finds")) or (node.op == "while_loop" and _hands_on(node))
+        for node in program.every_node()
+    )
 
 
 def _hands_on(loop: Node) -> bool:

@@ -23,6 +23,22 @@ def places(x):
     return x[rows, columns], x.nonzero(), d2s.masked_select(x, x > 1), d2s.where(x > 2)
 
 
+@program(*SETS, (t([[9.0, 9.0, 9.0]] * 3),))
+def what_went_in_or_a_part_of_it(x):
+    y = x[x[:, 0] > 0]
+    if y.sum() > 10:
+        y = x
+    return y, x
+
+
+@program(*PARTS)
+def what_went_in_if_no_trip_is_made(x, n):
+    y = x
+    while y.shape[0] > n + 1:
+        y = y[1:]
+    return y, x
+
+
 COUNTED = tuple((X, t(n)) for n in (3, 1, 9, 0, -1, -2, 2))
 
 
