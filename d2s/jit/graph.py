@@ -190,11 +190,14 @@ class Graph:
         if entry := self._native.get(wanted):
             entry.close()
 
-    def is_left(self, inputs: Callable[[], Sequence[Tensor]]) -> bool:
-        """Whether eager code makes a call on such tensors."""
-        if not self._left or not recording() or unusual or _staying:
+    def is_left(self, inputs: Callable[[], Sequence[Tensor]], changes: bool) -> bool:
+        """Whether eager code makes a call on such tensors; one that `changes` them could not be run again."""
+        if not (self._left or changes) or not recording() or unusual or _staying:
             return False
-        return tuple([not t.stop_gradient for t in inputs()]) in self._left
+        wanted = tuple([not t.stop_gradient for t in inputs()])
+        if changes and self.lives and True in wanted and self._way(wanted).will_be_opened:
+            self.leave(wanted)
+        return wanted in self._left
 
     def plans(self, inputs: Sequence[Tensor]) -> list[Plan]:
         """What a call on such tensors runs: one plan, or where a gradient is wanted those of both halves."""
@@ -268,6 +271,12 @@ class Way:
     def reorders(self) -> bool:
         """Whether some sweep would add contributions in another order than eager code, or needs what may have been changed."""
         return self.needs_changed or self.has_order_of_its_own(self.wanted, frozenset(range(len(self.given))))
+
+    @functools.cached_property
+    def will_be_opened(self) -> bool:
+        """Whether a sweep from all results would, where nothing has a total before."""
+        results = frozenset(n for n, has in enumerate(self.given) if has)
+        return self.has_order_of_its_own((False,) * len(self.wanted), results)
 
     def has_order_of_its_own(self, started: Mask, given: frozenset[int]) -> bool:
         """Whether a sweep from these results would, where these inputs have totals before."""

@@ -137,13 +137,13 @@ class Variant:
         return [*given, *(_tensor(n) for n in state if self.captured.draws)]
 
     def is_left(self, leaves: Sequence[Any]) -> bool:
-        """Whether eager code makes a call, because it is the faster one there."""
+        """Whether eager code makes a call: it is the faster one there, or the only one whose gradient can be taken."""
 
         def inputs() -> list[Tensor]:
             with random_state.held() as state:
                 return self._inputs(leaves, self._found(), state)
 
-        return self.graph.is_left(inputs)
+        return self.graph.is_left(inputs, bool(self.in_place))
 
     def __call__(self, leaves: Sequence[Any], arguments: Any) -> Any:
         if not self.captured.draws:

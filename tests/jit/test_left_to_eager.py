@@ -92,6 +92,31 @@ def test_steps_of_pythons_are_taken_once(capsys):
     assert capsys.readouterr().out == "called\n" * 4
 
 
+def test_what_changes_its_inputs_is_eager_codes_at_once():
+    """A sweep would run such a call again, on what it has changed by then."""
+    found = []
+    for wrap in (lambda net: net, d2s.to_static):
+        d2s.seed(0)
+        norm, nodes = nn.BatchNorm1D(5), list[type]()
+        net = wrap(lambda x, norm=norm: squares(norm(x), COUNT))
+        for _ in range(4):
+            x = d2s.to_tensor(np.random.default_rng(0).standard_normal((4, 5)).astype("float32"), stop_gradient=False)
+            result = net(x)
+            result.sum().backward()
+            nodes.append(type(result.node))
+            found.append([t.numpy().tobytes() for t in (result, x.grad, norm.weight.grad, norm._mean)])
+    assert found[:4] == found[4:] and GraphNode not in nodes
+
+
+def test_what_changes_its_inputs_otherwise_stays_in_the_graph():
+    norm = nn.BatchNorm1D(5)
+    static = d2s.to_static(lambda x: d2s.tanh(norm(x)) * 2.0)
+    for _ in range(4):
+        result = static(d2s.ones([4, 5]))
+        assert type(result.node) is GraphNode
+        result.sum().backward()
+
+
 def test_what_is_loaded_has_no_eager_code(tmp_path):
     class Net(nn.Layer):
         def forward(self, x):
