@@ -42,7 +42,8 @@ from d2s.codegen.host import native_object
 from d2s.parsing import tree_of
 from d2s.runtime import binding, executor, native_objects, native_results, native_tape, plan
 from d2s.runtime.host import acts
-from d2s.runtime.native_call_text import FUNCTIONS, TEXT
+from d2s.runtime.native_call_functions import FUNCTIONS
+from d2s.runtime.native_call_text import TEXT
 from d2s.runtime.native_launcher import LARGEST, Classes, builtin, descr_word, layout, linked, offsets, template
 from d2s.runtime.native_text import CALL, HEAD, whole
 from d2s.runtime.plan import finds_extents

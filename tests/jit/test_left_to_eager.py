@@ -4,7 +4,8 @@ import numpy as np
 
 import d2s
 from d2s import nn
-from d2s.jit.graph import GraphNode, staying
+from d2s.jit.graph import staying
+from d2s.jit.taped import GraphNode
 
 COUNT = d2s.to_tensor(6)
 

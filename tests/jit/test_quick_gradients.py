@@ -11,8 +11,8 @@ import d2s
 from d2s import config
 from d2s.autodiff import tape
 from d2s.errors import GradientError
-from d2s.jit.graph import GraphNode
 from d2s.jit.quick import MISSED
+from d2s.jit.taped import GraphNode
 from d2s.ops.dispatch import handlers
 
 pytestmark = pytest.mark.skipif(handlers.base.classes is None, reason="no native calls on this system")

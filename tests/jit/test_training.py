@@ -161,6 +161,6 @@ def test_a_second_call_of_one_backward_runs_no_forward_half_again(monkeypatch):
     net = MLP()
     call = d2s.to_static(net)
     again = []
-    monkeypatch.setattr(d2s.jit.graph.GraphNode, "_again", lambda self, run: again.append(1) or run())
+    monkeypatch.setattr(d2s.jit.taped.GraphNode, "_again", lambda self, run: again.append(1) or run())
     (call(d2s.ones([2, 4])).sum() + call(d2s.ones([3, 4])).sum()).backward()
     assert not again

@@ -5,7 +5,7 @@ import pytest
 
 from d2s.errors import ShapeError
 from d2s.ir.text import parse
-from d2s.runtime import binding, call
+from d2s.runtime import binding
 from d2s.runtime.call import Call
 
 TEXT = """program f(x: f32[n,4], y: f32[n], z: f32[3,m]) -> (f32[n,4], f32[3,m]) {
@@ -20,7 +20,7 @@ def zeros(*shapes):
 def run(request, monkeypatch):
     assert binding.native() is not None
     if request.param == "python":
-        monkeypatch.setattr(call.binding, "native", lambda: None)
+        monkeypatch.setattr(binding, "native", lambda: None)
     return Call(parse(TEXT))
 
 

@@ -24,6 +24,7 @@ from d2s.ir.verify import verify
 from d2s.passes import infer
 from d2s.runtime import call, interpreter
 from d2s.runtime.call import Call, same_bits
+from d2s.runtime.frames import Frames
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -439,7 +440,7 @@ def test_a_pool_that_another_thread_empties_is_no_error():
 
     program = program_of("while")
     arrays = [np.array(3), grid(4)]
-    frames = call.Frames(Call(program).plan)
+    frames = Frames(Call(program).plan)
     frames.pool = Emptied()
     assert same_bits(frames.run(arrays)[1], interpreter.run(program, arrays)[1])
 

@@ -9,7 +9,8 @@ from d2s.ir.text import parse, show
 from d2s.ir.verify import verify
 from d2s.ops import OPS
 from d2s.runtime import interpreter, plain
-from d2s.runtime.call import Call, Frames, same_bits
+from d2s.runtime.call import Call, same_bits
+from d2s.runtime.frames import Frames
 
 GROWN = """
 program grown(x: f32[3], n: i64[], k: i64[]) -> (list[f32[3]], f32[3], i64[]) {
