@@ -11,6 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 SAMPLES = sorted((ROOT / "samples").glob("[0-9]*.py"))
 SMALL = {"04_char_lstm": "10", "05_autoencoder": "5", "06_random_branch": "20", "07_resnet": "64", "08_transformer": "10"}
+SMALL |= {"10_vae": "4"}
 MNIST = pathlib.Path(os.environ.get("D2S_DATA_HOME") or "nowhere") / "mnist" / "train-images-idx3-ubyte.gz"
 
 
