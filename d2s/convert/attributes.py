@@ -69,8 +69,10 @@ def _computed(tracer: Tracer, owner: Any, name: str) -> Any:
     kinds, instance = _where(owner)
     own = next((vars(kind)[name] for kind in kinds if name in vars(kind)), MISSING)
     if own is MISSING:
-        lacks = not isinstance(owner, super) and method_of(owner, "__getattr__") and not _has(owner, name)
-        return asked(owner, "__getattr__", name) if lacks else MISSING
+        if isinstance(owner, super) or not method_of(owner, "__getattr__") or _has(owner, name):
+            return MISSING
+        _guard_lacking(tracer, owner, name)
+        return asked(owner, "__getattr__", name)
     getter = _getter(own) if instance is not None else None
     if getter is not None:
         guard_attribute(tracer, kinds[0], name)
@@ -116,6 +118,15 @@ def _cached(tracer: Tracer, own: Any, instance: Any, name: str) -> Any:
 
 def _has(owner: Any, name: str) -> bool:
     return name in getattr(owner, "__dict__", ()) or inspect.getattr_static(owner, name, MISSING) is not MISSING
+
+
+def _guard_lacking(tracer: Tracer, owner: Any, name: str) -> None:
+    """What `__getattr__` is asked for, neither the object nor its class has."""
+    held = getattr(owner, "__dict__", None)
+    if held is not None and not tracer.root.heap.has(owner):
+        key, described = (id(owner), "lacks", name), f"{type(owner).__name__}.{name}"
+        tracer.guard(key, described, lambda: vars(owner).get(name, MISSING), source=("found", held, name))
+        guard_attribute(tracer, type(owner), name)
 
 
 def _is_users(function: Any) -> bool:

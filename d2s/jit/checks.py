@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.guards import MISSING, Guard
+from d2s.capture.kinds import CONTENT
 from d2s.capture.symbolic import liftable
 from d2s.capture.tree import changeable
 from d2s.default_dtype import HELD
@@ -29,6 +30,7 @@ _FEW = 4  # tensors that are compared two by two
 _SMALL = 64  # items of a container that are looked at one by one
 _BY_VALUE = (bool, int, str, bytes, type(None))
 _WITH_CONTENT = (list, dict, tuple)
+_LOOKED_INTO = (*CONTENT, functools.partial, types.MethodType)  # by a guard itself
 
 
 class Check:
@@ -186,8 +188,7 @@ class Check:
             return f"{bound} and type(x) is {self.named(types.BuiltinMethodType)}"
         if isinstance(kept, _WITH_CONTENT):
             return self._content(same, kept)
-        by_content = (set, frozenset, functools.partial, types.MethodType)
-        if isinstance(kept, by_content) or hasattr(type(kept), "is_same_as") or _is_memory(kept):
+        if isinstance(kept, _LOOKED_INTO) or hasattr(type(kept), "is_same_as") or _is_memory(kept):
             return ""
         return same
 
@@ -276,7 +277,7 @@ def _known_by_identity(item: Any) -> bool:
     """Whether a guard looks at nothing in an item but which one it is, or it cannot change."""
     if type(item) in (*_BY_VALUE, float):
         return True
-    inside = (*_WITH_CONTENT, set, frozenset, types.FunctionType, types.MethodType, types.BuiltinMethodType, functools.partial)
+    inside = (*_LOOKED_INTO, types.FunctionType, types.BuiltinMethodType)
     return not isinstance(item, inside) and not hasattr(type(item), "is_same_as") and not _is_memory(item)
 
 

@@ -318,6 +318,48 @@ def test_content_behind_a_method_that_was_bound_outside(f, monkeypatch):
         NUMBERS.pop(0)
 
 
+VIEWS = TABLE.values(), TABLE.keys(), [TABLE.items()]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * sum(VIEWS[0]),
+        lambda x: sum(x * v for v in VIEWS[0]),
+        lambda x: sum(x * v * n for n, v in enumerate(VIEWS[0], 1)),
+        lambda x: x if "added" in VIEWS[1] else -x,
+        lambda x: sum(x * v for _, v in VIEWS[2][0]),
+    ],
+)
+def test_a_view_of_a_dict(f, monkeypatch):
+    s = d2s.to_static(f)
+    before = [same(s, f, x1).tolist() for _ in range(4)]
+    monkeypatch.setitem(TABLE, "added", 7.0)
+    assert same(s, f, x1).tolist() != before[0]
+
+
+class Asked:
+    def __getattr__(self, name):
+        return 2.0
+
+
+def test_an_attribute_that_was_asked_for_and_is_there_later(monkeypatch):
+    asked = Asked()
+
+    def f(x):
+        return x * asked.scale
+
+    s = d2s.to_static(f)
+    for _ in range(4):
+        same(s, f, x1)
+    monkeypatch.setattr(Asked, "scale", 3.0, raising=False)
+    same(s, f, x1)
+    asked.scale = 5.0
+    same(s, f, x1)
+    del asked.scale
+    same(s, f, x1)
+
+
 def test_a_method_that_is_given():
     table = {"k": 2.0}
     s = d2s.to_static(lambda x, get: x * get("k"))
