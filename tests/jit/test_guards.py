@@ -367,6 +367,20 @@ def test_a_method_that_is_given():
         assert s(x1, table.get).tolist() == (x1 * table["k"]).tolist()
 
 
+def test_what_a_method_that_was_bound_outside_changes():
+    held = []
+    push = held.append
+
+    def f(x):
+        push(1.0)
+        return x * 2.0
+
+    s = d2s.to_static(f)
+    for n in range(1, 5):
+        s(x1)
+        assert held == [1.0] * n
+
+
 class Doubled(list):
     def __iter__(self):
         return iter([2.0] * len(self))
