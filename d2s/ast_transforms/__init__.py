@@ -43,6 +43,7 @@ from d2s.ast_transforms import (
     while_loop,
 )
 from d2s.ast_transforms.function import Function
+from d2s.ast_transforms.scopes import bound
 from d2s.errors import CaptureError
 from d2s.stages import stage
 
@@ -101,11 +102,11 @@ def convert_function(fn: types.FunctionType, runtime: object, loop: str = "") ->
 
 def _convert(fn: types.FunctionType, runtime: object, loop: str) -> Converted:
     function = source.read(fn)
-    function.loop = loop
+    code = fn.__code__
+    function.loop, function.variables = loop, {*bound(function.tree.body)} & {*code.co_varnames, *code.co_cellvars}
     stage(f"source:{fn.__name__}", function.text, "py")
     protects = inverted.protects(function)
     for module in PIPELINE:
         module.transform(function)
         stage(f"{module.__name__.rpartition('.')[2]}:{fn.__name__}", function.text, "py")
-    code = fn.__code__
     return Converted(load.build(function, fn, runtime), code.co_filename, code.co_firstlineno, function, protects)

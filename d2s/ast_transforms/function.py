@@ -48,6 +48,7 @@ class Function:
     loop: str = ""  # a generator that is run by a loop: "leaving" if that may be left early, else "staying"
     regions_made: set[str] = dataclasses.field(default_factory=set)  # names of functions that transforms have made
     unbound: set[str] = dataclasses.field(default_factory=set)  # variables that may have no value
+    variables: set[str] = dataclasses.field(default_factory=set)  # its own, also those only unreached code binds
 
     @functools.cached_property
     def scopes(self) -> Scopes:

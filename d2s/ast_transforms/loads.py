@@ -23,18 +23,30 @@ from d2s.ast_transforms.function import Function, mangled
 from d2s.ast_transforms.quote import quote, quote_expression
 from d2s.ast_transforms.scopes import targets
 from d2s.ast_transforms.stores import Slices
+from d2s.ast_transforms.trees import walk
 
 
 def transform(function: Function) -> None:
     """Rewrites all loads of `function`, and gives names that may be unbound something to be."""
+    never = _never_bound(function)
+    function.unbound |= {*never}
     _Loads(function).generic_visit(function.tree)
     body = function.tree.body
     start = 1 if gast.get_docstring(function.tree) is not None else 0
     body[start:start] = [
         statement
-        for name in function.scopes.undefined
+        for name in (*never, *function.scopes.undefined)
         for statement in quote("name = _d2s.Undefined(text)", body[start], name=name, text=_constant(name, body[start]))
     ]
+
+
+def _never_bound(function: Function) -> list[str]:
+    """The variables that are read, and bound by nothing that is left of the function: they are no globals."""
+    names = [node for node in walk(function.tree) if isinstance(node, gast.Name)]
+    bound = {node.id for node in names if not isinstance(node.ctx, gast.Load)}
+    bound |= {getattr(node, "name", "") or "" for node in walk(function.tree) if not isinstance(node, gast.Name)}
+    read = dict.fromkeys(node.id for node in names if node.id in function.variables - bound)
+    return [*read]
 
 
 def _constant(value: str | bool | None, at: gast.AST) -> gast.expr:

@@ -71,7 +71,39 @@ class _Orders:
                     reads[known.get(v, v) if begins or not node.regions() else v] += [n] * self._weight(node, v)
         for v, places in reads.items():
             places += [len(region.nodes)] * (region.outputs.count(v) + (v in begun))
+        self._hand_on(region, reads)
         return reads
+
+    def _hand_on(self, region: Program, reads: dict[Value, list[int]]) -> None:
+        """What contributes to a result of a `cond` or a loop contributes at that node to what it was before."""
+        for n, node in reversed([*enumerate(region.nodes)]):
+            read = [k for k, out in enumerate(node.outputs) if node.regions() and reads.get(out) and not out.type.listed]
+            for v in dict.fromkeys(node.inputs):
+                if v in reads and not v.type.listed and any(self.names.one(v, node.outputs[k]) for k in read):
+                    reads[v] = sorted([*reads[v], *[n] * (self._passed(node, v, read) - reads[v].count(n))])
+
+    def _passed(self, node: Node, value: Value, read: Sequence[int]) -> int:
+        """How many contributions to a value a node makes on a path, if so many of its results have some."""
+        if node.op == "renamed":
+            return 1
+        if node.op != "cond":
+            handed = any(value in self.names.of and self.names.one(value, node.outputs[k]) for k in read)
+            return max(self._weight(node, value), int(bool(node.regions()) and handed))
+        paths = []
+        for arm in node.regions().values():
+            inside = [p for p, v in zip(arm.inputs, node.inputs[1:], strict=True) if v is value]
+            paths.append(sum(self._on_path(arm, p, read) for p in inside))
+        return max(paths)
+
+    def _on_path(self, arm: Program, value: Value, read: Sequence[int]) -> int:
+        """The same of an arm, of whose results some have contributions."""
+        given = [arm.outputs[k] for k in read]
+        found = sum(v is value for v in given)
+        for node in arm.nodes:
+            if value in node.inputs:
+                later = {v for other in arm.nodes for v in other.inputs}.union(given)
+                found += self._passed(node, value, [k for k, out in enumerate(node.outputs) if out in later])
+        return found
 
     def _weight(self, node: Node, value: Value) -> int:
         """How many contributions to a value a node makes."""

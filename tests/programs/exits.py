@@ -205,3 +205,21 @@ def none_before_the_loop(x, n):
         y = x if y is None else y * 2
         i += 1
     return y
+
+
+@program(*((t(s), t(n)) for s in (1.0, 9.0) for n in (0, 5)))
+def bound_by_what_is_never_reached(s, n):
+    while n < 3:
+        if s > 5.0:
+            break
+        return s * 2.0
+        late = s
+    return s + (late if s > 5.0 else s) - 3.0
+
+
+@program(*((t(s),) for s in (1.0, -1.0)))
+def only_annotated(s):
+    late: object
+    if s > 0:
+        return s * 2.0
+    return s * late  # noqa: F821

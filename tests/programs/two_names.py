@@ -426,3 +426,35 @@ def read_behind_where_it_is_put_into_a_list(x, w, n):
         h = h * 3 - h * w
         i += 1
     return (d2s.stack(states) * 1.7).sum() + (h * h).sum()
+
+
+@program(*TRIPS[1:])
+def set_again_by_each_trip(x, w, n):
+    for _ in range(n):
+        y = x
+    return ((x - 3.0) * (x + 0.5)).sum() * (y - 3.0) + d2s.tanh(x)
+
+
+@program(*TRIPS[1:])
+def set_again_and_then_by_another_loop(x, w, n):
+    y = w
+    for _ in range(n):
+        y = x
+    z = (x - 3.0) * d2s.tanh(x) + y * w
+    i = 0
+    while i < n:
+        if x.sum() > 1e6:
+            y = w
+        i += 1
+    return z * (y - 3.0) * y
+
+
+@program(*TRIPS[1:])
+def set_by_a_loop_and_joined(x, w, n):
+    for _ in range(n):
+        y = x
+    z = (x - 3.0) * (x + 0.5)
+    if n > 2:
+        y = y * 1.0
+    z = z * x
+    return z * (y - 3.0)
