@@ -18,7 +18,7 @@ contribution to the name is given to the tensor itself (`autodiff/handed.py`).
 """
 
 import collections
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from d2s.autodiff.handed import alike, appended, handed_on, interleaved, renamed
@@ -71,15 +71,17 @@ class _Orders:
                     reads[known.get(v, v) if begins or not node.regions() else v] += [n] * self._weight(node, v)
         for v, places in reads.items():
             places += [len(region.nodes)] * (region.outputs.count(v) + (v in begun))
-        self._hand_on(region, reads)
+        self._hand_on(region, reads, known)
         return reads
 
-    def _hand_on(self, region: Program, reads: dict[Value, list[int]]) -> None:
+    def _hand_on(self, region: Program, reads: dict[Value, list[int]], known: Mapping[Value, Value]) -> None:
         """What contributes to a result of a `cond` or a loop contributes at that node to what it was before."""
         for n, node in reversed([*enumerate(region.nodes)]):
             read = [k for k, out in enumerate(node.outputs) if node.regions() and reads.get(out) and not out.type.listed]
             for v in dict.fromkeys(node.inputs):
-                if v in reads and not v.type.listed and any(self.names.one(v, node.outputs[k]) for k in read):
+                if v in known or v not in reads or v.type.listed:
+                    continue  # what is `renamed` counts where it was
+                if any(self.names.one(v, node.outputs[k]) for k in read):
                     reads[v] = sorted([*reads[v], *[n] * (self._passed(node, v, read) - reads[v].count(n))])
 
     def _passed(self, node: Node, value: Value, read: Sequence[int]) -> int:

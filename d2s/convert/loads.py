@@ -354,7 +354,7 @@ def refuse_consumption(tracer: Tracer, value: Any) -> None:
 def guard_content(tracer: Tracer | None, value: Any) -> None:
     """A container's content, also of one that a method is bound to, becomes part of what the capture depends on."""
     value = bound_to(value)
-    if tracer and isinstance(value, list | dict | set) and not tracer.root.heap.has(value):
+    if tracer and isinstance(value, list | dict | set) and not isinstance(value, STAND_INS) and not tracer.root.heap.has(value):
         if id(value) not in tracer.root.given:
             if type(value) in (list, dict, set):
                 tracer.root.heap.found(value)  # by Python itself, as in a, *b = x
