@@ -297,5 +297,6 @@ def test_of(tracer: Tracer, value: OneOf, among: Collection[int]) -> SymbolicTen
     for k in inside[1:]:
         test = OPS["bitwise_or"](test, OPS["equal"](value.tag, k))
     tracer.imply(test.value, True, value.tag.value, frozenset(inside))
-    tracer.imply(test.value, False, value.tag.value, frozenset(here).difference(inside))
+    others = frozenset(range(len(value.alternatives))).difference(inside)  # not only those here: elsewhere there may be more
+    tracer.imply(test.value, False, value.tag.value, others)
     return test  # type: ignore[no-any-return]

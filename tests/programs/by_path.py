@@ -309,3 +309,15 @@ def mapped(x):
     one, other = two_lists(x)
     both = list(map(d2s.add, one, other))
     return list(map(d2s.tanh, one)), both[0], sum(map(len, one))
+
+
+@program(*[(t([1.0, 2.0]), t(r), t(n)) for r in (0.0, 0.7) for n in (0, 1)])
+def shortened_where_one_condition_holds_twice(x, r, n):
+    parts = [x, x * 2, d2s.tanh(x)]
+    if n < 1:
+        parts.append(x + 0.5)
+    if r == r * 0.5:
+        parts.pop()
+    if r == r * 0.5:
+        del parts[0]
+    return len(parts), parts[-1] * 2
