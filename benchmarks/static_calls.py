@@ -103,6 +103,17 @@ def stacked(x, n):
     return d2s.stack(kept)
 
 
+@case("returned_list", EIGHT, THREE)
+@case("returned_list_10", EIGHT, TEN)
+@case("returned_list_taped", data(8, wants=True), TEN)
+def listed(x, n):
+    kept = []
+    for _ in range(n):
+        x = x + 1.0
+        kept.append(x)
+    return kept
+
+
 @trained("lengthened", EIGHT, TEN)
 def lengthened(x, n):
     y = x

@@ -162,14 +162,21 @@ class Graph:
             self._hasten(wanted)
         return self._first
 
+    def unstacked(self) -> Callable[[Any, Sequence[Any]], list[Any]] | None:
+        """What makes the results of those of a native call and its inputs, if they are not the same."""
+        return listed.unstacked(self.program, self._numbers) if self.lists else None
+
     def _hasten(self, wanted: Mask) -> None:
         """From now on calls in which these inputs want gradients are native, if such a call can be and any are."""
         if self._kinds is None or wanted in self._native or wanted in self._left or len(self._native) >= NATIVE_WAYS:
             return
         way = self._ways[wanted] if wanted else None
         run, recorded = (way.forward, way.recorded()) if way else (self._plain, None)
-        same = way.same if way else self._same
-        entry = run.entry(handlers.base.classes, self._kinds, recorded, Handed(len(self.program.outputs), same))
+        handed = Handed(len(self.program.outputs), way.same if way else self._same)
+        if self.lists and not way:
+            run = Call(listed.stacked(run.program), passes.lower)
+            handed = handed._replace(several=len(run.program.outputs))
+        entry = run.entry(handlers.base.classes, self._kinds, recorded, handed)
         self._native[wanted] = entry
         if entry and self._first:
             self._first.ask_behind(entry)

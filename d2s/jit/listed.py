@@ -5,12 +5,23 @@ is result n of several has the number n + (k + 1) * several.
 
 >>> number(1, 0, 3), of_results({0: "a", 4: "b", 7: "c"}, 3)
 (4, {0: 'a', 1: {0: 'b', 1: 'c'}})
+
+A native call has no lists among its outputs: `stacked` makes each one tensor, and `unstacked` tensors of that again.
+
+>>> from d2s.ir.text import parse
+>>> program = parse("program f(x: f32[2]) -> (list[f32[2]]) { %0: list[f32[2]] = list_new() return %0 }")
+>>> [str(v.type) for v in stacked(program).outputs]
+['f32[items0,2]']
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+
+from d2s.eager.tensor import Tensor
+from d2s.ir.program import Node, Program, Value
+from d2s.types import Type, int64
 
 
 def number(n: int, k: int, several: int) -> int:
@@ -54,3 +65,51 @@ def arrays(g: Any, result: Any) -> list[Any]:
 def each(made: Callable[[Any], Any], found: Any) -> Any:
     """A result as a tensor, a list of results as tensors."""
     return list(map(made, found)) if isinstance(found, tuple) else made(found)
+
+
+def stacked(program: Program) -> Program:
+    """The same with the items of each list in one tensor, along a first axis whose extent the run finds."""
+    nodes, tensors = [*program.nodes], dict[Value, Value]()
+    for n, v in enumerate(dict.fromkeys(v for v in program.outputs if v.type.listed)):
+        of, name = v.type.item, f"items{n}"
+        counted, count, left, whole = map(Value, (v.type, Type(int64), v.type, Type(of.dtype, (name, *of.shape))))
+        nodes.append(Node("list_length", (v,), (counted, count), {}))
+        nodes.append(Node("list_stack", (counted, count), (left, whole), {"finds": (name,), "behind": False}))
+        tensors[v] = whole
+    return Program(program.name, program.inputs, tuple(nodes), tuple(tensors.get(v, v) for v in program.outputs))
+
+
+def unstacked(program: Program, numbers: dict[int, int]) -> Callable[[Any, Sequence[Any]], list[Any]]:
+    """What makes a program's results of those of a native call of the stacked one, and of its inputs.
+
+    `numbers`: which results behind the program's own tell the tensors of others apart; of inputs they are their places.
+    """
+    several = len(program.outputs)
+    lists = [n for n, v in enumerate(program.outputs) if v.type.listed and n not in numbers]
+    tensors = [k for k, v in enumerate(program.inputs) if not v.type.python]
+
+    def results(found: Any, inputs: Sequence[Any]) -> list[Any]:
+        all_of_them = found if isinstance(found, tuple) else (found,)
+        made = list(all_of_them[:several])
+        for n in lists:
+            items = made[n].array
+            python = program.outputs[n].type.python
+            made[n] = items.tolist() if python else [Tensor(items[k, ...].copy()) for k in range(len(items))]
+        known = {k: inputs[k] for k in tensors} if numbers else {}
+        for n, at in numbers.items():
+            told = all_of_them[at].array.tolist()
+            if isinstance(told, list):
+                made[n] = [_item(known, number, made[n].array, k) for k, number in enumerate(told)]
+            else:
+                made[n] = known.setdefault(told, made[n])
+        return made
+
+    return results
+
+
+def _item(known: dict[int, Any], number: int, items: np.ndarray, k: int) -> Tensor:
+    """An item in memory of its own; one that was there before is that one."""
+    if number not in known:
+        known[number] = Tensor(items[k, ...].copy())
+    found: Tensor = known[number]
+    return found

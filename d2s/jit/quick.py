@@ -22,7 +22,7 @@ from d2s import passes
 from d2s.autodiff.mode import recording
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD
-from d2s.capture.result import Choice, Made, Recipe
+from d2s.capture.result import Choice, Filled, Made, Recipe, Rows
 from d2s.capture.result import leaves as leaves_of
 from d2s.capture.stores import write
 from d2s.config import unusual
@@ -83,13 +83,16 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
         if entry is None:
             return None
         call, declined = entry.call, entry.declined
-    return check.quick(function, signature, named, [*changes, f"return {result}"], call, declined, captured.draws)
+    native = {"call": call, "declined": declined, "unstacked": variant.graph.unstacked()}
+    return check.quick(function, signature, named, [*changes, f"return {result}"], native, captured.draws)
 
 
 def _outputs(program: Program) -> list[str]:
-    """The text of each output, made of `r`, what the native call has found."""
-    places = ["r"] if len(program.outputs) == 1 else [f"r[{n}]" for n in range(len(program.outputs))]
-    return [f"{at}.array.item()" if v.type.python else at for at, v in zip(places, program.outputs, strict=True)]
+    """The text of each output, made of `r`, what the native call has found, its lists as lists."""
+    alone = len(program.outputs) == 1 and not program.outputs[0].type.listed
+    places = ["r"] if alone else [f"r[{n}]" for n in range(len(program.outputs))]
+    numbers = [v.type.python and not v.type.listed for v in program.outputs]
+    return [f"{at}.array.item()" if number else at for at, number in zip(places, numbers, strict=True)]
 
 
 def _short_entry(apart: steps_behind.Behind, inputs: Sequence[Any]) -> Entry | None:
@@ -175,8 +178,7 @@ class _Quick(Check):
         signature: inspect.Signature,
         inputs: list[str],
         behind: list[str],
-        call: Any,
-        declined: Any,
+        native: dict[str, Any],
         draws: bool,
     ) -> Quick | None:
         """The function, compiled; None where a parameter has the name of something in the text."""
@@ -184,7 +186,7 @@ class _Quick(Check):
         defaults = defaults_of(parameters)
         if any(defaults):
             self.defaults(function)
-        native = {"call": call, "declined": declined, "unusual": unusual, "handlers": handlers, "MISSED": MISSED}
+        native |= {"unusual": unusual, "handlers": handlers, "MISSED": MISSED}
         native |= {"asarray": np.asarray, "int64": np.int64, "held": random_state.held}
         self.objects |= native | defaults
         if {p.name for p in parameters} & self.objects.keys():
@@ -197,12 +199,9 @@ class _Quick(Check):
             *(line.replace("return None", "return MISSED") for line in self.lines),
         ]
         if self.computes:
-            first += [
-                f"r = call(({''.join(f'{name}, ' for name in inputs)}))",
-                "if r is None:",
-                "    declined()",
-                "    return MISSED",
-            ]
+            first += [f"given = ({''.join(f'{name}, ' for name in inputs)})", "r = call(given)"]
+            first += ["if r is None:", "    declined()", "    return MISSED"]
+            first += ["r = unstacked(r, given)"] if native["unstacked"] else []
         lines = ["try:", *(f"    {line}" for line in first), f"except {_NOT_AS_BEFORE}:", "    return MISSED", *behind]
         if draws:
             lines = ["with held() as (seed, counter):", *(f"    {line}" for line in lines)]
@@ -234,11 +233,18 @@ class _Result:
             return self.choice(recipe)
         if isinstance(recipe, Made):
             return self.container(recipe)
+        if isinstance(recipe, Filled):
+            return self.filled(recipe)
+        if isinstance(recipe, Rows):
+            items = self.rows(recipe)
+            return items and f"tuple({items})"
         if not isinstance(recipe, tuple):
             return ""
         kind, at = recipe
         if kind == "output":
             return self.outputs[at]
+        if kind == "row":
+            return f"{self.outputs[at]}[k_]"
         if kind == "argument":
             return self.check.leaves[at]
         if kind == "read":
@@ -252,6 +258,22 @@ class _Result:
             return ""
         first = "".join(f"{part} if tag_ == {n} else " for n, part in enumerate(parts[:-1]))
         return f"[{first}{parts[-1]} for tag_ in ({tag},)][0]"
+
+    def filled(self, recipe: Filled) -> str:
+        """A list that stands in the result once, and whose content depends on the path."""
+        (part,) = recipe.parts
+        content = self.rows(part) if isinstance(part, Rows) else self.text(part)
+        if id(recipe) in self.made or recipe.kind is not list or not content:
+            return ""
+        self.made.add(id(recipe))
+        return f"[*{content}]"
+
+    def rows(self, recipe: Rows) -> str:
+        """The items of a list whose length the run has computed, as a list."""
+        length, item = self.text(recipe.length), self.text(recipe.item)
+        if isinstance(recipe.item, tuple) and recipe.item[0] == "row":
+            return self.outputs[recipe.item[1]]
+        return f"[{item} for k_ in range({length})]" if length and item else ""
 
     def container(self, recipe: Made) -> str:
         """A container that stands in the result once."""

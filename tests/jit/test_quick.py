@@ -392,3 +392,91 @@ def test_a_function_that_only_prints(capsys):
     _, quick = quick_of(lambda x: print("only", x.tolist()), tensor([1.0]))
     assert quick(tensor([2.0])) is None
     assert capsys.readouterr().out.endswith("only [2.0]\n")
+
+
+def counted_down(x, n):
+    out = []
+    while n > 0:
+        out.append(x * n)
+        n = n - 1
+    return out
+
+
+def with_itself(x, n):
+    out, y = [x], x * 2.0
+    while n > 0:
+        if n > 2:
+            out.append(y)
+        elif n > 1:
+            out.append(x)
+        else:
+            out.append(y + 1.0)
+        n = n - 1
+    return {"all": out, "last": out[-1], "y": y}
+
+
+def pairs_and_numbers(x, n):
+    pairs, sizes, k = [], [], 0
+    while n > 0:
+        k += 1
+        pairs.append((x + n, k))
+        sizes.append(k * 0.5)
+        n = n - 1
+    return pairs, sizes, len(pairs)
+
+
+def replaced(x, n):
+    out = [x, x + 1.0]
+    while n > 0:
+        out.append(out[0])
+        out[0] = out[1] * 2.0
+        n = n - 1
+    return out, [*out, x]
+
+
+@pytest.mark.parametrize("function", [counted_down, with_itself, pairs_and_numbers, replaced])
+@pytest.mark.parametrize("x", [[1.0, -2.0], 3.0, [[]]], ids=str)
+def test_lists_whose_length_a_run_finds(function, x):
+    x = tensor(x)
+    static = d2s.to_static(function)
+    for n in (3.0, 2.0, 3.0):
+        static(x, tensor(n))
+    (quick,) = static.quick
+    for n in (0.0, 1.0, 4.0, 3.0, 40.0):
+        wanted, found = (shown(call(x, tensor(n)), x) for call in (function, quick))
+        assert found == wanted
+    first, second = quick(x, tensor(2.0)), quick(x, tensor(2.0))
+    assert shown(first, x) == shown(second, x) and first is not second
+
+
+def shown(result, x):
+    """A result as text, each tensor told by when it comes first."""
+    known = {id(x): "x"}
+
+    def one(value):
+        if isinstance(value, dict):
+            return {key: one(v) for key, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(one, value))
+        if isinstance(value, d2s.Tensor):
+            return known.setdefault(id(value), len(known)), value.numpy().tolist(), str(value.dtype), value.shape
+        return value
+
+    return repr(one(result))
+
+
+def test_items_of_a_list_have_memory_of_their_own():
+    _, quick = quick_of(counted_down, tensor([1.0, 2.0]), tensor(3.0))
+    out = quick(tensor([1.0, 2.0]), tensor(3.0))
+    out[0].add_(100.0)
+    assert [t.tolist() for t in out] == [[103.0, 106.0], [2.0, 4.0], [1.0, 2.0]]
+
+
+def test_lists_on_the_tape_go_the_long_way():
+    static, quick = quick_of(counted_down, tensor([1.0, 2.0]), tensor(3.0))
+    x = tensor([1.0, 2.0], stop_gradient=False)
+    assert quick(x, tensor(2.0)) is MISSED
+    sum(t.sum() for t in static(x, tensor(2.0))).backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+    with d2s.no_grad():
+        assert [t.stop_gradient for t in quick(x, tensor(2.0))] == [True, True]
