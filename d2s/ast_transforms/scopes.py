@@ -67,11 +67,13 @@ def analyse(tree: gast.FunctionDef) -> Scopes:
     flows = {node: flow for node, flow in flows.items() if _is_region(node)}
     modified = {node: tuple(dict.fromkeys([*bound(itertools.chain(*_arms(node))), *rebound])) for node in flows}
     carried = {node: flow.carried.intersection(modified[node]) for node, flow in flows.items()}
-    needed = _Liveness(tree, said, NONE, carried).at_start - parameters
+    handing = _Liveness(tree, said, NONE, carried)  # what regions hand over counts as read where they begin
+    needed = handing.at_start - parameters
     regions: dict[gast.stmt, Region] = {}
     for node, around in _outer_first(tree, flows):
         handed = NONE.union(*(regions[outer].names for outer in around))
-        regions[node] = _region(node, flows[node], modified[node], needed, handed)
+        flow = _Flow(flows[node].carried, flows[node].inside, handing.flows[node].inside)
+        regions[node] = _region(node, flow, modified[node], needed, handed)
     checked = (_Liveness(tree, said, NONE).at_start - parameters).intersection(variables)
     return Scopes(regions, checked, tuple(name for name in variables if name in needed))
 
@@ -88,11 +90,12 @@ def _outer_first(node: gast.AST, flows: "dict[gast.stmt, _Flow]", around: tuple[
 def _region(node: gast.stmt, flow: "_Flow", modified: tuple[str, ...], needed: Names, handed: Names) -> Region:
     """`handed`: what the regions around it hand over; what it does to these is seen at their ends."""
     asked = [node.test] if isinstance(node, (gast.If, gast.While)) else []
-    early = flow.inside & needed.union(bound(asked))  # a default argument would miss what the test does to them
+    met = flow.inside | flow.handed
+    early = (flow.inside & needed) | met.intersection(bound(asked))  # a default argument would miss what the test does to them
     names = tuple(name for name in modified if name in flow.carried | early | handed)
     arms = [bound(arm) for arm in _arms(node)]
     shared = tuple(tuple(name for name in arm if name in needed.union(names)) for arm in arms)
-    own = tuple(tuple(name for name in arm if name in flow.inside - needed.union(names)) for arm in arms)
+    own = tuple(tuple(name for name in arm if name in met - needed.union(names)) for arm in arms)
     return Region(names, shared, own)
 
 
@@ -207,6 +210,7 @@ def _escapes(node: gast.AST, in_loop: bool = False) -> bool:
 class _Flow:
     carried: Names  # live where the values of the region are handed over
     inside: Names  # that, and live where an arm begins
+    handed: Names = NONE  # live where an arm begins, if only because a region in it hands them over as they were before
 
 
 class _Said(dict[gast.AST, tuple[Names, Names]]):

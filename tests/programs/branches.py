@@ -299,3 +299,46 @@ def depends_by_the_path(x, k):
     if k < -2:
         q = q + x
     return s, p, [y * 1.0, q * 2.0], s * q
+
+
+@program(*[(t(x), k) for x in ([1.0, 2.0], [-1.0, 0.5]) for k in (1.0, 0.0)])
+def given_anew_on_each_path_of_an_arm(x, k):
+    v = 1.0
+    w = v + k
+    if k > 0.5:
+        if x.sum() > 0:
+            v = 2.0
+        else:
+            v = 3.0
+        v = v + 1.0
+        x = x * v
+    return x * w
+
+
+@program((t([1.0, 2.0]), 2.0), (t([-1.0, 0.5]), 2.0), (t([-1.0, -2.0]), 2.0))
+def a_parameter_given_anew_in_an_arm_and_dead_behind_it(x, k):
+    for _ in range(2):
+        if x.max() > 0:
+            if (big := x.sum()) > 0:
+                k = 2.0
+            else:
+                k = 3.0
+            k = k + 1.0
+            x = x * k + big
+        else:
+            k = 2
+    return x
+
+
+@program((t([1.0, 2.0]), t(3)), (t([-1.0, 0.5]), t(2)), (t([1.0]), t(0)))
+def given_anew_in_a_loop_in_an_arm(x, n):
+    step = 5.0
+    x = x + step
+    while n > 0:
+        if x.sum() > 0:
+            for _ in range(n):
+                step = x.max() * 0.5
+            step = (step if n > 1 else x.min()) - 0.5
+            x = x - step
+        n = n - 1
+    return x
