@@ -55,7 +55,9 @@ def uniquely_named(values: Sequence[Value]) -> list[Value]:
     """Input names of their own for all; gradient inputs are nobody else's values."""
     taken: dict[str, int] = {}
     for value in values:
-        taken[value.name] = taken.get(value.name, -1) + 1
-        if taken[value.name]:
-            value.name = f"{value.name}_{taken[value.name]}_"
+        name = value.name
+        while value.name in taken:  # some end in a number already: what was named so before is named again
+            taken[name] += 1
+            value.name = f"{name}_{taken[name]}_"
+        taken[value.name] = 0
     return list(values)

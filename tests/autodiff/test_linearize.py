@@ -11,6 +11,7 @@ import pytest
 
 from d2s import types
 from d2s.autodiff import tape
+from d2s.autodiff.linear import uniquely_named
 from d2s.autodiff.mode import no_grad
 from d2s.autodiff.program import linearize
 from d2s.eager.tensor import Tensor
@@ -555,3 +556,8 @@ def test_random_programs(chunk, aliases):
         given = [rng.random() < 0.8 for _ in program.outputs]
         started = [n for n in range(len(arrays)) if rng.random() < 0.3]
         check(program, arrays, wanted, given, started, f"\nseed {seed}\n{show(program)}", near if aliases else same)
+
+
+def test_input_names_that_end_in_numbers_already_stay_apart():
+    values = [Value(Type(types.float32), name) for name in ("taken", "taken_1_", "taken", "taken", "taken_1_", "x")]
+    assert [v.name for v in uniquely_named(values)] == ["taken", "taken_1_", "taken_2_", "taken_3_", "taken_1__1_", "x"]
