@@ -69,6 +69,9 @@ def _show_attr(value: Any) -> str:
     return value.short if isinstance(value, DType) else repr(value)
 
 
+Program.__str__ = show  # type: ignore[assignment, method-assign]  # printed, it is its text
+
+
 def parse(text: str) -> Program:
     """The Program a text describes; FormatError with the line where the text is not one."""
     return _Parser(text).whole()

@@ -349,3 +349,8 @@ def test_a_node_without_outputs_is_read_back():
     x = Value(F2, "x")
     program = Program("f", (x,), (Node("op", (x,), (), {}),), (x,))
     assert shape_of(parse(show(program))) == shape_of(program)
+
+
+def test_printed_a_program_is_its_text():
+    text = "program f(x: f32[2]) -> (f32[2]) {\n  %0: f32[2] = tanh(x)  # model.py:3\n  return %0\n}\n"
+    assert str(parse(text)) == text
