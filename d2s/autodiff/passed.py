@@ -36,6 +36,18 @@ def may_pass(program: Program, roots: Iterable[int], wanted: Numbers) -> frozens
     return frozenset(found)
 
 
+def makers(program: Program, value: Value) -> frozenset[Node]:
+    """The nodes of its top level that may have made what a value is: paths, trips, calls and lists hand on what was there."""
+    making = {v: node for node in program.nodes for v in node.outputs}
+    found, waiting = set(), [value]
+    while waiting:
+        node = making.get(waiting.pop())
+        if node is not None and node not in found:
+            found.add(node)
+            waiting += node.inputs if node.op in (*_HANDING, "renamed") or node.op.startswith("list_") else ()
+    return frozenset(found)
+
+
 class Use(NamedTuple):
     """A node that ran, with the arrays it was given and has made, each with the value it stands for."""
 

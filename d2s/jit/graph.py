@@ -21,7 +21,7 @@ from d2s.autodiff.changed import Changes, needs_changed
 from d2s.autodiff.identity import Identity
 from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
-from d2s.autodiff.passed import has_regions, may_pass
+from d2s.autodiff.passed import has_regions, makers, may_pass
 from d2s.autodiff.program import linearize
 from d2s.capture.sweeps import History
 from d2s.capture.symbolic import Overwritten
@@ -297,7 +297,7 @@ class Way:
         """Whether sweeps from other results may pass this one."""
         if number not in self._inner:
             several = len(self.given)
-            made = [node for node in self.graph.program.nodes if self.graph.program.outputs[number % several] in node.outputs]
+            made = makers(self.graph.program, self.graph.program.outputs[number % several])
             others = [n for n, reached in enumerate(self.reached) if reached and (n != number or number >= several)]
             self._inner[number] = not self.may_pass(others, self.wanted).isdisjoint(made)
         return self._inner[number]

@@ -396,3 +396,55 @@ def test_switches_are_of_a_thread():
         thread.start()
         thread.join()
     assert found == [True]
+
+
+# --- what a branch, a loop, a list or a call hands on
+
+
+def by_loop(y, n):
+    for _ in range(n):
+        y = y * 0.5
+    return y
+
+
+def by_branch(y, n):
+    if n > 0:
+        y = y * 0.5
+    return y
+
+
+def by_list(y, n):
+    kept, i = [y], 0
+    while i < 2:
+        kept.append(kept[-1] * 0.5)
+        i += 1
+    return kept[n]
+
+
+def by_call(y, n):
+    return y if n <= 0 else by_call(y * 0.5, n - 1)
+
+
+LOOKING = {
+    "hook": lambda x, y, z: (y.register_hook(lambda g: g * 10.0), (y + z).sum().backward(), x.grad.tolist())[-1],
+    "kept": lambda x, y, z: (y.retain_grads(), (y * z).sum().backward(), y.grad.tolist())[-1],
+    "grad": lambda x, y, z: [g is not None and g.tolist() for g in d2s.grad((z * z).sum(), [y], allow_unused=True)],
+}
+
+
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("looking", LOOKING.values(), ids=LOOKING)
+@pytest.mark.parametrize("handed", [by_loop, by_branch, by_list, by_call])
+def test_a_result_that_was_handed_on_is_looked_at_as_what_it_is(handed, looking, n):
+    """Where the path made it of nothing, it is the tensor another result was computed from."""
+
+    def function(x, n):
+        y = x * 2.0
+        return handed(y, n), y * 3.0
+
+    found = []
+    for way in (function, d2s.to_static(function)):
+        for _ in range(2):
+            x = leaf(1.0, 2.0)
+            found.append(looking(x, *way(x, d2s.to_tensor(n))))
+    assert found[1:] == found[:1] * 3
