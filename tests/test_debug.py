@@ -126,3 +126,16 @@ def test_flag():
     finally:
         d2s.set_flags({"FLAGS_check_nan_inf": 0})
     d2s.log(t(-1.0))
+
+
+def test_lists_that_a_loop_makes_longer_are_looked_through(way):
+    def f(x, n):
+        kept = []
+        for i in range(n):
+            kept.append(x / (i - 2))
+        return d2s.stack(kept).sum()
+
+    error = found(lambda: way(f)(t(0.0, 1.0), d2s.to_tensor(4)))
+    assert error.message.startswith("divide() gives 1 nan and 1 inf among 2 elements")
+    with d2s.debug.nan_check():
+        assert way(f)(t(0.0, 1.0), d2s.to_tensor(2)).item() == -1.5

@@ -60,11 +60,7 @@ class Uses:
 
     def __init__(self, program: Program, arrays: Sequence[Any]) -> None:
         self._program, self._uses = program, list[Use]()
-        interpreter.seen.append(self._see)
-        try:
-            self._results = interpreter.run(program, arrays)
-        finally:
-            interpreter.seen.remove(self._see)
+        self._results = interpreter.run(program, arrays, see=self._see)
 
     def _see(self, node: Node, inputs: list[Any], results: list[Any]) -> None:
         if node.op in _HANDING or (node.op.startswith("list_") and node.op != "list_stack"):

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s.autodiff.passed import each
 from d2s.config import knob, set_knobs, unusual
 from d2s.errors import NumericError
 from d2s.flags import LISTENERS
@@ -41,7 +42,9 @@ _STILL = {
     "pop",
     "fail",
     "host",
-}  # what their regions do is seen there
+    "renamed",
+    "detached",
+}  # what their regions do is seen there, what others hand on where it was made
 
 
 See = Callable[[str, Sequence[Any], Sequence[Any], str], None]  # an op's name, what it was given and gave, and the user's line
@@ -75,8 +78,9 @@ def seeing(see: See) -> Iterator[None]:
     """Shows every op to `see` in a `with` block of this, those of static functions too, in all threads."""
 
     def of_node(node: Node, inputs: Sequence[Any], results: Sequence[Any]) -> None:
-        if node.op not in _STILL:
-            see(node.op, inputs, results, node.where)
+        if node.op not in _STILL and (not node.op.startswith("list_") or node.op == "list_stack"):
+            given = [a for held in inputs for a in each(held)]
+            see(node.op, given, [a for a in results if not isinstance(a, tuple)], node.where)
 
     base, doors, executor = handlers.base, {op: op.door for op in OPS.values()}, knob("EXECUTOR")
     install(Seen(base, see))

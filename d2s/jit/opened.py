@@ -68,11 +68,7 @@ class Opened:
         self._kept: list[Any] = [*given]  # so that ids stay theirs
         self._saved = {id(mine): a for mine, a in zip(given, arrays, strict=True)}
         self._edges = {id(mine): edge for mine, edge in zip(given, edges, strict=True) if edge is not None}
-        interpreter.seen.append(self._see)
-        try:
-            results = interpreter.run(program, given)
-        finally:
-            interpreter.seen.remove(self._see)
+        results = interpreter.run(program, given, see=self._see)
         self._results = [tuple(map(self._edge, each(found))) for found in results]
         for n, node in enumerate(self._nodes):  # orders are whole numbers: between two there is place for all
             node.order = order - 1 + (n + 1) / (len(self._nodes) + 1)

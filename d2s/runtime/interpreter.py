@@ -24,6 +24,7 @@ from d2s.reckoned import come_to
 from d2s.runtime import host, launch, lists
 
 Watch = Callable[[Node, list[Any]], None]
+See = Callable[[Node, list[Any], list[Any]], None]
 
 
 class Around(NamedTuple):
@@ -37,18 +38,18 @@ Region = tuple[Program, Sequence[Any], Around]
 Steps = Generator[Region, list[Any], list[Any]]  # what a region does; it asks for others
 
 
-def run(program: Program, arrays: Sequence[Any], watch: Watch | None = None) -> list[Any]:
-    """Runs a Program; `watch` sees every node of its top level with its results.
+def run(program: Program, arrays: Sequence[Any], watch: Watch | None = None, see: See | None = None) -> list[Any]:
+    """Runs a Program; `watch` sees every node of its top level with its results, `see` those of regions, too, and their inputs.
 
     Regions wait on a list for those they have asked for: a function that calls itself takes none of Python's own stack.
     """
-    waiting = [_steps((program, arrays, Around()), watch)]
+    waiting = [_steps((program, arrays, Around()), watch, see)]
     found: Any = None
     error: BaseException | None = None
     while waiting:
         try:
             asked = waiting[-1].throw(error) if error else waiting[-1].send(found)
-            waiting.append(_steps(asked))
+            waiting.append(_steps(asked, None, see))
             found = error = None
         except StopIteration as end:
             waiting.pop()
@@ -61,7 +62,7 @@ def run(program: Program, arrays: Sequence[Any], watch: Watch | None = None) -> 
     return found  # type: ignore[no-any-return]
 
 
-def _steps(region: Region, watch: Watch | None = None) -> Steps:
+def _steps(region: Region, watch: Watch | None, see: See | None) -> Steps:
     program, arrays, around = region
     env: dict[Value, Any] = dict(zip(program.inputs, arrays, strict=True))
     try:
@@ -70,7 +71,9 @@ def _steps(region: Region, watch: Watch | None = None) -> Steps:
             _count()
             asking = _ASKING.get(node.op)
             results = (yield from asking(node, inputs, around)) if asking else _results(node, inputs)
-            for see in seen:
+            for everywhere in seen:
+                everywhere(node, inputs, results)
+            if see:
                 see(node, inputs, results)
             env.update(zip(node.outputs, results, strict=True))
             if watch:
@@ -104,7 +107,7 @@ def _update(node: Node, inputs: list[Any]) -> list[Any]:
     return held
 
 
-seen: list[Callable[[Node, list[Any], list[Any]], None]] = []  # who sees every node, those of regions too
+seen: list[See] = []  # who sees every node of all runs, in all threads
 
 
 class TooLong(Exception):

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import d2s
+from d2s.ir.text import parse
+from d2s.jit.opened import Opened
+from d2s.runtime import interpreter
 
 STATUS = pathlib.Path("/proc/self/status")
 
@@ -77,3 +80,19 @@ def test_two_thousand_shapes_leave_no_memory_behind():
     run(range(100, 2100))
     assert used() - before < 50
     assert len(static.variants) <= 4
+
+
+def test_what_a_sweep_runs_again_is_not_mixed_with_what_other_threads_run():
+    text = "program f(x: f32[2], y: f32[2]) -> (f32[2]) { %0: f32[2] = tanh(x) %1: f32[2] = multiply(%0, %0) return %1 }"
+    program, x = parse(text), data(2, wants=True)
+
+    class Interrupted(Opened):
+        def _see(self, node, inputs, results):
+            if depth.pop(0):
+                with ThreadPoolExecutor(1) as other:
+                    other.submit(interpreter.run, program, [x.array, x.array]).result()
+            super()._see(node, inputs, results)
+
+    depth = [True, False]
+    opened = Interrupted(program, [x.array, x.array], [x, None], 0)
+    assert [node.op.name for node in opened._nodes] == ["tanh", "multiply"] and not depth
