@@ -21,12 +21,17 @@ def needs_changed(program: Program, active: Collection[Value], changes: Changes)
     """Of a Program without branches, loops and calls its own order tells, and this is False."""
     if not changes or not any(node.regions() for node in program.nodes):
         return False
+    return may_need(program, active, changes, changes)
+
+
+def may_need(program: Program, active: Collection[Value], changes: Changes, some: Changes) -> bool:
+    """Whether some node's gradient may read what one of `some` changes has overwritten, as if it stood before."""
     groups: dict[Value, Value] = {}
     for a, b in _bound(program):
         groups[_group(groups, a)] = _group(groups, b)
-    overwritten = {_group(groups, before) for before, _ in changes.values()}
+    overwritten = {_group(groups, before) for before, _ in some.values()}
     needed = (v for node in program.every_node() for v in needed_by(node, active, changes))
-    return any(_group(groups, v) in overwritten for v in needed)
+    return bool(some) and any(_group(groups, v) in overwritten for v in needed)
 
 
 def needed_by(node: Node, active: Collection[Value], changes: Changes) -> list[Value]:

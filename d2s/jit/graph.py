@@ -31,6 +31,7 @@ from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import show
 from d2s.jit import listed
 from d2s.jit.ended import ends_inside, used_up
+from d2s.jit.once_more import making
 from d2s.jit.taped import GraphNode, Mask, Place, Sweep, Sweeping
 from d2s.ops.dispatch import handlers
 from d2s.runtime import host
@@ -277,6 +278,11 @@ class Way:
         """Whether a sweep from all results would, where nothing has a total before."""
         results = frozenset(n for n, has in enumerate(self.given) if has)
         return self.has_order_of_its_own((False,) * len(self.wanted), results)
+
+    @functools.cached_property
+    def opened(self) -> Program:
+        """What is opened of a call behind which memory was changed."""
+        return making(self.graph.opened, self.reached, self.graph.wanting(self.wanted), self.graph.changes)
 
     def has_order_of_its_own(self, started: Mask, given: frozenset[int]) -> bool:
         """Whether a sweep from these results would, where these inputs have totals before."""

@@ -26,6 +26,7 @@ from d2s.ir.program import Program, Value
 from d2s.jit import listed
 from d2s.jit.opened import Opened
 from d2s.ops.dispatch import handlers
+from d2s.passes import drop_dead
 from d2s.runtime import host
 from d2s.runtime.call import Call
 from d2s.runtime.native_call import Entry
@@ -48,7 +49,7 @@ class Sweep:
         """What computes of a call's inputs once more what the backward half reads besides them."""
         forward = self.linear.forward
         outputs = tuple(forward.outputs[n] for is_input, n in self.linear.saved if not is_input)
-        return Program(forward.name, forward.inputs, forward.nodes, outputs)
+        return drop_dead.apply(Program(forward.name, forward.inputs, forward.nodes, outputs))
 
     @functools.cached_property
     def computing(self) -> Call:
@@ -114,10 +115,11 @@ class GraphNode(tape.TapeNode):
 
     def open(self) -> None:
         """Puts what eager code would have put on the tape there; what was passed by a sweep before is freed."""
+        graph, program = self.way.graph, self.way.graph.opened
         if writes.after(self.order):
-            self._check(self.way.graph.program, self.arrays)
-        graph = self.way.graph
-        found = self._again(lambda: Opened(graph.opened, self._arrays(), self.edges, self.order, graph.stopped, graph.changes))
+            program = self.way.opened
+            self._check(program, self.arrays)
+        found = self._again(lambda: Opened(program, self._arrays(), self.edges, self.order, graph.stopped, graph.changes))
         for numbers, wanted in self.swept:
             found.free(self._places(numbers), [edge for edge, w in zip(self.edges, wanted, strict=True) if w])
         self.opened = lambda position: found.result(*self._place(position))

@@ -1,7 +1,7 @@
 """Contract: nodes whose results nothing reads are gone, in regions too; so are results of a `cond` and carried values of a
-loop that nothing reads. What acts or may raise in a run stays."""
+loop that nothing reads, and what no arm of a `cond` reads. What acts or may raise in a run stays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from d2s.ir.program import Node, Program, Value
@@ -17,14 +17,32 @@ def apply(program: Program) -> Program:
             continue
         if node.op in _NARROWED:
             node = _NARROWED[node.op](node, alive)
+        node = _without_unread(in_regions(node, apply))
         alive.update(node.inputs)
-        kept.append(in_regions(node, apply))
+        kept.append(node)
     return Program(program.name, program.inputs, tuple(reversed(kept)), program.outputs)
+
+
+def _without_unread(node: Node) -> Node:
+    """A `cond`, in whose arms only what is alive stands, without what no arm reads."""
+    if node.op != "cond":
+        return node
+    arms = node.regions()
+    read = {v for arm in arms.values() for v in (*arm.outputs, *(v for inner in arm.nodes for v in inner.inputs))}
+    stay = [n for n, v in enumerate(node.inputs[1:]) if _tells(v) or any(arm.inputs[n] in read for arm in arms.values())]
+    narrowed = {k: Program(arm.name, tuple(arm.inputs[n] for n in stay), arm.nodes, arm.outputs) for k, arm in arms.items()}
+    inputs = (node.inputs[0], *(node.inputs[1 + n] for n in stay))
+    return Node(node.op, inputs, node.outputs, node.attrs | narrowed, node.where)
+
+
+def _tells(value: Value) -> bool:
+    """Whether a region may be given a value for more than what it holds: what extents are called, a stack to hand back."""
+    return value.type.grows or any(isinstance(d, str) for d in value.type.shape)
 
 
 def _narrowed_cond(node: Node, alive: set[Value]) -> Node:
     """Without the results nothing reads."""
-    kept = [n for n, v in enumerate(node.outputs) if v in alive or _changed_stack(node, n)]
+    kept = _results(node, alive)
     arms = {name: _returning(arm, kept) for name, arm in node.regions().items()}
     outputs = tuple(node.outputs[n] for n in kept)
     return Node(node.op, node.inputs, outputs, node.attrs | arms | _found(node, outputs), node.where)
@@ -41,6 +59,11 @@ def _changed_stack(node: Node, n: int) -> bool:
     """Whether a result is a list or a stack that something was done to: gradients go that way back."""
     regions = [node.attrs["body"]] if node.op == "while_loop" else node.regions().values()
     return node.outputs[n].type.grows and any(region.outputs[n] not in region.inputs for region in regions)
+
+
+def _results(node: Node, alive: set[Value]) -> list[int]:
+    """The results of a `cond` that stay."""
+    return [n for n, v in enumerate(node.outputs) if v in alive or _changed_stack(node, n)]
 
 
 def _returning(region: Program, kept: Sequence[int]) -> Program:
@@ -68,12 +91,20 @@ def _narrowed_loop(node: Node, alive: set[Value]) -> Node:
 
 
 def _read(region: Program) -> set[Value]:
-    """What a region reads for its outputs; a node with regions counts as reading all it is given."""
+    """What a region reads for its outputs; a loop or a call counts as reading all it is given."""
     alive = set(region.outputs)
     for node in reversed(region.nodes):
         if not alive.isdisjoint(node.outputs) or may_raise(node):
-            alive.update(node.inputs)
+            alive.update(_read_by_cond(node, alive) if node.op == "cond" else node.inputs)
     return alive
+
+
+def _read_by_cond(node: Node, alive: set[Value]) -> Iterator[Value]:
+    yield node.inputs[0]
+    yield from filter(_tells, node.inputs[1:])
+    for arm in node.regions().values():
+        read = _read(_returning(arm, _results(node, alive)))
+        yield from (v for v, p in zip(node.inputs[1:], arm.inputs, strict=True) if p in read)
 
 
 _NARROWED = {"cond": _narrowed_cond, "while_loop": _narrowed_loop}

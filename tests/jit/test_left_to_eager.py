@@ -1,9 +1,11 @@
 """Calls whose gradients eager code adds in an order that the graph has not: eager code makes them, once that is known."""
 
 import numpy as np
+import pytest
 
 import d2s
 from d2s import nn
+from d2s.errors import GradientError
 from d2s.jit.graph import staying
 from d2s.jit.taped import GraphNode
 
@@ -131,3 +133,65 @@ def test_what_is_loaded_has_no_eager_code(tmp_path):
         loaded(x).sum().backward()
         net(y).sum().backward()
         assert x.grad.numpy().tobytes() == y.grad.numpy().tobytes()
+
+
+class Normed(nn.Layer):
+    """Moves statistics on in each trip, and on some paths only; gives two results."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm, self.last = nn.Linear(5, 5), nn.BatchNorm1D(5), nn.Linear(5, 1)
+
+    def forward(self, x, n):
+        for _ in range(n):
+            x = d2s.tanh(self.norm(self.first(x)))
+            if x.sum() > 0.5:
+                x = self.norm(x) * 0.5
+        return self.last(x), x
+
+
+def penalized(x, y, z):
+    (slope,) = d2s.grad(y.sum(), [x], create_graph=True)
+    ((slope.square().sum(axis=1).sqrt() - 1.0) ** 2).mean().backward()
+
+
+SWEEPS = {
+    "of one result": lambda x, y, z: z.sum().backward(),
+    "one after the other": lambda x, y, z: (y.sum().backward(retain_graph=True), z.sum().backward()),
+    "with a hook": lambda x, y, z: (z.register_hook(lambda g: g * 2.0), (y.sum() * z.sum()).backward()),
+    "towards some": lambda x, y, z: setattr(x, "grad", d2s.grad(y.sum(), [x])[0]),
+    "of a gradient": penalized,
+}
+
+
+@pytest.mark.parametrize("executor", ["numba", "python"])
+@pytest.mark.parametrize("sweep", SWEEPS.values(), ids=SWEEPS)
+@pytest.mark.filterwarnings("ignore:.* runs compiled")
+def test_a_call_is_run_again_though_statistics_have_moved_on(sweep, executor):
+    """What is run again leaves out what only moves them."""
+    found = []
+    for wrap in (lambda net: net, d2s.to_static):
+        d2s.seed(0)
+        net = Normed()
+        f = wrap(lambda x, n, net=net: net(x, n))
+        for k in range(3):
+            x = d2s.to_tensor(np.random.default_rng(k).standard_normal((4, 5)).astype("float32"), stop_gradient=False)
+            with d2s.config(EXECUTOR=executor):
+                sweep(x, *f(x, d2s.to_tensor(k + 1)))
+            held = [x.grad, *(p.grad for p in net.parameters()), *net.buffers()]
+            found.append([None if t is None else t.numpy().tobytes() for t in held])
+    assert found[:3] == found[3:]
+
+
+def test_what_a_gradient_needs_of_moved_numbers_is_refused():
+    def f(x):
+        y = x * buffer
+        buffer.add_(x.detach())
+        return y, x * 2.0
+
+    for way in (f, d2s.to_static(f)):
+        buffer, x = d2s.ones([5]), given()
+        y, z = way(x)
+        z.register_hook(lambda g: g * 2.0)
+        with pytest.raises(GradientError, match="changed in place"):
+            (y + z).sum().backward()

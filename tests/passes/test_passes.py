@@ -239,3 +239,20 @@ def test_an_identity_of_an_identity_leads_to_what_is_left():
       %0: f32[2] = reshape(x, shape=(2,)) %1: f32[2] = neg(%0) %2: f32[2] = neg(%1) %3: f32[2] = tanh(%2) return %3 }"""
     found = changed(drop_identities, text)
     assert found.nodes[-1].inputs == found.inputs
+
+
+def test_what_no_arm_reads_is_not_handed_in():
+    """So what is only carried on for it leaves the loop around."""
+    program = changed(
+        drop_dead,
+        "program f(c: b1[], x: f32[2], y: f32[2]) -> (f32[2]) { "
+        "%0: f32[2], %1: f32[2] = while_loop(x, y, c, carries=2) { "
+        "test(x: f32[2], y: f32[2], c: b1[]) -> (b1[]) { return c } "
+        "body(x: f32[2], y: f32[2], c: b1[]) -> (f32[2], f32[2]) { %0: f32[2] = tanh(y) "
+        "%1: f32[2], %2: f32[2] = cond(c, x, %0) { "
+        "then(a: f32[2], b: f32[2]) -> (f32[2], f32[2]) { %0: f32[2] = exp(a) %1: f32[2] = sin(b) return %0, %1 } "
+        "otherwise(a: f32[2], b: f32[2]) -> (f32[2], f32[2]) { return a, b } } return %1, %2 } } return %0 }",
+    )
+    (loop,) = program.nodes
+    assert len(loop.outputs) == 1 and ops(loop.attrs["body"]) == ["cond"]
+    assert len(loop.attrs["body"].nodes[0].inputs) == 2
