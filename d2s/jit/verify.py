@@ -21,10 +21,11 @@ from d2s.capture.tree import flatten, rebuild
 from d2s.config import config
 from d2s.eager.checked import seeing
 from d2s.eager.tensor import Tensor
-from d2s.errors import MismatchError
+from d2s.errors import D2SError, MismatchError
 from d2s.jit import world
 from d2s.jit.graph import staying
 from d2s.jit.to_static import StaticFunction, to_static
+from d2s.jit.variant import Variant
 from d2s.jit.world import told
 from d2s.nn.layer import Layer
 from d2s.runtime.call import first_difference, same_bits
@@ -74,13 +75,20 @@ def _compared(static: StaticFunction, args: Any, kwargs: Any) -> Report:
     eager, compiled = run.told(static.captured_as()), run.told(static)
     for (what, x), (_, y) in zip(eager, compiled, strict=False):
         if not _same(x, y):
-            inputs = variant.arrays(static.leaves(*args, **kwargs))
-            where = first_difference(variant.graph.program, inputs, passes.lower) or run.first_unlike(static)
+            where = _node_that_differs(variant, static.leaves(*args, **kwargs)) or run.first_unlike(static)
             raise MismatchError("D2S2001", f"{what} of '{static.__name__}' is {x!r} eagerly and {y!r} static; {where}")
     if len(eager) != len(compiled):
         raise MismatchError("D2S2001", f"'{static.__name__}' gives {len(eager)} things eagerly and {len(compiled)} static")
     outputs = [x for what, x in eager if what.startswith("output ")]
     return Report(len(outputs), sum(what.startswith("gradient ") and x is not None for what, x in eager))
+
+
+def _node_that_differs(variant: Variant, leaves: Any) -> str:
+    """The first node that runs otherwise compiled; empty if there is none, or a run does not come to its end."""
+    try:
+        return first_difference(variant.graph.program, variant.arrays(leaves), passes.lower)
+    except (D2SError, ArithmeticError):
+        return ""
 
 
 class _Run:

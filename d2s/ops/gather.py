@@ -69,7 +69,7 @@ def _(x, *indices_and_out, axes, front):
 
 @take_at.rule("fault")
 def _(value, x, *indices, axes, front):
-    return out_of_range("take_at", value, x.shape, axes)
+    return out_of_range("indexing", value, x.shape, axes)
 
 
 @take_at.rule("vjp")

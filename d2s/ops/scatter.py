@@ -80,7 +80,7 @@ def _(x, value, *indices_and_out, axes, front):
 
 @put_at.rule("fault")
 def _(fault, x, value, *indices, axes, front):
-    return out_of_range("put_at", fault, x.shape, axes)
+    return out_of_range("indexing", fault, x.shape, axes)
 
 
 @put_at.rule("vjp")
@@ -127,7 +127,7 @@ def _(x, value, *indices_and_out, axes, front):
 
 @add_at.rule("fault")
 def _(fault, x, value, *indices, axes, front):
-    return out_of_range("add_at", fault, x.shape, axes)
+    return out_of_range("indexing", fault, x.shape, axes)
 
 
 @add_at.rule("vjp")

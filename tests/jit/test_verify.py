@@ -160,3 +160,39 @@ def test_what_is_compiled_wrong_of_a_function_that_acts_is_not_put_down_to_eager
     monkeypatch.setitem(drop_identities._RULES, "multiply", lambda node, inputs, numbers, made: inputs[0])
     with pytest.raises(MismatchError, match="what is compiled of it differs"):
         d2s.jit.verify(f, t(1.0, 2.0))
+
+
+def test_what_moves_statistics_on_and_is_opened_is_compared():
+    """Its sweep runs the call again, when they are no longer what they were."""
+    norm = d2s.nn.BatchNorm1D(2)
+
+    def f(x, n):
+        h, kept = norm(x), []
+        for _ in range(n):
+            h = d2s.tanh(h) * x
+            kept.append(h)
+        return sum(item * item for item in kept)
+
+    x = d2s.to_tensor(np.arange(6, dtype="float32").reshape(3, 2), stop_gradient=False)
+    assert d2s.jit.verify(f, x, d2s.to_tensor(6)).gradients == 3
+
+
+def test_where_only_the_graph_raises_that_is_told():
+    def f(x, n):
+        number, i = int(n), 0
+        while i < 70:
+            number, i = number * 3, i + 1
+        return x, number
+
+    with pytest.raises(MismatchError, match=r"(?s)output 0 of 'f' is .* eagerly and \('PythonIntOverflow'"):
+        d2s.jit.verify(f, t(1.0), d2s.to_tensor(1))
+
+
+def test_an_index_that_a_run_finds_is_refused_in_eager_codes_words():
+    def f(x, n):
+        total, i = x.sum(), 0
+        while i < n:
+            total, i = total * x[i], i + 1
+        return total
+
+    assert d2s.jit.verify(f, t(1.0, 2.0), d2s.to_tensor(5)).outputs == 0
