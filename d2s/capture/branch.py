@@ -15,7 +15,7 @@ In: a condition of run time and what to record where it holds or does not. Out: 
 
 import collections
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from d2s.capture.containers import STAND_INS, by_path
 from d2s.capture.encode import Chosen, decode, encode, holes
@@ -29,7 +29,7 @@ from d2s.capture.stores import pending
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
 from d2s.capture.undefined import with_all_names
-from d2s.capture.users_code import refuse, user_line
+from d2s.capture.users_code import user_columns, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError, Raised
 from d2s.ir.program import Value
@@ -38,6 +38,23 @@ from d2s.ops.dispatch import handling
 
 Arm = Callable[[], list[Any]]
 _STAND_INS = (OneOf.__name__, "Recipe")
+
+
+class Unheld(CaptureError):
+    """A container from outside would hold what depends on the path; `container` is which."""
+
+    container: Any = None
+
+    def plainly(self) -> CaptureError:
+        """The same for users."""
+        return CaptureError(self.code, self.message, where=self.where, hint=self.hint, columns=self.columns)
+
+
+def refuse_unheld(container: Any, message: str, hint: str) -> NoReturn:
+    """Ends a capture at the user's line, as `refuse` does."""
+    error = Unheld("D2S1002", message, where=user_line(), hint=hint, columns=user_columns())
+    error.container = container
+    raise error
 
 
 class Ended(BaseException):
@@ -167,7 +184,7 @@ def put_back(tracer: Tracer, container: Any, held: Any) -> None:
     if isinstance(held, OneOf | Grown) and not isinstance(container, (Place, *STAND_INS)):
         what = described(held) if isinstance(held, OneOf) else "any number of items"
         message = f"a {type(container).__name__} would hold {what}, by the path a run takes"
-        refuse("D2S1002", message, "give it as many items, or the same keys, on every path")
+        refuse_unheld(container, message, "give it as many items, or the same keys, on every path")
     tracer.root.heap.set(container, held)
 
 

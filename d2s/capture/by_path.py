@@ -58,17 +58,19 @@ def _tracer() -> Tracer:
 
 def _asked(plain: Callable[..., Any]) -> Any:
     makes, name = plain.__name__ in _MAKING, plain.__name__.replace("<lambda>", "__radd__")
+    takes_items = name not in ("index", "count", "get")  # these are given a value as it is, whatever it is
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if name in ("__mul__", "__rmul__") and isinstance(args[0], SymbolicTensor) and _only_numbers(self):
             return asked(grow(List(self), []), name, *args)
-        if is_grown(self) or (makes and any(map(is_grown, args))):
+        if is_grown(self) or (takes_items and any(map(is_grown, args))):
             return asked(self, name, *args, **kwargs)
         if by_path(self):
             found = each(opened(self), lambda one: method(one, *args, **kwargs))
             return gathered(found) if makes or (args and isinstance(args[0], slice)) else found
-        if len(args) == 1 and by_path(args[0]) and plain.__name__ not in _METHODS:
-            found = each(opened(args[0]), lambda one: method(self, one))
+        place = next((k for k, value in enumerate(args) if by_path(value)), None) if takes_items else None
+        if place is not None:
+            found = each(opened(args[place]), lambda one: method(self, *args[:place], one, *args[place + 1 :]))
             return gathered(found) if makes else found
         found = plain(self, *args, **kwargs)
         new = makes or (args and isinstance(args[0], slice))

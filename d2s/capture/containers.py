@@ -93,12 +93,24 @@ def new_object(cls: type, attributes: dict[str, Any]) -> Any:
 
 def attributes(owner: Any) -> dict[str, Any]:
     """The attributes an object has of its own, those in slots included."""
-    slots = [name for kind in type(owner).__mro__ for name in vars(kind).get("__slots__", ()) if hasattr(owner, name)]
+    slots = [name for kind in type(owner).__mro__ for name in _slots(kind) if hasattr(owner, name)]
     found = {name: getattr(owner, name) for name in slots} | dict(getattr(owner, "__dict__", {}))
     if not isinstance(owner, BaseException):
         return found
     found |= {f"{_ARGUMENT}{k}": value for k, value in enumerate(owner.args)}
     return found | ({"__cause__": owner.__cause__} if owner.__suppress_context__ else {})
+
+
+def _slots(kind: type) -> list[str]:
+    """The attributes that a class has places for, by the names that objects know them by."""
+    declared = vars(kind).get("__slots__", ())
+    names = (declared,) if isinstance(declared, str) else declared
+    hidden = f"_{kind.__name__.lstrip('_')}"
+    private = (name.startswith("__") and not name.endswith("__") for name in names)
+    return [hidden + name if own else name for name, own in zip(names, private, strict=True) if name not in _NO_PLACES]
+
+
+_NO_PLACES = ("__dict__", "__weakref__")
 
 
 _ARGUMENT = "args "  # of an exception, in front of the number

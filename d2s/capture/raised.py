@@ -21,7 +21,7 @@ from d2s.capture.steps import tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.tree import flatten
 from d2s.errors import D2SError
-from d2s.runtime.interpreter import raised_at
+from d2s.runtime.users_frames import raised_at
 
 
 def found_by_run(tracer: Tracer, error: BaseException) -> bool:
@@ -51,8 +51,7 @@ def _line(error: BaseException | None) -> Iterator[BaseException]:
 
 def raise_in_run(tracer: Tracer, error: BaseException, where: str) -> None:
     """Records the step that makes an exception and raises it."""
-    tell(tracer, "raise", _raise, (where, *_line(error)), {})
-    tracer.builder.nodes[-1].where = where
+    tell(tracer, "raise", _raise, (where, *_line(error)), {}, where)
 
 
 def _raise(where: str, *line: BaseException) -> None:

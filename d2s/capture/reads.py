@@ -15,14 +15,18 @@ nonsense in it.
 import functools
 from typing import Any
 
+from d2s.capture.containers import List
 from d2s.capture.guards import MISSING
 from d2s.capture.symbolic import Tracer, liftable
+from d2s.capture.tree import containers
 from d2s.capture.users_code import refuse
 from d2s.capture.variables import Holder, Variable, found_in, place_key
 
 
 def changing(tracer: Tracer, owner: Any) -> None:
     """Notes that a list, dict or set is going to be changed: one from outside, or one that the capture has made."""
+    if id(owner) in tracer.root.tails:
+        refuse("D2S1003", "a list from outside is changed to which a path or a loop adds items", _ONLY_MORE)
     heap, parted = tracer.root.heap, tracer.root.twins.get(id(owner))
     if parted is not None:
         message = f"a {type(owner).__name__} is changed that may be one with another{parted and ', since '}{parted}"
@@ -33,6 +37,26 @@ def changing(tracer: Tracer, owner: Any) -> None:
         else:
             heap.found(owner)
     heap.changing(owner)
+
+
+_ONLY_MORE = "only append to it and extend it, or fill a list of the function's"
+
+
+def add_to(tracer: Tracer, container: Any) -> None:
+    """Has what is added to a list from outside go into one of the capture, which may hold what depends on the path."""
+    tracer.give(container)
+    tracer.tails[id(container)] = container, tracer.heap.made(List())
+
+
+def refuse_added_to(tracer: Tracer, given: Any) -> None:
+    """What a run has added to a list so far is not in it: nobody may look into it."""
+    if any(id(c) in tracer.root.tails for c in containers(given)):
+        refuse("D2S1003", "a list from outside is looked into to which a path or a loop adds items", _ONLY_MORE)
+
+
+def refuse_looked_into(tracer: Tracer) -> None:
+    """The same of all that was captured."""
+    refuse_added_to(tracer, [c for c, _ in tracer.tails.values() if (id(c), "content") in tracer.guards])
 
 
 def read_contents(tracer: Tracer, container: Any) -> None:

@@ -23,12 +23,13 @@ from d2s import types
 from d2s.capture.forms import TAG, Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.leaves import Leaves
+from d2s.capture.reads import refuse_added_to
 from d2s.capture.result import Recipe, build, describe, leaves
 from d2s.capture.stores import pending
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers
 from d2s.capture.undefined import Undefined
-from d2s.capture.users_code import refuse, user_line
+from d2s.capture.users_code import at_users_line, refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ops import OPS
@@ -91,9 +92,11 @@ def _number(of: type, dtype: types.DType) -> Keep:
 _NUMBERS: dict[type, types.DType] = {bool: types.bool_, int: types.int64, float: types.float64}
 
 
-def tell(tracer: Tracer, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Records a step whose result is None."""
-    _record(tracer, name, function, args, kwargs, finds_nothing, TAG)
+def tell(
+    tracer: Tracer, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], where: str = ""
+) -> None:
+    """Records a step whose result is None; with `where`, one that goes to that line by itself."""
+    _record(tracer, name, function, args, kwargs, finds_nothing, TAG, where)
 
 
 def ask(
@@ -132,19 +135,23 @@ def _record(
     kwargs: dict[str, Any],
     keep: Keep,
     of: Type,
+    where: str = "",
 ) -> Any:
     if tracer.replays("host"):
         return tracer.add("host", [], [of], {})[0]
+    refuse_added_to(tracer, (args, kwargs))
     given = _Given(tracer)
     unchanged: dict[int, Any] = {key: ("outside", c) for key, c in _unchanged(tracer, (args, kwargs)).items()}
     unchanged |= {id(record): ("record", record) for record in tracer.root.heap.records()}
     recipe = describe((args, kwargs), given.leaf, unchanged, {})
     _write_before(tracer, [at for kind, at in leaves(recipe) if kind == "outside"])
     changed, stores = pending(tracer)
-    step = Step(name, function, recipe, [s.value.type.python for s in given.outputs], keep)
+    step = Step(
+        name, function if where else at_users_line(function), recipe, [s.value.type.python for s in given.outputs], keep
+    )
     attrs = {"call": step, "dtype": of.dtype, "shape": of.shape, "python": of.python}
     attrs |= {"count": len(given.outputs), "stores": stores} if stores else {}
-    tracer.where = user_line()
+    tracer.where = where or user_line()
     (found,) = tracer.add("host", [tracer.resolve(s) for s in (*given.outputs, *changed)], [of], attrs)
     return found
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from d2s.capture.containers import by_path, contents
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place, restore
 from d2s.capture.leaves import Leaves, found_outside
@@ -39,6 +40,7 @@ def stores(tracer: Tracer, arguments: dict[int, Any], changed: list[tuple[Any, A
     """All that a capture changed; `arguments` are the containers that stand for those of a call, by id."""
     found = [_of_place(tracer, key, place) for key, place in tracer.heap.places.items()]
     found += [_of_container(tracer, *change, arguments.get(id(change[0]))) for change in changed]
+    found += [Store(("more", ("outside", c), 0), tail) for c, tail in tracer.tails.values() if by_path(tail) or contents(tail)]
     return [store for store in found if store is not None]
 
 

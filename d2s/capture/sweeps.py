@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from d2s import types
-from d2s.autodiff import orders
+from d2s.autodiff import orders, taken
 from d2s.autodiff.active import active_values
 from d2s.autodiff.changed import needs_changed
 from d2s.autodiff.mode import recording
@@ -86,6 +86,12 @@ class Training:
         now = self.leaves()
         value = self.tracer.resolve(symbol)
         return value in active_values(self._program([]), set(now) | set(now.values()), self.stopped)
+
+    def depends_on_path(self, symbol: Any) -> bool:
+        """Whether it does so on some paths only."""
+        now, value = self.leaves(), self.tracer.resolve(symbol)
+        program, wanting = self._program([value]), set(now) | set(now.values())
+        return taken.told(program, [v in wanting for v in program.inputs], [True], self.stopped)[1] != [-1]
 
     def _symbol(self, value: Value) -> Any:
         return self.tracer.symbol(self.tracer, value)

@@ -146,6 +146,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.stream_state: list[Any] = []  # the inputs that are seed and counter of the random numbers
         self.inputs: dict[Any, Read] = {}  # what is read anew at each call because a call changes it
         self.lifts: dict[Any, Any] = {}  # what is to be read so
+        self.tails: dict[int, tuple[Any, Any]] = {}  # lists from outside, by id, that paths only add to; and what they add
         self.told: dict[Any, Any] = {}  # inputs that each call makes anew, unasked
         self.acted: dict[int, Any] = {}  # objects whose methods a call runs behind all else: what they hold then is not known
         self.taping = True  # whether results have gradients

@@ -14,14 +14,14 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from d2s.capture.branch import Ended, fails, refuse_stand_in
+from d2s.capture.branch import Ended, Unheld, fails, refuse_stand_in
 from d2s.capture.containers import stand_in
 from d2s.capture.faults import line_of
 from d2s.capture.guards import Guard
 from d2s.capture.leaves import Leaves, found_outside
 from d2s.capture.outside import Read
 from d2s.capture.raised import found_by_run
-from d2s.capture.reads import empty, read_contents, read_variable
+from d2s.capture.reads import add_to, empty, read_contents, read_variable, refuse_looked_into
 from d2s.capture.result import Made, Recipe, describe
 from d2s.capture.stores import Target, pending, stores
 from d2s.capture.sweeps import History, Standing, Told
@@ -71,6 +71,7 @@ class Given(NamedTuple):
     skeleton: Skeleton
     symbols: dict[int, tuple[str, Type]]
     same: dict[int, int]
+    tails: tuple[Any, ...] = ()  # lists from outside that paths or loops add to
 
 
 def trace(
@@ -86,6 +87,28 @@ def trace(
     What it both reads and changes is different at each call: then it is captured once more, reading that anew at each.
     """
     given = Given(function, name, leaves, skeleton, symbols, same)
+    try:
+        return _settled(given)
+    except Unheld as error:
+        return _added_to(given, error)
+
+
+def _added_to(given: Given, refused: Unheld) -> Captured:
+    """The capture that has lists from outside get what depends on the path, where it does not ask for what they hold."""
+    container = refused.container
+    while type(container) is list and not any(container is known for known in given.tails):
+        given = given._replace(tails=(*given.tails, container))
+        try:
+            return _settled(given)
+        except Unheld as other:
+            container = other.container
+        except CaptureError:  # it looks into one of them
+            break
+    raise refused.plainly() from None
+
+
+def _settled(given: Given) -> Captured:
+    """A capture that reads anew at each call what it changes there."""
     captured, lifts = _traced(given, {}, [])
     try:
         more = lifts
@@ -97,7 +120,10 @@ def trace(
                 break
     except CaptureError:
         lifts = {}  # it asks for a value that only a run will tell: a capture for each value
-    return _without_content(captured, lambda containers: _traced(given, lifts, containers)[0])
+    loose = _without_content(captured, lambda containers: _traced(given, lifts, containers)[0])
+    if given.tails and loose is captured:
+        raise CaptureError("D2S1003", "a list from outside is looked into that a path or a loop adds to")
+    return loose
 
 
 def _without_content(captured: Captured, again: Callable[[list[Any]], Captured]) -> Captured:
@@ -127,7 +153,10 @@ def _traced(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Capt
     with handling(tracer):
         try:
             _prepare(tracer, lifts, added)
+            for container in given.tails:
+                add_to(tracer, container)
             outcome = _outcome(tracer, given.function, structure)
+            refuse_looked_into(tracer)
         finally:
             changed = tracer.heap.put_back()
         results, returned, whole, targets = _described(tracer, outcome, changed)

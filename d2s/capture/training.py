@@ -203,6 +203,9 @@ def _stop_gradient(symbol: SymbolicTensor) -> bool:
     tracer = capturing()
     if tracer is None or tracer.parent is not None or not recording():
         refuse("D2S1001", "stop_gradient of what is computed here", "ask for it outside of the captured function")
+    if here.depends_on_path(symbol):
+        message = "stop_gradient of what wants a gradient on some paths only"
+        refuse("D2S1001", message, "ask for it outside of the captured function")
     return not here.has_history(symbol)
 
 

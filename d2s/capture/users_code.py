@@ -10,9 +10,11 @@ import os
 import sys
 import sysconfig
 import types as python_types
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from d2s.errors import CaptureError
+from d2s.runtime.users_frames import framed
 
 _LIBRARIES = tuple({sysconfig.get_path(key) + os.sep for key in ("stdlib", "platstdlib", "purelib", "platlib")})
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -62,6 +64,12 @@ def user_line() -> str:
     if not frame or not has_text(frame.f_code.co_filename):
         return ""
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def at_users_line(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function as the line of the user's code calls it that is running, for those who look who called them."""
+    frame = _user_frame()
+    return framed(function, user_line(), user_columns(), frame.f_globals) if frame else function
 
 
 def name_here(value: Any) -> str:

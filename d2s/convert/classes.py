@@ -60,6 +60,8 @@ def kind_of(value: Any) -> Any:
 def getattr_(tracer: Tracer, owner: Any, name: Any, *default: Any) -> Any:
     if isinstance(name, OneOf):
         return switch(tracer, name, lambda one: [getattr_(tracer, owner, one, *default)])[0]
+    if isinstance(owner, OneOf) and default:
+        return switch(tracer, owner, lambda one: [getattr_(tracer, one, name, *default)])[0]
     own = attributes(owner).get(name) if tracer.root.heap.is_record(owner) else None
     if default and isinstance(own, OneOf) and any(isinstance(one, Undefined) for one in own.alternatives):
         return switch(tracer, own, lambda one: [default[0] if isinstance(one, Undefined) else one])[0]

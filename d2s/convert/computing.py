@@ -39,7 +39,7 @@ from d2s.convert.pure import LOOKING, OF_GROWN, TAKING, WALKING, is_pure
 from d2s.convert.recipes import Recipe, zip_
 from d2s.convert.steps import of_symbols
 from d2s.convert.stores import made, with_known_keys
-from d2s.convert.taking import generated, settled
+from d2s.convert.taking import counted_by_run, generated, settled
 from d2s.eager.tensor import Tensor
 from d2s.ops.operators import Operators
 
@@ -60,7 +60,10 @@ def pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     if args and is_grown(args[0]) and function in OF_GROWN:
         return asked(args[0], OF_GROWN[function], *args[1:], **kwargs)
     if function in (list, dict) and len(args) == 1 and by_path(args[0]) and plain_kind(args[0]) is function:
-        return args[0].copy()
+        found = args[0].copy()
+        if kwargs:
+            found.update(kwargs)
+        return found
     args = tuple(map(opened, args)) if function in LOOKING else args
     if several(args, kwargs):
         return of_each(functools.partial(pure, tracer, function), *args, **kwargs)
@@ -101,7 +104,7 @@ def higher(call: Call, tracer: Tracer, function: Any, *args: Any, **kwargs: Any)
     """A function that calls others: these are the user's, rewritten."""
     tracer = capturing() or tracer
     args = tuple(map(opened, args))
-    if several(args, kwargs) and function is map:
+    if function is map and (several(args, kwargs) or any(map(counted_by_run, args))):
         return _mapped(call, tracer, *args)
     if several(args, kwargs):
         return of_each(functools.partial(higher, call, tracer, function), *args, **kwargs)

@@ -61,6 +61,8 @@ _BY_KEY = ("setdefault", "pop", "add", "discard", "remove")
 def change(call: Call, tracer: Tracer, method: Any, *args: Any, **kwargs: Any) -> Any:
     """A change of a container; what it is given is read to the end now."""
     owner, name = method.__self__, method.__name__
+    if id(owner) in tracer.root.tails and name in ("append", "extend"):
+        return change(call, tracer, getattr(tracer.root.tails[id(owner)][1], name), *args, **kwargs)
     if name in _BY_KEY and args and isinstance(args[0], OneOf) and isinstance(owner, dict | set):
         return switch(tracer, args[0], lambda one: [change(call, capturing() or tracer, method, one, *args[1:])])[0]
     for value in args:

@@ -38,6 +38,11 @@ class Kept(Walking):
             self._items = _advanced(*self.taken())
         return next(self._items)
 
+    @property
+    def fresh(self) -> bool:
+        """Whether nobody has advanced it."""
+        return self._items is None
+
     def taken(self) -> tuple[Any, Over]:
         """What is iterated, and over what; from then on there are no items left."""
         if self._items is not None:
@@ -45,6 +50,15 @@ class Kept(Walking):
         found = self.iterable, self.over
         self.iterable = ()
         return found
+
+    def leave_to_run(self) -> None:
+        """How far it is advanced only a run will tell: nobody may ask it for more."""
+        self._items = _further()
+
+
+def _further() -> Iterator[Any]:
+    refuse("D2S1001", "which item of a generator is the next only a run will tell", "make a list of it, and loop over that")
+    yield
 
 
 Kept.__name__ = Kept.__qualname__ = "generator"

@@ -16,7 +16,7 @@ from d2s.capture.alternatives import each, table, told
 from d2s.capture.branch import branch, possible, switch
 from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import STAND_INS, attributes, by_path, plain_kind
-from d2s.capture.forms import Later, OneOf
+from d2s.capture.forms import KINDS, Later, OneOf
 from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
@@ -32,6 +32,7 @@ from d2s.convert.indices import item_of_tensor, places_of
 from d2s.convert.methods import Walking, answers, asked, walked
 from d2s.convert.recipes import Recipe
 from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError, DTypeError
 from d2s.ops import OPS, Op
 from d2s.types import bool_
 
@@ -167,6 +168,8 @@ def is_(x: Any, y: Any) -> Any:
     if tracer and isinstance(x, SymbolicTensor | Tensor) and isinstance(y, SymbolicTensor | Tensor) and x is not y:
         x, y = (tracer.lift(v) if isinstance(v, Tensor) else v for v in (x, y))  # an argument may be one from outside
     symbols = [v for v in (x, y) if isinstance(v, SymbolicTensor)]
+    if x is not y and _is_bool(x) and _is_bool(y):
+        return x == y  # there are two of them
     unknown = tracer and any(v.value in tracer.root.joined or v.value.type.python for v in symbols)
     if tracer and x is not y and id(x) in tracer.root.twins and id(y) in tracer.root.twins:
         refuse("D2S1001", "whether these two are one object depends on the run", "compare what they hold")
@@ -174,6 +177,12 @@ def is_(x: Any, y: Any) -> Any:
     if unknown and not apart and (x is not y or x.value.type.python):
         refuse("D2S1001", "whether these two are one object depends on the run", "compare their values")
     return x is y
+
+
+def _is_bool(value: Any) -> bool:
+    """Whether it is Python's True or False, be it that only a run will tell which."""
+    of = value.value.type if isinstance(value, SymbolicTensor) else None
+    return type(value) is bool if of is None else of.python and of.dtype.kind == "b"
 
 
 def _began_with(x: SymbolicTensor, y: SymbolicTensor) -> bool:
@@ -213,14 +222,16 @@ def item(owner: Any, key: Any) -> Any:
         return by_key(tracer, owner, key)
     if tracer and number and isinstance(owner, range):
         return ask(tracer, "item", operator.getitem, (owner, key), {}, 0, number=True)
-    if tracer and number and isinstance(owner, str | bytes):
-        return attempted("item", operator.getitem, owner, key)
+    if tracer and isinstance(key, SymbolicTensor) and isinstance(owner, str | bytes):
+        return attempted("item", operator.getitem, owner, key if number else _as_index(key, ""))
     if tracer and isinstance(key, SymbolicTensor):
         refuse(
             "D2S1001",
             f"a {type(owner).__name__} indexed by an {key.value.type} of run time: which item that is only a run will tell",
             "int(...) or float(...) it, if a Python number is meant",
         )
+    if tracer and isinstance(key, slice) and isinstance(owner, list | tuple | str | bytes) and _parts_by_run(key):
+        return _slice_by_run(tracer, owner, key)
     guard_content(tracer, owner)
     value = owner[key]
     seen = isinstance(owner, list | tuple | str) or (id(owner), "content") in (tracer.root.lifts if tracer else ())
@@ -261,10 +272,49 @@ def _guard_places(tracer: Tracer, key: Any) -> None:
 
 def _one_of(tracer: Tracer, owner: Any, key: SymbolicTensor) -> Any:
     """The item at an index that only a run knows."""
-    if key.dtype.kind == "f" or key.value.type.shape:
-        raise TypeError(f"{type(owner).__name__} indices must be integers or slices, not {key.value.type}")
+    key = _as_index(key, f"{plain_kind(owner).__name__} indices must be integers or slices, not float")
     guard_content(tracer, owner)
     return switch(tracer, OneOf(place_in(tracer, owner, key, ""), list(owner)), lambda one: [one])[0]
+
+
+def _as_index(key: SymbolicTensor, of_float: str) -> SymbolicTensor:
+    """What Python makes of an index of a list, a tuple or a text: an int of run time; `of_float` is what it says of a float."""
+    of = key.value.type
+    if of.python and of.dtype.kind == "f":
+        raise TypeError(of_float)
+    if not of.python and of.dtype.kind != "i":
+        raise DTypeError("D2S0003", f"a {of.dtype.name} tensor is not an index")
+    if any(d != 1 for d in of.shape):
+        raise ArgumentError("D2S0004", f"a tensor of shape {list(of.shape)} is not one Python value")
+    return OPS["cast"](OPS["sum"](key) if of.shape else key, "int64", python=True)  # type: ignore[no-any-return]
+
+
+def _slice_by_run(tracer: Tracer, owner: Any, key: slice) -> Any:
+    """A slice whose bounds only a run knows: one of those that there can be."""
+    bounds = [key.start, key.stop]
+    place = next((k for k, bound in enumerate(bounds) if isinstance(bound, Tensor | SymbolicTensor)), None)
+    if place is None or not (key.step is None or (type(key.step) is int and key.step > 0)):
+        refuse("D2S1001", f"a slice of a {plain_kind(owner).__name__} in steps that only a run will tell", "use a Python int")
+    count = len(owner)
+    if count >= KINDS:
+        message = f"a slice of a {plain_kind(owner).__name__} of {count} items, up to a place that only a run will tell"
+        refuse("D2S1001", message, f"at most {KINDS - 1} items may be told apart so; make a tensor of them")
+    found = _as_index(tracer.symbol_of(bounds[place]), _NO_BOUND)  # type: ignore[arg-type]
+    found = OPS["where"](found < 0, found + count, found)
+    found = OPS["where"](found < 0, 0, OPS["where"](found > count, count, found))
+
+    def upto(one: int) -> list[Any]:
+        start, stop = (one if k == place else bound for k, bound in enumerate(bounds))
+        return [item(owner, slice(start, stop, key.step))]
+
+    return gathered(switch(tracer, OneOf(found, range(count + 1)), upto)[0])
+
+
+_NO_BOUND = "slice indices must be integers or None or have an __index__ method"
+
+
+def _parts_by_run(key: slice) -> bool:
+    return any(isinstance(part, Tensor | SymbolicTensor) for part in (key.start, key.stop, key.step))
 
 
 def by_key(tracer: Tracer, owner: Any, key: SymbolicTensor, *default: Any) -> Any:

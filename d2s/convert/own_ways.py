@@ -53,7 +53,7 @@ from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
 from d2s.convert.steps import to_tensor_of
 from d2s.convert.stores import set_item
 from d2s.convert.taken_on import dropped_while, taken_while, until
-from d2s.convert.taking import every, folded, generated, settled, some
+from d2s.convert.taking import every, folded, generated, next_of, settled, some
 from d2s.eager.gradients import backward, grad
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.runtime import launch
@@ -120,7 +120,7 @@ def _greatest(function: Any, call: Call, tracer: Tracer, *args: Any, **kwargs: A
 
 def _next(call: Call, tracer: Tracer, iterator: Any, *default: Any) -> Any:
     refuse_consumption(tracer, iterator)
-    return next(walked(iterator) if answers(iterator, "__next__") else iterator, *default)
+    return next_of(tracer, walked(iterator) if answers(iterator, "__next__") else iterator, *default)
 
 
 def _to_tensor(call: Call, tracer: Tracer, data: Any, dtype: Any = None, stop_gradient: bool = True) -> Any:

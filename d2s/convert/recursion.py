@@ -18,9 +18,10 @@ import types
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from d2s.capture.branch import Ended, encoded, encoded_at_end, note_aliases, part, parted, put_back, recorded
+from d2s.capture.branch import Ended, encoded, encoded_at_end, note_aliases, part, parted, put_back, recorded, refuse_unheld
+from d2s.capture.containers import STAND_INS, is_container
 from d2s.capture.encode import decode
-from d2s.capture.forms import Form, alike, anonymous, form_of, join, only_numbers_differ, slots
+from d2s.capture.forms import Form, Union, alike, anonymous, form_of, join, only_numbers_differ, slots
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import Changes, contents
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
@@ -140,6 +141,7 @@ class Recursion:
                 if any(body.result is None for body in self.tracer.root.bodies):
                     raise Ended  # it waits for what a body around it gives
                 refuse("D2S1003", f"'{self.function.__name__}' calls itself on every path", "return something on some path")
+            self._refuse_unheld()
             self._refuse_types(region)
             outputs = self._outputs(region, end, found) if self.settled else []
             if self.settled and not self._reads_more(region):
@@ -244,6 +246,13 @@ class Recursion:
     def _outputs(self, region: Any, end: Any, found: Changes) -> list[SymbolicTensor]:
         left = [found[id(owner)][1] if id(owner) in found else contents(owner) for owner in self.owners]
         return encoded_at_end(region, [end, *left], self._left_forms(), found)
+
+    def _refuse_unheld(self) -> None:
+        """Refuses what a container that was there before the capture cannot hold."""
+        for owner, form in zip(self.owners, self.state[len(self.bound.arguments) :], strict=True):
+            if is_container(owner) and isinstance(form, Union) and not isinstance(owner, STAND_INS):
+                message = f"a {type(owner).__name__} from outside would hold {form!r}, by the calls that a run makes"
+                refuse_unheld(owner, message, "fill a list of the function's, and return it")
 
     def _refuse_types(self, region: Tracer) -> None:
         """A list that a run makes longer, and extents that only a run finds, do not go from call to call."""

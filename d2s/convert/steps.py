@@ -13,6 +13,7 @@ import logging
 import math
 import operator
 import random
+import sys
 import time
 import types
 import warnings
@@ -23,6 +24,7 @@ import numpy as np
 
 from d2s.capture.branch import branch
 from d2s.capture.containers import STAND_INS, STANDING, by_path
+from d2s.capture.faults import line_of
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.raised import found_by_run
@@ -38,6 +40,7 @@ from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import PythonIntOverflow
 from d2s.ops import OPS
 from d2s.ops.shapes import uncountable
+from d2s.runtime.users_frames import raised_at
 from d2s.types import Type, dtype
 
 _TELLING = (print, warnings.warn, time.sleep)
@@ -57,7 +60,7 @@ def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
     if isinstance(function, Later):
         return lambda *args, **kwargs: attempted("call", _called, function, *args, **kwargs)
     if any(function is known for known in _TELLING) or isinstance(owner, _RECEIVERS) or _logs(function):
-        return lambda *args, **kwargs: tell(tracer, name, function, _read(args), kwargs)
+        return lambda *args, **kwargs: tell(tracer, name, function, _read(args), _with_error(tracer, name, kwargs))
     if any(function is known for known in _CLOCKS):
         return lambda: ask(tracer, name, function, (), {}, function(), number=True)
     source = next((make() for kind, make in _sources() if isinstance(owner, kind)), None)
@@ -84,6 +87,16 @@ def _called(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _logs(function: Any) -> bool:
     return isinstance(function, types.FunctionType) and function.__module__ == "logging" and function.__name__ in _LOGGING
+
+
+def _with_error(tracer: Tracer, name: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """What is logged of the exception that is being handled, which a run does not handle: that exception."""
+    error = sys.exc_info()[1] if kwargs.get("exc_info", name == "exception") else None
+    while error is not None and not tracer.root.heap.has(error):
+        error = error.__context__
+    if error is None:
+        return kwargs
+    return kwargs | {"exc_info": ask(tracer, "exception", raised_at, (error, line_of(error)), {}, error)}
 
 
 def _is_numpy(function: Any) -> bool:

@@ -24,7 +24,7 @@ from d2s.convert.generators import Suspended
 from d2s.convert.if_else import truth_of
 from d2s.convert.kept import Kept, Over
 from d2s.convert.loads import iterate, refuse_consumption
-from d2s.convert.logical import all_, any_, not_
+from d2s.convert.logical import all_, any_, if_exp, not_
 from d2s.convert.recipes import Recipe, recipe_of
 from d2s.convert.stores import made, set_item
 from d2s.eager.tensor import Tensor
@@ -63,13 +63,13 @@ def of_items(iterable: Any, over: Callable[[Any], Any]) -> Any:
         return _of_each_item(iterable, over)
     several = opened(iterable)
     if capturing() and isinstance(several, OneOf):
-        return gathered(each(several, lambda one: made(over(iterate(one)))))
+        return gathered(each(several, lambda one: of_items(one, over)))
     return made(over(iterate(iterable)))
 
 
 def of_generator(iterable: Any, over: Callable[[Any], Any]) -> Any:
     """A generator expression without conditions."""
-    if not capturing() or not (by_path(iterable) or isinstance(iterable, OneOf | Later)):
+    if not capturing() or not (by_path(iterable) or isinstance(iterable, OneOf | Later) or counted_by_run(iterable)):
         return made(over(iterate(iterable)))
 
     def of_item(item: Any) -> tuple[Any, Callable[[], Any], bool]:
@@ -120,7 +120,7 @@ def settled(value: Any) -> Any:
     if type(value) in STANDING and not isinstance(value, STAND_INS):
         return value.content
     tracer = capturing()
-    if _inverted(value):
+    if _inverted(value) or counted_by_run(value):
         return kept("list", value, lambda item: (True, lambda: item, False))
     if isinstance(value, Recipe) and isinstance(value.length, int):
         return list(map(value.item, range(value.length)))
@@ -129,6 +129,11 @@ def settled(value: Any) -> Any:
     if tracer:
         refuse_consumption(tracer, value)
     return kept("list", *value.taken())
+
+
+def counted_by_run(value: Any) -> bool:
+    """Whether it is a `range` or the like, of as many items as only a run will tell."""
+    return isinstance(value, Recipe) and not isinstance(value.length, int | float)
 
 
 def put_together(*parts: tuple[bool, Any]) -> Any:
@@ -141,6 +146,40 @@ def put_together(*parts: tuple[bool, Any]) -> Any:
         else:
             found.append(value)
     return found
+
+
+def next_of(tracer: Tracer, items: Any, *default: Any) -> Any:
+    """`next`: the first item, also where only a run will tell which of them is kept."""
+    if not isinstance(items, Kept) or not items.fresh or not _begins_by_run(tracer, items):
+        return next(items, *default)
+    found, value = False, default[0] if default else None
+
+    def set(state: tuple[Any, ...]) -> None:
+        nonlocal found, value
+        found, value = state
+
+    def ends(item: Any) -> None:
+        nonlocal found, value
+        found, value = True, item
+
+    for_loop(items, ends, lambda: found, lambda: (found, value), set, ("found", "value"))
+    items.leave_to_run()
+    return value if default else if_exp(found, lambda: value, _none_left)
+
+
+def _none_left() -> Any:
+    raise StopIteration
+
+
+def _begins_by_run(tracer: Tracer, items: Kept) -> bool:
+    """Whether only a run will tell if the first of them is kept."""
+    iterable = opened(items.iterable)
+    recipe = recipe_of(tracer, iterable)
+    if recipe is None and isinstance(iterable, list | tuple | range) and iterable:
+        recipe = Recipe("list", len(iterable), lambda k: iterable[k])
+    return recipe is not None and (
+        not isinstance(recipe.length, int) or (recipe.length > 0 and _by_run(tracer, recipe, items.over))
+    )
 
 
 def _over_all(iterable: Any, over: Over, take: Callable[[Any], None]) -> None:

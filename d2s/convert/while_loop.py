@@ -12,7 +12,7 @@ several. Which variables are carried, and as what, is found by capturing the bod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from d2s.capture.branch import encoded, encoded_at_end, note_aliases, part, put_back, recorded, shared
+from d2s.capture.branch import encoded, encoded_at_end, note_aliases, part, put_back, recorded, refuse_unheld, shared
 from d2s.capture.containers import STAND_INS, List, is_container
 from d2s.capture.encode import decode
 from d2s.capture.forms import Form, Grown, Later, OneOf, Union, alike, form_of, same, slots
@@ -159,7 +159,7 @@ class _State:
             owner = self.containers[k - count] if k >= count else None
             if is_container(owner) and isinstance(form, Union) and not isinstance(owner, STAND_INS):
                 message = f"a {type(owner).__name__} from outside would hold {form!r}, by the trips a loop makes"
-                refuse("D2S1002", message, "fill a list of the function's, and return it")
+                refuse_unheld(owner, message, "fill a list of the function's, and return it")
 
     def takes_in(self, found: Changes) -> bool:
         """Whether a trip changed containers that are not known to be changed."""

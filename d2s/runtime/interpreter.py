@@ -22,6 +22,7 @@ from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.reckoned import come_to
 from d2s.runtime import host, launch, lists
+from d2s.runtime.users_frames import raised_at
 
 Watch = Callable[[Node, list[Any]], None]
 See = Callable[[Node, list[Any], list[Any]], None]
@@ -212,17 +213,6 @@ def failure(node: Node) -> Exception:
     error = node.attrs["error"]
     made = error.again() if isinstance(error, Raised) else RuntimeError(error)  # read from a text, it is one
     return made.at(node.where) if isinstance(made, D2SError) else raised_at(made, node.where)
-
-
-def raised_at(error: Any, where: str) -> Any:
-    """The exception with the user's line in its traceback, as if it came from there."""
-    file, _, line = where.rpartition(":")
-    if file and line.isdigit():
-        try:
-            exec(compile("\n" * (int(line) - 1) + "raise error", file, "exec"), {"error": error})
-        except type(error):
-            pass
-    return error
 
 
 def constant(node: Node) -> np.ndarray:

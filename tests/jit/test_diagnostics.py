@@ -2,10 +2,12 @@
 
 import io
 import linecache
+import logging
 import pathlib
 import re
 import sys
 import traceback
+import warnings
 
 import pytest
 import refused_functions
@@ -145,6 +147,47 @@ def unbound(x):
 def user_lines(error):
     frames = traceback.extract_tb(error.__traceback__)
     return [linecache.getline(f.filename, f.lineno).strip() for f in frames if f.filename == __file__]
+
+
+def fails(x, letters):
+    if x.sum() > 0:
+        raise KeyError("positive")
+    return letters[int(x.sum())]
+
+
+@pytest.mark.parametrize("x", [X, -X])
+def test_what_a_run_raises_comes_from_the_function_and_line_that_eager_code_names(x):
+    frames = []
+    for run in (fails, d2s.to_static(fails)):
+        with pytest.raises(LookupError) as caught:
+            run(x, "ab")
+        last = [f for f in traceback.extract_tb(caught.value.__traceback__) if f.filename == __file__][-1]
+        frames.append((last.name, last.lineno, last.line))
+    assert frames[0] == frames[1]
+
+
+def test_what_a_run_logs_and_warns_of_names_the_users_function_and_line(caplog):
+    def logs(x):
+        logging.getLogger("net").warning("loss %s", x.sum().item())
+        try:
+            if x.sum() > 0:
+                raise ValueError("positive")
+        except ValueError:
+            logging.exception("caught")
+            logging.getLogger("net").error("again", exc_info=True)
+        warnings.warn("done", UserWarning, stacklevel=1)
+        return x
+
+    seen = []
+    for run in (logs, d2s.to_static(logs)):
+        for x in (X, -X, X):
+            with pytest.warns(UserWarning) as warned:
+                run(x)
+            seen += [(w.filename, w.lineno) for w in warned]
+        seen += [(r.funcName, r.lineno, r.getMessage(), r.exc_info and str(r.exc_info[1])) for r in caplog.records]
+        seen += [user_lines(r.exc_info[1]) for r in caplog.records if r.exc_info]
+        caplog.clear()
+    assert seen[: len(seen) // 2] == seen[len(seen) // 2 :]
 
 
 def test_a_traceback_shows_the_users_own_lines():

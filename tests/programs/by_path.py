@@ -321,3 +321,114 @@ def shortened_where_one_condition_holds_twice(x, r, n):
     if r == r * 0.5:
         del parts[0]
     return len(parts), parts[-1] * 2
+
+
+def two_sets(x):
+    one, other, known = {1, 2}, {2}, {1, 2, 3}
+    if x.sum() > 0:
+        one.add(3)
+    if x.max() > 1:
+        other |= {1, 7}
+    return one, other, known
+
+
+@program(*SETS)
+def sets_of_two_paths(x):
+    one, other, known = two_sets(x)
+    within = one.issubset(other), other.issubset(one), known.issubset(one), one.issuperset(other), known.issuperset(other)
+    apart = one.isdisjoint(other), known.isdisjoint(other), {9}.isdisjoint(one)
+    return within, apart, sorted(one.intersection(other)), sorted(known.intersection(other)), one.symmetric_difference(other)
+
+
+@program(*SETS)
+def sets_of_several_arguments(x):
+    one, other, known = two_sets(x)
+    numbers = [4]
+    if x.sum() > 0:
+        numbers.append(5)
+    joined = known.union(one, other), one.union(other, {8}), {0}.union(numbers)
+    return joined, one.difference(other, {3}), known.difference(other, one)
+
+
+@program(*SETS)
+def dicts_with_more_keys(x):
+    one = {"a": 1}
+    if x.sum() > 0:
+        one["b"] = x * 2
+    more = dict(one, c=3)
+    more["d"] = 4
+    return more, dict(one), one
+
+
+class Bare:
+    def __init__(self, scale):
+        self.scale = scale
+
+
+@program(*SETS)
+def attributes_that_one_of_several_objects_has(x):
+    chosen = Bare(1.0)
+    if x.sum() > 0:
+        chosen = Bare(2.0)
+        chosen.shift = x * 3
+    shift = getattr(chosen, "shift", 0.5)
+    return x * chosen.scale + shift, hasattr(chosen, "shift"), hasattr(chosen, "scale"), hasattr(chosen, "other")
+
+
+NUMBERS = [1, 2, 3]
+
+
+@program((t([1.0, 2.0]),), (t([-1.0, -2.0]),), (t([2.0, 0.0]),), (t([9.0, -9.0]),))
+def slices_up_to_what_a_run_finds(x):
+    low, high, parts = int(x[0]), int(x[1]), [x, x * 2, x * 3]
+    cut = parts[low:]
+    cut.append(x)
+    texts = "abcd"[low:], b"abcd"[:high], ("a", x, 3)[low:high]
+    return parts[:low], parts[low:high], parts[:high:2], cut, len(parts), texts, NUMBERS[:low], parts[: x[1].astype("int64")]
+
+
+@program(*SETS)
+def slice_of_as_many_items_as_the_path_has(x):
+    parts = [1]
+    if x.sum() > 0:
+        parts.append(2)
+    cut = parts[: int(x[0]) + 1]
+    cut.append(9)
+    return cut, parts
+
+
+@program((t([1.0, 2.0]),), (t([-1.0, 2.0]),))
+def true_and_false_are_one_each(x):
+    found, other = bool(x[0] > 0), bool(x[1] > 0)
+    if found is True:
+        x = x * 2
+    if found is not other:
+        x = x + 1
+    return x, found is False, other is True, found is None
+
+
+@program((t([1.0, 0.0]), t([1])), (t([0.0, 1.0]), t([-1])))
+def index_of_one_element(x, place):
+    return [x, x * 2][place], ("a", "b")[place], "ab"[place]
+
+
+@program(*SETS)
+def index_that_is_no_number(x):
+    return [x, x * 2][x.sum() > 0]
+
+
+@program((t([1.0, 2.0]),), (t([-1.0, -2.0]),), (t([0.0, 0.0]),))
+def comprehensions_over_a_range_of_run_time(x):
+    count, parts = int(x.abs().sum()), [1, 2]
+    if x.sum() > 0:
+        parts.append(3)
+    listed = [k * 2 for k in range(count)], list(range(count)), [*range(count)], [[k, 1] for k in range(count)]
+    told = (
+        any(k > 2 for k in range(count)),
+        all(k < 2 for k in range(count)),
+        sum(range(count)),
+        sum(k * k for k in range(count)),
+    )
+    placed = [parts[k] for k in range(len(parts))], [(a, b) for a, b in zip(parts, parts[1:])]  # noqa: B905, RUF007
+    mapped = list(map(abs, range(count))), list(enumerate(range(count)))
+    return listed, told, placed, [x * k for k in range(count)], mapped

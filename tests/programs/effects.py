@@ -174,6 +174,56 @@ def state_of_a_layer():
     return layer.forward, lambda: [layer.calls, layer.h, layer.seen, layer.scale, list(layer.named_buffers())]
 
 
+@row(captures=1)
+def a_list_from_outside_gets_what_the_path_adds():
+    made = box(log=[], steps=0)
+
+    def adds(x):
+        made.log.append("start")
+        if x.sum() > 0:
+            made.log.append(x * x)
+            made.log.extend([x, x.sum().item()])
+        try:
+            if x[0] > 0:
+                raise ValueError("positive")
+            made.log.append("fine")
+        except ValueError as error:
+            made.log.append(str(error))
+            made.log.append(1)
+        return x * 2
+
+    return adds, lambda: made.log
+
+
+@row(captures=1)
+def a_list_from_outside_gets_longer_in_a_loop():
+    log, made = [], box(steps=0)
+
+    def adds(x):
+        while x.abs().sum() < 50:
+            x = x * 2
+            made.steps += 1
+            log.append((x, made.steps))
+        return x
+
+    return adds, lambda: [log, made.steps]
+
+
+@row(captures=1)
+def a_list_from_outside_keeps_what_was_added_before_a_run_raised():
+    log = []
+
+    def adds(x):
+        while x.abs().sum() < 50:
+            x = x * 2
+            log.append(x.sum().item())
+            if x.sum() > 40:
+                raise OverflowError("too large")
+        return x
+
+    return adds, lambda: log
+
+
 @row((A, t(3)), (B, t(1)), (A, t(0)))
 def an_attribute_changes_in_a_loop():
     counts = box(n=5, best=(A * 0).detach())

@@ -95,3 +95,18 @@ def many_items(x):
 @program(*SETS)
 def side_by_side_with_texts(x):
     return {k: v for k, v in zip("abc", x, strict=False) if k != "b"}, [a * b for a, b in zip(x, [1, 2], strict=True)]
+
+
+@program((t([1.0, 2.0, 3.0]),), (t([-1.0, -2.0, -3.0]),), (t([0.0, 5.0, 3.0]),))
+def the_first_that_a_run_keeps(x):
+    rows, count = [x, x * 2, x * 3], int(x.abs().sum())
+    found = next((v * 2 for v in x if v > 2), None), next((v for v in rows if v.sum() > 8), "none")
+    return found, next(filter(lambda v: v > 2, x), 0), next((k for k in range(count) if k * k > 8), -1)
+
+
+@program((t([1.0, 2.0, 3.0]),), (t([-1.0, -2.0, -3.0]),))
+def the_first_of_what_may_be_none(x):
+    try:
+        return next(v for v in x if v > 2)
+    except StopIteration:
+        return "none"

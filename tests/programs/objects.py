@@ -249,3 +249,30 @@ def replaced_on_the_way(x):
     if x.sum() > 1:
         point = dataclasses.replace(point, a=x * 3)
     return dataclasses.replace(point, b=point.b + 1).b, point.a * 1
+
+
+class Placed:
+    __slots__ = ("__dict__", "__hidden", "seen")
+
+    def __init__(self):
+        self.__hidden = self.seen = 0
+
+    def look(self, x):
+        if x.sum() > 0:
+            self.__hidden, self.seen = 1, x
+        else:
+            self.sign = -1
+        return self.__hidden
+
+
+class Single:
+    __slots__ = "only"
+
+
+@program(*SETS)
+def places_of_every_kind(x):
+    placed, single = Placed(), Single()
+    single.only = 1
+    if x.sum() > 0:
+        single.only = x * 2
+    return placed.look(x), placed.seen, getattr(placed, "sign", 0), single.only

@@ -1660,6 +1660,63 @@ def a_list_from_outside_that_a_loop_fills():
     return f
 
 
+@case(state=lambda: list(LOG))
+def a_list_from_outside_that_a_loop_fills_and_looks_into():
+    LOG.clear()
+
+    def f(x):
+        while x.sum() < 10:
+            x = x.abs() * 2
+            LOG.append(1)
+            print(LOG)
+        return x
+
+    return f
+
+
+@case(state=lambda: list(LOG))
+def a_list_from_outside_whose_truth_is_asked():
+    LOG.clear()
+
+    def f(x):
+        if LOG:
+            x = x * 2
+        if x.sum() > 0:
+            LOG.append(1)
+        else:
+            LOG.extend([2, 3])
+        return x
+
+    return f
+
+
+@case(state=lambda: list(LOG))
+def a_list_from_outside_that_a_recursion_fills():
+    LOG.clear()
+
+    def deeper(x):
+        LOG.append(1)
+        return x if x.abs().sum() > 20 else deeper(x * 2)
+
+    return lambda x: deeper(x)
+
+
+@plain()
+def next_of_what_only_a_run_has_advanced(x):
+    kept = (v for v in x if v > 0)
+    return next(kept, None), next(kept, None)
+
+
+@plain()
+def whether_a_gradient_is_wanted_on_this_path(x):
+    if x.sum() > 0:
+        with d2s.no_grad():
+            y = x * 2
+    else:
+        y = x * 3
+    return y, y.stop_gradient
+
+
 @plain()
 def a_dict_of_lists(x):
     found = {"xs": [], "ys": [x * 1]}
