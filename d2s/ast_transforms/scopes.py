@@ -278,22 +278,20 @@ class _Liveness:
         self.always |= handlers
         start = self.block(node.body, otherwise)
         self.always = outer
-        self.flows[node] = _Flow(live | self.bound_in(node), live | self.bound_in(node))
+        carried = live | behind | handlers | otherwise | start
+        self.flows[node] = _Flow(carried, carried)
         return start
 
     def handler(self, node: gast.ExceptHandler, behind: Names) -> Names:
         name = NONE.union([node.name.id] if node.name else [])
         return (self.block(node.body, behind) - name) | (behind & name) | reads([node.type] if node.type else [])
 
-    def bound_in(self, node: gast.stmt) -> Names:
-        return frozenset(bound(itertools.chain(*_arms(node))))
-
     def With(self, node: gast.With, live: Names) -> Names:
         """An exception that the manager catches leads behind it from anywhere."""
         outer, self.always = self.always, self.always | live
         start = self.block(node.body, live)
         self.always = outer
-        self.flows[node] = _Flow(live | self.bound_in(node), live | self.bound_in(node))
+        self.flows[node] = _Flow(live | start, live | start)
         for item in reversed(node.items):
             start = self.simple(item.context_expr, start.difference(bound([item.optional_vars] if item.optional_vars else [])))
         return start | live

@@ -21,6 +21,7 @@ from d2s.capture.symbolic import Tracer, liftable
 from d2s.capture.tree import containers
 from d2s.capture.users_code import refuse
 from d2s.capture.variables import Holder, Variable, found_in, place_key
+from d2s.errors import CaptureError
 
 
 def changing(tracer: Tracer, owner: Any) -> None:
@@ -39,6 +40,7 @@ def changing(tracer: Tracer, owner: Any) -> None:
     heap.changing(owner)
 
 
+_LOOKED_INTO = "a list from outside is looked into to which a path or a loop adds items"
 _ONLY_MORE = "only append to it and extend it, or fill a list of the function's"
 
 
@@ -51,12 +53,13 @@ def add_to(tracer: Tracer, container: Any) -> None:
 def refuse_added_to(tracer: Tracer, given: Any) -> None:
     """What a run has added to a list so far is not in it: nobody may look into it."""
     if any(id(c) in tracer.root.tails for c in containers(given)):
-        refuse("D2S1003", "a list from outside is looked into to which a path or a loop adds items", _ONLY_MORE)
+        refuse("D2S1003", _LOOKED_INTO, _ONLY_MORE)
 
 
 def refuse_looked_into(tracer: Tracer) -> None:
     """The same of all that was captured."""
-    refuse_added_to(tracer, [c for c, _ in tracer.tails.values() if (id(c), "content") in tracer.guards])
+    for guard in filter(None, [tracer.guards.get((key, "content")) for key in tracer.tails]):
+        raise CaptureError("D2S1003", _LOOKED_INTO, where=guard.where, hint=_ONLY_MORE)
 
 
 def read_contents(tracer: Tracer, container: Any) -> None:

@@ -90,21 +90,23 @@ def trace(
     try:
         return _settled(given)
     except Unheld as error:
-        return _added_to(given, error)
+        refused = error  # behind this handler: what the user's code raises has no context of ours
+    return _added_to(given, refused)
 
 
 def _added_to(given: Given, refused: Unheld) -> Captured:
     """The capture that has lists from outside get what depends on the path, where it does not ask for what they hold."""
-    container = refused.container
+    container, told = refused.container, refused.plainly()
     while type(container) is list and not any(container is known for known in given.tails):
         given = given._replace(tails=(*given.tails, container))
         try:
             return _settled(given)
         except Unheld as other:
             container = other.container
-        except CaptureError:  # it looks into one of them
+        except CaptureError as other:  # it looks into one of them, or they are given what no list of the graph holds
+            told = other if other.where and other.code.startswith("D2S1") else told
             break
-    raise refused.plainly() from None
+    raise told from None
 
 
 def _settled(given: Given) -> Captured:

@@ -20,6 +20,7 @@ from d2s import convert
 from d2s.arguments import expect, one_of
 from d2s.capture.symbolic import capturing
 from d2s.capture.tree import changeable, flatten
+from d2s.capture.users_code import at_users_line
 from d2s.config import knob
 from d2s.errors import ArgumentError, CaptureError, D2SError, DTypeError
 from d2s.ir.program import Program
@@ -154,7 +155,7 @@ class StaticFunction:
         """The call without a graph; the first time with a warning that says why."""
         if not self.given_up:
             message = f"'{self.__name__}' runs as plain Python, because it cannot be captured: {error}"
-            warnings.warn(message, CaptureWarning, stacklevel=3)
+            at_users_line(warnings.warn)(message, CaptureWarning)
         self.given_up.append(str(error))
         return self.captured_as()(*args, **kwargs)
 

@@ -190,6 +190,23 @@ def test_what_a_run_logs_and_warns_of_names_the_users_function_and_line(caplog):
     assert seen[: len(seen) // 2] == seen[len(seen) // 2 :]
 
 
+def test_what_a_run_raises_has_no_context_of_the_capture():
+    log = []
+
+    def raises(x):
+        if x.sum() > 0:
+            log.append(1)
+        else:
+            log.extend([2, 3])
+        raise KeyError("always")
+
+    for run in (raises, d2s.to_static(raises)):
+        with pytest.raises(KeyError) as caught:
+            run(X)
+        assert caught.value.__context__ is None
+    assert log == [1, 1]
+
+
 def test_a_traceback_shows_the_users_own_lines():
     def broken(x):
         y = x * 2

@@ -82,8 +82,11 @@ def classed(x):
 
 def test_without_full_graph_one_warning_carries_the_diagnostic():
     static = d2s.to_static(classed, full_graph=False)
-    with pytest.warns(UserWarning, match=r"(?s)'classed' runs as plain Python.*D2S1003.*class that does.*test_switches.py"):
+    with pytest.warns(
+        UserWarning, match=r"(?s)'classed' runs as plain Python.*D2S1003.*class that does.*test_switches.py"
+    ) as warned:
         assert static(X).tolist() == [2.0, 4.0]
+    assert [w.filename for w in warned] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert static(X).tolist() == [2.0, 4.0]

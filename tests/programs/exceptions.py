@@ -214,3 +214,16 @@ def returned_by_a_finally(x):
         if x.max() > 1:
             return x * 5  # noqa: B012
     return x + 1
+
+
+@program((t([1.0, 2.0, 9.0]),), (t([-1.0, -2.0, -3.0]),), (t([0.5, -3.0, 8.0]),), (t([6.0, -2.0, 0.0]),))
+def tried_some_times(x):
+    for place in range(3):
+        try:
+            if x[place] > 5:
+                return "found", place
+            if x[place] < -1:
+                raise ValueError(place)
+        except ValueError as error:
+            last = error.args  # noqa: F841 - nobody reads it
+    return "none", place
