@@ -9,7 +9,7 @@ exponentials are summed by the law of `tree.py`, and added to what was there bef
 >>> from d2s.types import float32
 >>> x = Type(float32, ("b", "t", 4, 8))
 >>> attention_.infer([x, x, x], {"causal": True})
-(f32[b,t,4,8], f32[b,4,t])
+(f32[b,t,4,8], f32[b,4,t,2])
 """
 
 import math
@@ -32,7 +32,10 @@ _DOT = over_a_run("dot_of", "x, y", [Part("x[k] * y[k]", SUM)])
 
 @op(paddle=None)
 def attention_(query, key, value, *mask, causal: bool = False):
-    """Each query's mean of the values, by the softmax of its products with the keys; behind it the logarithms of its sums.
+    """Each query's mean of the values, by the softmax of its products with the keys; behind it what that softmax went by.
+
+    That is the largest score, and what exponentials are multiplied by: the logarithm of both in one would be lost beside
+    scores of -1e9, as masks make them.
 
     >>> x = d2s.to_tensor([[[[1.0]], [[3.0]]]])
     >>> print(d2s.ops.attention.attention_(x, x, x, causal=True)[0].numpy().round(2).reshape([2]))
@@ -56,7 +59,7 @@ def _(query, key, value, *mask, causal):
     for m in mask:
         _check_mask(name, query, key, m)
     batch, count, heads, _ = query.shape
-    return query, Type(query.dtype, (batch, heads, count))
+    return query, Type(query.dtype, (batch, heads, count, 2))
 
 
 def _matching(query: Type, key: Type, causal: bool) -> bool:
@@ -171,7 +174,8 @@ for part in range(lo, hi if panels != 0 else lo):
         inverse = T(1) / whole[i]
         for j in range(n4):
             out[from_query + i * step + j] = gathered[i * n4 + j] * inverse
-        out1[piece * n1 + first + i] = finite(top[i]) + vm.log(whole[i])
+        weighing = (piece * n1 + first + i) * 2
+        out1[weighing], out1[weighing + 1] = finite(top[i]), inverse
 free_memory(panels)
 """
     above = (
@@ -211,18 +215,18 @@ def _of_mask(g: Any, query: Any, key: Any, value: Any, mask: Any, causal: bool) 
 
 
 @op(paddle=None)
-def attention_grad(cotangent, query, key, value, found, logs, *mask, causal: bool = False):
+def attention_grad(cotangent, query, key, value, found, weighing, *mask, causal: bool = False):
     """The gradients of `attention_`: of queries, keys and values.
 
     >>> x = d2s.to_tensor([[[[1.0]], [[3.0]]]])
-    >>> found, logs = d2s.ops.attention.attention_(x, x, x, causal=True)
-    >>> print(d2s.ops.attention.attention_grad(x, x, x, x, found, logs, causal=True)[2].numpy().round(2).reshape([2]))
+    >>> found, weighing = d2s.ops.attention.attention_(x, x, x, causal=True)
+    >>> print(d2s.ops.attention.attention_grad(x, x, x, x, found, weighing, causal=True)[2].numpy().round(2).reshape([2]))
     [1.01 2.99]
     """
 
 
 @attention_grad.rule("infer")
-def _(cotangent, query, key, value, found, logs, *mask, causal):
+def _(cotangent, query, key, value, found, weighing, *mask, causal):
     return query, key, value
 
 
@@ -232,7 +236,7 @@ def _(value, cotangent, query, *inputs, causal):
 
 
 @attention_grad.rule("composed")
-def _(cotangent, query, key, value, found, logs, *mask, causal):
+def _(cotangent, query, key, value, found, weighing, *mask, causal):
     g, q, k, v = map(by_heads, (cotangent, query, key, value))
     weights = weights_of(q, k, *mask, causal=causal)
     slopes = softmax_grad(matmul(g, v, False, True), weights, 3) * (1 / math.sqrt(current().type_of(query).shape[-1]))
@@ -241,7 +245,7 @@ def _(cotangent, query, key, value, found, logs, *mask, causal):
 
 
 @attention_grad.rule("kernel")
-def _(cotangent, query, key, value, found, logs, *rest, causal):
+def _(cotangent, query, key, value, found, weighing, *rest, causal):
     mask = rest[0] if len(rest) > 3 else None
     short = query.dtype.short
     body = f"""\
@@ -277,9 +281,10 @@ for piece in range(lo, hi if panels != 0 else lo):
             products(rows, keys, n4, cotangent, from_query, step, value_panels, SIZE, slopes)
             for i in range(rows):
 {_indented(_scores(mask, causal), 4)}\
-                log, common = logs[piece * n1 + first + i], along[first + i]
+                at_row, common = (piece * n1 + first + i) * 2, along[first + i]
+                peak, inverse = weighing[at_row], weighing[at_row + 1]
                 for j in range(keys):
-                    scores[row + j] = vm.exp(scores[row + j] - log)
+                    scores[row + j] = vm.exp(scores[row + j] - peak) * inverse
                     slopes[row + j] = scores[row + j] * (slopes[row + j] - common) * scale
             product(keys, n4, rows, at(scores, 0), 1, {KEYS}, at(cotangent, from_query), step, at(of_values, 0), n4, 1)
             product(keys, n4, rows, at(slopes, 0), 1, {KEYS}, at(query, from_query), step, at(of_keys, 0), n4, 1)

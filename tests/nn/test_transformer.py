@@ -30,13 +30,15 @@ SEEN[..., 0] = True
 
 
 @pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("mask", ["none", "bools", "added"])
+@pytest.mark.parametrize("mask", ["none", "bools", "added", "hides all"])
 def test_attention_in_blocks_is_that_with_its_weights_held(mask, causal):
-    if causal and mask == "bools":
+    if causal and mask in ("bools", "hides all"):
         pytest.skip("the other two say it")
     keys = 5 if causal else 6
     q, k, v = tensor(2, 5, 3, 4, learnt=True), tensor(2, keys, 3, 4, learnt=True), tensor(2, keys, 3, 4, learnt=True)
-    seen = {"none": None, "bools": d2s.to_tensor(SEEN), "added": tensor(1, 3, 5, keys, learnt=True)}[mask]
+    seen = {"none": None, "bools": d2s.to_tensor(SEEN), "added": tensor(1, 3, 5, keys, learnt=True)}
+    seen["hides all"] = d2s.to_tensor(np.where(SEEN & (rng.random((2, 1, 5, 1)) < 0.5), 0, -1e9).astype("float32"))
+    seen = seen[mask]
     g, learnt, found = tensor(2, 5, 3, 4), [t for t in (q, k, v, seen) if t is not None and not t.stop_gradient], []
     for held in (False, True):
         if held:

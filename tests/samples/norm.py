@@ -198,16 +198,17 @@ def weights(query, key, mask, causal):
         scores = np.where(mask[0], scores, -np.inf) if mask[0].dtype == bool else scores + mask[0]
     if causal:
         scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf)
-    logs = np.log(np.exp(scores - scores.max(-1, keepdims=True)).sum(-1)) + scores.max(-1)
-    return np.exp(scores - logs[..., None]), logs
+    peak = scores.max(-1, keepdims=True)
+    part = 1 / np.exp(scores - peak).sum(-1, keepdims=True)
+    return np.exp(scores - peak) * part, np.concatenate([peak, part], -1)
 
 
 def attention(query, key, value, *mask, causal=False):
-    p, logs = weights(query, key, mask, causal)
-    return np.einsum("bhij,bjhd->bihd", p, value.astype(np.float64)).astype(query.dtype, "C"), logs.astype(query.dtype, "C")
+    p, weighing = weights(query, key, mask, causal)
+    return np.einsum("bhij,bjhd->bihd", p, value.astype(np.float64)).astype(query.dtype, "C"), weighing.astype(query.dtype, "C")
 
 
-def attention_pulled(g, query, key, value, found, logs, *mask, causal=False):
+def attention_pulled(g, query, key, value, found, weighing, *mask, causal=False):
     p, _ = weights(query, key, mask, causal)
     slopes = np.einsum("bihd,bjhd->bhij", g.astype(np.float64), value.astype(np.float64))
     slopes = p * (slopes - (slopes * p).sum(-1, keepdims=True)) / math.sqrt(query.shape[-1])
