@@ -63,6 +63,7 @@ class Writer(Protocol):
     def define(self, block: Any, value: Value) -> str: ...
     def number(self, block: Any, name: str, of: Type, value: Any) -> None: ...
     def op(self, block: Any, kind: str, inputs: Any, outputs: Any, attrs: dict[str, Any]) -> None: ...
+    def spread(self, block: Any, x: str, like: str, of: Type, to: str) -> None: ...
 
 
 class Pen:
@@ -235,11 +236,23 @@ class Pen:
 
     def broadcast(self, x: str, have: Type, like: str, want: Type, of: Type | bool | None = True) -> str:
         """x in the shape of another variable."""
-        target = Type(have.dtype, want.shape) if of is True else of or None
+        whole = Type(have.dtype, want.shape)
         if of is True and have.shape == want.shape:
             return x
-        dims = [d if isinstance(d, int) else -1 for d in want.shape]
-        return self.write("expand_as_v2", {"X": x, "Y": like}, {"target_shape": dims}, target)
+        made = self.spare(whole if of is True else of) if of else self.result()  # type: ignore[arg-type]
+        self.writer.spread(self.block, x, like, whole, made)
+        return made
+
+    def taken(self, x: str, of_x: Type, index: str, of_index: Type, axis: int) -> None:
+        """What stands along an axis of x at some places: Paddle 2.6's gather has a wrong gradient but along the first."""
+        if not axis or of_x.dtype.kind != "f":
+            self.write("gather", {"X": x, "Index": index}, {"axis": axis})
+        elif of_index.shape:
+            self.write("index_select", {"X": x, "Index": index}, {"dim": axis})
+        else:
+            one = Type(of_x.dtype, (*of_x.shape[:axis], 1, *of_x.shape[axis + 1 :]))
+            line = self.reshaped(index, of_index, (1,))
+            self.squeezed(self.write("index_select", {"X": x, "Index": line}, {"dim": axis}, one), one, axis)
 
     def from_start(self, index: str, have: Type, x: str, of_x: Type, axis: int) -> str:
         """An index whose negative numbers count from the end of an axis of x, counted from its start."""

@@ -121,6 +121,7 @@ class _Writer:
         self.names: dict[Value, str] = {}
         self.wanted: dict[Value, str] = {}  # outputs that are named like what is fetched
         self.used = {"feed", "fetch"}
+        self.still: set[str] = set()  # variables that are one constant number
         self.count = itertools.count()
 
     def whole(self) -> Message:
@@ -209,6 +210,8 @@ class _Writer:
         self.limit -= 1
         if self.limit < 0:
             raise FormatError("D2S3002", "loops are nested too deep in the tests of loops", where=self.where)
+        if kind == "fill_constant" or (kind == "reshape2" and self.still.issuperset(inputs["X"])):
+            self.still.update(outputs if isinstance(outputs, list) else outputs["Out"])
         path, _, line = self.where.rpartition(":")
         callstack = {"op_callstack": [f'File "{os.path.basename(path)}", line {line}']} if path else {}
         block["ops"].append({
@@ -223,6 +226,20 @@ class _Writer:
 
     def assign(self, block: Message, source: str, to: str) -> None:
         self.op(block, "assign", {"X": [source]}, [to], {})
+
+    def spread(self, block: Message, x: str, like: str, of: Type, to: str) -> None:
+        """x in the shape of another variable.
+
+        Paddle's gradient of expand_as_v2 goes by its attribute, which cannot say an open extent: what may have a gradient is
+        multiplied by ones there.
+        """
+        if all(isinstance(d, int) for d in of.shape) or of.dtype.kind != "f" or x in self.still:
+            target = [d if isinstance(d, int) else -1 for d in of.shape]
+            self.op(block, "expand_as_v2", {"X": [x], "Y": [like]}, [to], {"target_shape": target})
+            return
+        ones = self.variable(block, of, stop_gradient=True)
+        self.op(block, "fill_any_like", {"X": [like]}, [ones], {"value": 1.0, "dtype": NUMBERS[of.dtype]})
+        self.op(block, "elementwise_mul", {"X": [x], "Y": [ones]}, [to], {"axis": -1})
 
     def distinct(
         self, block: Message, values: Sequence[Value], taken: Sequence[str] = (), wanted: Sequence[str] = ()
@@ -329,8 +346,7 @@ class _Writer:
                 if shapes[i] != full:
                     source, of = names[i], Type(given[i].dtype, full)
                     names[i] = self.variable(block, of)
-                    target = [d if isinstance(d, int) else -1 for d in full]
-                    self.op(block, "expand_as_v2", {"X": [source], "Y": [like]}, [names[i]], {"target_shape": target})
+                    self.spread(block, source, like, of, names[i])
         self.plain(block, node, names, pen.result)
         pen.narrowed()
 

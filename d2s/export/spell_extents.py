@@ -115,7 +115,7 @@ def _(pen: Pen) -> None:
     line = Type(types.int64, (pen.outputs[0].shape[pen.attrs["axis"]],))
     steps = pen.scaled(_counted(pen, count, line), line, float(pen.attrs["step"]))
     places = pen.two("elementwise_add", steps, start, line)
-    pen.write("gather", {"X": x, "Index": places}, {"axis": pen.attrs["axis"]})
+    pen.taken(x, pen.types[0], places, line, pen.attrs["axis"])
 
 
 @spells("behind", _MOVED, narrow=True)
@@ -136,7 +136,7 @@ def _(pen: Pen) -> None:
     of = Type(types.int32, pen.outputs[0].shape)
     attrs = {"dtype": NUMBERS[types.int32], "value": 0.0, "str_value": "0", "force_cpu": False, "shape": Longs(shape)}
     like = pen.write("fill_constant", {"ShapeTensorList": _whole_shape(pen)}, attrs, of)
-    pen.write("expand_as_v2", {"X": pen.with_an_axis(), "Y": like}, {"target_shape": shape})  # nor an expand_v2 to such a shape
+    pen.broadcast(pen.with_an_axis(), pen.types[0], like, pen.outputs[0], of=None)  # nor an expand_v2 to such a shape
 
 
 def _whole_shape(pen: Pen) -> list[str]:

@@ -13,7 +13,7 @@ from d2s import types
 from d2s.export.paddle_pen import Longs, Pen, refuse, spells
 from d2s.export.tensors import NUMBERS
 from d2s.ir.program import Node, Value
-from d2s.types import Shape, Type
+from d2s.types import Type
 
 _MODES = {"lstm": "LSTM", "gru": "GRU", "tanh": "RNN_TANH", "relu": "RNN_RELU"}
 
@@ -52,12 +52,8 @@ def _(pen: Pen) -> None:
     every = _as_it_was(pen, made, shown, shown if pen.attrs["time_major"] else _swapped(shown), ends)
     cells = held[1] if pen.attrs["time_major"] else pen.transposed(held[1], last, (1, 0, 2))[0]
     want = shown if pen.attrs["time_major"] else _swapped(shown)
-    spread = pen.write("expand_as_v2", {"X": cells, "Y": every}, {"target_shape": _open(want.shape)}, want)
+    spread = pen.broadcast(cells, last, every, want)
     pen.write("stack", {"X": [every, spread]}, {"axis": 0}, out="Y")
-
-
-def _open(shape: Shape) -> list[int]:
-    return [d if isinstance(d, int) else -1 for d in shape]
 
 
 def _swapped(of: Type) -> Type:

@@ -241,7 +241,7 @@ def _(pen: Pen) -> None:
     place = pen.from_start(pen.names[1], index, pen.names[0], x, axis)
     if len(index.shape) == 2:
         place = pen.reshaped(place, index, pen.outputs[0].shape[axis : axis + 1])
-    pen.write("gather", {"X": pen.names[0], "Index": place}, {"axis": axis})
+    pen.taken(pen.names[0], x, place, index, axis)
 
 
 @spells("row", _NUMBERS, narrow=True)

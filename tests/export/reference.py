@@ -131,4 +131,6 @@ def _op(kind: str, attrs: dict[str, Any], x: dict[str, np.ndarray]) -> Any:
             return np.where(x["Condition"], x["X"], x["Y"])
         case "expand_as_v2":
             return np.broadcast_to(x["X"], x["Y"].shape)
+        case "fill_any_like":
+            return np.full(x["X"].shape, attrs["value"], _DTYPES[attrs["dtype"]])
     return _PADDLE[kind](*x.values())

@@ -68,6 +68,21 @@ class Block(d2s.nn.Layer):
         return self.block(self.words(ids))
 
 
+class Repeated(d2s.nn.Layer):
+    """What is learnt is repeated, and rows of it are taken, as often as a run is long; the last cells of an LSTM."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.hidden = self.create_parameter([1, 1, 4]), self.create_parameter([4])
+        self.fc, self.cells = d2s.nn.Linear(3, 4), d2s.nn.LSTM(4, 4)
+
+    def forward(self, x):
+        y = self.fc(x) * 8.0
+        rows = d2s.concat([self.first.expand([x.shape[0], -1, -1]), d2s.where(y > 9.0, self.hidden, y)], 1)
+        picked = rows[:, 1:] * rows[:, 1::1].gather(d2s.to_tensor([3, 0, 0, 1]), axis=2) + rows[:, :-1, 2:3]
+        return picked + self.cells(rows)[1][1].transpose([1, 0, 2]), y[:, ::2], y.gather(d2s.to_tensor(-1), axis=1)
+
+
 class Nearest(d2s.nn.Layer):
     """Images as the nearest values of smaller and of larger ones, not a whole number of times as large; and a single value."""
 
@@ -88,6 +103,7 @@ MODELS = {
     "mobilenet": (lambda: d2s.vision.models.mobilenet_v1(scale=0.25, num_classes=5), PHOTO),  # v2 drops at random
     "lstm": (Sequence, InputSpec([None, None, 3], name="x")),
     "ended": (Ended, InputSpec([None, None, 3], name="x")),
+    "repeated": (Repeated, InputSpec([None, None, 3], name="x")),
     "nearest": (Nearest, InputSpec([None, 1, 6, 8], name="x")),
     "block": (Block, InputSpec([None, 4], "int64", name="ids")),
 }
