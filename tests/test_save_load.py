@@ -358,9 +358,39 @@ def test_a_loaded_layer_in_training_does_what_the_layer_did(tmp_path):
         )
 
 
+class Drops(d2s.nn.Layer):
+    """All that drops and is no layer of its own: weights of attention, what a layer of cells hands on; and AlphaDropout."""
+
+    def __init__(self):
+        super().__init__()
+        self.cells, self.alpha = d2s.nn.LSTM(4, 4, num_layers=2, dropout=0.5), d2s.nn.AlphaDropout(0.3)
+        self.attention = d2s.nn.MultiHeadAttention(4, 2, dropout=0.4)
+
+    def forward(self, x, seen):
+        return self.alpha(self.attention(self.cells(x)[0], attn_mask=seen))
+
+
+def test_what_drops_inside_of_layers_drops_once_loaded(tmp_path):
+    net, x = Drops(), d2s.to_tensor(np.random.default_rng(0).normal(size=(2, 5, 4)).astype("float32"))
+    seen = d2s.to_tensor(np.tri(5).astype(bool))
+    spec = [InputSpec([None, 5, 4], name="x"), InputSpec([5, 5], "bool", name="seen")]
+    d2s.jit.save(net, str(tmp_path / "net"), spec)
+    loaded, found = d2s.jit.load(str(tmp_path / "net")), []
+    net.eval()
+    assert loaded(x, seen).tolist() == net(x, seen).tolist()
+    for layer in (net, loaded):
+        layer.train()
+        d2s.seed(3)
+        y = layer(x, seen)
+        y.square().sum().backward()
+        found.append([y.tolist(), *(p.grad.tolist() for _, p in sorted(layer.named_parameters())), d2s.get_rng_state()])
+    assert repr(found[0]) == repr(found[1])
+
+
 UP = "upscale_in_train"
 NORMS = [[[0, "norm"]], [[9, "norm", 0.9]], [[0, "norm", 0.9]], [[1, "norm", 2.0]], [[1, "norm", 0.9]] * 2]
 DROPS = [[[1, "drop", 0.5, None, UP]], [[3, "drop", 0.5, [7], UP]], [[3, "drop", 0.5, None, "at will"]]]
+DROPS += [[[3, "attend", 0.5]], [[1, "alpha", 0.5]], [[3, "alpha", 0.5, None]], [[3, [], 0.5]]]
 
 
 @pytest.mark.parametrize("marks", [3, [3], [[0]], *NORMS, *DROPS])

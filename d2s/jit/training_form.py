@@ -13,7 +13,7 @@ What lies between those nodes runs as graphs; inside of an `if` or `while` every
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.symbolic import capturing
@@ -24,7 +24,8 @@ from d2s.export import Model
 from d2s.ir.program import Node, Program, Value
 from d2s.jit.graph import Graph
 from d2s.jit.inlining import inlined
-from d2s.nn.dropout import MODES, dropout
+from d2s.nn.attention import scaled_dot_product_attention
+from d2s.nn.dropout import MODES, alpha_dropout, dropout
 from d2s.nn.norm import batch_norm
 
 Env = dict[Value, Any]  # tensors, or symbols of a captured function
@@ -84,7 +85,7 @@ class _Marked:
 
     def run(self, env: Env) -> None:
         inputs = [env[value] for value in self.node.inputs]
-        env[self.node.outputs[0]] = (_normed if self.kind == "norm" else _dropped)(self.node, inputs, *self.settings)
+        env[self.node.outputs[0]] = _DOES[self.kind](self.node, inputs, *self.settings)
 
 
 def _normed(node: Node, inputs: Sequence[Tensor], momentum: float) -> Tensor:
@@ -99,6 +100,23 @@ def _normed(node: Node, inputs: Sequence[Tensor], momentum: float) -> Tensor:
 def _dropped(node: Node, inputs: Sequence[Tensor], p: float, axis: list[int] | None, mode: str) -> Tensor:
     found: Tensor = call(dropout)(inputs[0], p, axis, True, mode)
     return found
+
+
+def _attended(node: Node, inputs: Sequence[Tensor], p: float) -> Tensor:
+    query, key, value, *mask = inputs
+    attend = call(scaled_dot_product_attention)
+    found: Tensor = attend(query, key, value, mask[0] if mask else None, p, node.attrs["causal"], True)
+    return found
+
+
+def _dropped_to_selu(node: Node, inputs: Sequence[Tensor], p: float) -> Tensor:
+    found: Tensor = call(alpha_dropout)(inputs[0], p, True)
+    return found
+
+
+_DOES: dict[str, Callable[..., Tensor]] = {
+    "norm": _normed, "drop": _dropped, "attend": _attended, "alpha": _dropped_to_selu,
+}  # fmt: skip
 
 
 # --- what notes say ----------------------------------------------------------------------------------------------------------
@@ -122,8 +140,15 @@ def _fits(mark: list[Any], nodes: Sequence[Node], parameters: set[Value]) -> boo
         return False
     if kind == "norm":
         return node.op == "batch_norm_fixed" and not more and parameters.issuperset(node.inputs[1:3])
-    if kind != "drop" or node.op not in ("cast", "multiply") or node.inputs[0].type != node.outputs[0].type or len(more) != 2:
+    if kind in ("attend", "alpha"):
+        return node.op == {"attend": "attention", "alpha": "cast"}[kind] and not more and _first_stays(node)
+    if kind != "drop" or node.op not in ("cast", "multiply") or not _first_stays(node) or len(more) != 2:
         return False
     axes = [] if more[0] is None else more[0]
     rank = len(node.outputs[0].type.shape)
     return more[1] in MODES and isinstance(axes, list) and all(type(a) is int and 0 <= a < rank for a in axes)
+
+
+def _first_stays(node: Node) -> bool:
+    """Whether the result is like the first input."""
+    return node.inputs[0].type == node.outputs[0].type

@@ -12,6 +12,7 @@ from d2s.nn.dropout import dropout
 from d2s.ops.attention import attention_
 from d2s.ops.attention_weights import by_heads, weights_of
 from d2s.ops.matmul import matmul
+from d2s.ops.training_marks import note
 
 
 def scaled_dot_product_attention(
@@ -34,10 +35,12 @@ def scaled_dot_product_attention(
     >>> print(d2s.nn.functional.scaled_dot_product_attention(x, x, x).numpy().round(2).reshape([2]))
     [2.76 3.  ]
     """
-    dropping = number("scaled_dot_product_attention", "dropout_p", dropout_p) > 0 and training
-    if dropping:
+    dropping = number("scaled_dot_product_attention", "dropout_p", dropout_p) > 0
+    if dropping and training:
         weights = dropout(weights_of(by_heads(query), by_heads(key), attn_mask, is_causal), dropout_p)
         return by_heads(matmul(weights, by_heads(value)))
     masks = [] if attn_mask is None else [attn_mask]
     found, _ = attention_(query, key, value, *masks, causal=is_causal)
+    if dropping:
+        note(found, "attend", float(dropout_p))
     return found

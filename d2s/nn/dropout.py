@@ -122,6 +122,9 @@ def alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: str | Non
     """
     p = _likelihood("alpha_dropout", p)
     tensor_type(x, "alpha_dropout", "x")
+    if not training and p and noting(x):
+        x = cast(x, x.dtype)
+        note(x, "alpha", p)
     if not training or p == 0:
         return x
     if p == 1:

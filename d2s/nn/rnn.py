@@ -149,8 +149,8 @@ class _Network(LayerList):
         shown: Any = inputs
         last: list[Any] = []
         for place, layer in enumerate(self):
-            if place and self.dropout and self.training:
-                shown = dropout(shown, self.dropout, training=True)
+            if place and self.dropout:
+                shown = dropout(shown, self.dropout, training=self.training)
             first = None if initial_states is None else self._of_layer(initial_states, place)
             shown, state = layer(shown, first, sequence_length)
             last = [*last, *([state] if self.num_directions == 1 else state)]

@@ -1,6 +1,7 @@
 """What training would do at a place, noted there while a layer is captured, or read, as it is in inference.
 
-In: the result that stands at such a place. Out: notes for who listens: `norm` with its momentum, `drop` with its settings.
+In: the result that stands at such a place. Out: notes for who listens: `norm` with its momentum, `drop` with its settings,
+`attend` and `alpha` with the likelihood that weights of attention, or values behind a SELU, are dropped.
 
 >>> from d2s.ir.program import Value
 >>> from d2s.ops.recording import Recorder
