@@ -6,6 +6,7 @@ D2S0070 is no code of d2s. Nearest: D2S0001, D2S0002, D2S0003, D2S0004
 """
 
 import argparse
+import io
 import itertools
 import json
 import os
@@ -30,6 +31,7 @@ from d2s.ops import OPS, Op
 from d2s.ops.dispatch import handlers
 from d2s.pages import PAGES
 from d2s.runtime import executor, native_launcher
+from d2s.static import save_to_file
 from d2s.types import Type
 
 Shapes = tuple[tuple[int, ...], ...]
@@ -130,7 +132,9 @@ def _run(given: argparse.Namespace) -> int:
     found = layer.method(given.method)(*ordered, **named)
     results = dict(zip(model.fetches, results_of(found), strict=False))
     if given.output:
-        np.savez(given.output, **results)  # type: ignore[arg-type]
+        content = io.BytesIO()
+        np.savez(content, **results)  # type: ignore[arg-type]
+        save_to_file(given.output.removesuffix(".npz") + ".npz", content.getvalue())
         return 0
     for name, array in results.items():
         print(f"{name} {array.dtype.name}{list(array.shape)}\n{array}")
@@ -146,7 +150,10 @@ def results_of(found: Any) -> list[np.ndarray]:
 
 def _array(path: str) -> np.ndarray:
     try:
-        found: np.ndarray = np.load(path, allow_pickle=False)
+        found = np.load(path, allow_pickle=False)
+        if not isinstance(found, np.ndarray):
+            with found:
+                raise ValueError(f"it holds several, {', '.join(found)}")
     except (OSError, ValueError, EOFError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise FileError("D2S3004", f"{path} cannot be read as an array: {why}", hint="numpy.save makes such files") from None

@@ -481,8 +481,12 @@ def test_the_command_line_knows_methods_and_names_of_inputs(coder, tmp_path, cap
     assert command.main([*run, f"--input=image={tmp_path / 'x.npy'}"]) == 0
     with np.load(tmp_path / "y.npz") as held:
         assert held["output_0"].tolist() == net.encode(d2s.ones([2, 3])).tolist()
-    for wrong, said in (("wide.npy", "image.astype('float32')"), ("none.npy", "No such file")):
+    several = ("several.npz", "it holds several, a, b")
+    np.savez(tmp_path / several[0], a=np.ones(2), b=np.ones(2))
+    for wrong, said in (("wide.npy", "image.astype('float32')"), ("none.npy", "No such file"), several):
         assert command.main([*run, f"--input={tmp_path / wrong}"]) == 1
         assert said in capsys.readouterr().err
+    assert command.main([*run[:3], f"--output={tmp_path / 'x.npy' / 'y'}", f"--input={tmp_path / 'x.npy'}"]) == 1
+    assert "y.npz cannot be written" in capsys.readouterr().err
     assert command.main(["run", path, "--method=decode"]) == 1
     assert "--method forward, encode, reconstruct" in capsys.readouterr().err

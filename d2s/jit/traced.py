@@ -41,6 +41,9 @@ class TracedLayer:
         feed = {v.name: x for v, x in zip(self._feeds, given, strict=True)}
         return Executor().run(self.program, feed, self._fetches, return_numpy=False)
 
+    def set_strategy(self, build_strategy: Any = None, exec_strategy: Any = None) -> None:
+        """For programs that call it: how a program runs is the same whatever these say."""
+
     def save_inference_model(
         self, path: str, feed: Sequence[int] | None = None, fetch: Sequence[int] | None = None, **kwargs: Any
     ) -> None:

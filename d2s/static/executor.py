@@ -279,7 +279,10 @@ def _fed(recording: Recording, name: str, value: Any) -> np.ndarray:
     of = recording.names[name].value.type
     array = value.array if isinstance(value, Tensor) else value
     if not isinstance(array, np.ndarray):
-        array = np.array(array, of.dtype.numpy)
+        try:
+            array = np.array(array, of.dtype.numpy)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DTypeError("D2S0001", f"Executor.run(): '{name}' is fed {brief(value)}, no array: {error}") from None
     if types.dtype(array.dtype) is not of.dtype:
         message = f"Executor.run(): '{name}' is declared as {of.dtype.name}, and is fed {array.dtype}"
         raise DTypeError("D2S0003", message, hint=f"feed x.astype('{of.dtype.name}')")

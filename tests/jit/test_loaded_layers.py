@@ -142,6 +142,7 @@ def test_a_traced_layer_runs_and_is_written_with_chosen_results(tmp_path):
     net, x = nn.Linear(2, 3), d2s.ones([4, 2])
     outputs, traced = d2s.jit.TracedLayer.trace(lambda x: (net(x), net(x) * 2), [x])
     assert [t.tolist() for t in traced([x[:2]])] == [t[:2].tolist() for t in outputs]
+    traced.set_strategy(static.BuildStrategy(), static.ExecutionStrategy())
     traced.save_inference_model(str(tmp_path / "net"), feed=[0], fetch=[1])
     assert d2s.jit.load(str(tmp_path / "net"))(x).tolist() == outputs[1].tolist()
     with pytest.raises(ArgumentError, match="'fetch' is"):

@@ -164,6 +164,8 @@ FEEDS = [
     ({"x": np.ones((2, 4), "float32")}, r"is fed shape \[2, 4\]"),
     ({"x": np.ones(3, "float32")}, r"is fed shape \[3\]"),
     ([{"x": ONES}, {}], "'feed' expects a dict"),
+    ({"x": "rows"}, "'x' is fed 'rows', no array: could not convert"),
+    ({"x": [[1], [2, 3]]}, "'x' is fed .*, no array: setting an array element"),
 ]
 
 
