@@ -35,7 +35,7 @@ from d2s.ir.program import Node, Program, Value
 from d2s.ir.verify import verify
 from d2s.ops import OPS, dispatch
 from d2s.ops.recording import Recorder, Symbolic
-from d2s.ops.training_marks import noted, placed
+from d2s.ops.training_marks import inside, noted, placed
 from d2s.types import Dim, Type
 
 _FUEL = 32  # how often each op may be looked at
@@ -407,5 +407,5 @@ def _model(reader: _Reader, names: list[str], arrays: Mapping[str, np.ndarray], 
         if value.type != Type(types.dtype(array.dtype), array.shape):
             fail(f"parameter '{name}' is declared as {value.type}, its value is {array.dtype}{list(array.shape)}")
         found[value.name] = Parameter(array, *roles[name])
-    training = placed(program, marks)
-    return Model(program, feeds, found, fetches, {"training": training} if training else {})
+    notes = {"training": placed(program, marks), "training inside": inside(program, marks)}
+    return Model(program, feeds, found, fetches, {what: listed for what, listed in notes.items() if listed})

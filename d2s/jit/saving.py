@@ -37,7 +37,7 @@ from d2s.jit.to_static import StaticFunction, to_static
 from d2s.jit.translated_layer import TranslatedLayer
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
-from d2s.ops.training_marks import Marks, noted, placed
+from d2s.ops.training_marks import Marks, inside, noted, placed
 from d2s.static.input_spec import InputSpec
 
 ANY = 2  # the extent that stands for any while a function is captured for a file
@@ -212,6 +212,7 @@ def _model(method: _Captured, roles: Mapping[int, Role]) -> export.Model:
         parameters[value.name] = export.Parameter(tensor.array, *role)
     fetches = [f"output_{n}" for n in range(len(outputs))]
     found = {"left out": [n for v, n in names.items() if v not in feeds], "training": placed(whole, method.marks)}
+    found["training inside"] = inside(whole, method.marks)
     notes = {"returns": returns} | {what: listed for what, listed in found.items() if listed}
     return export.Model(whole, list(feeds.values()), parameters, fetches, notes)
 

@@ -1,7 +1,7 @@
 """A loaded graph as it is in training: batch norms of the batch, values dropped at random, the rest as it stands.
 
 In: a Program of inference, and what its notes say of some of its nodes. Out: its outputs, running averages moved.
-What lies between those nodes runs as graphs; inside of an `if` or `while` everything stays as it is in inference.
+What lies between those nodes runs as graphs; what stands inside of an `if` or `while` is refused (`TranslatedLayer`).
 
 >>> from d2s.ir.text import parse
 >>> program = parse('''program f(x: f32[2]) -> (f32[2]) {

@@ -77,9 +77,18 @@ class _Method:
             return self.captured(*args, **kwargs)
         extents: dict[str, tuple[Dim, str]] = {}
         tensors = [_fed(value, x, extents) for value, x in zip(self.taken, self._bound(args, kwargs), strict=True)]
-        run = self.form if self.training and self.marks else self._drawn if self.draws else self.graph
+        run = self.form if self.trains else self._drawn if self.draws else self.graph
         outputs = zip(self.model.program.outputs, run([*tensors, *self.held]), strict=False)
         return returned.result(self.returns, (_number(found) if value.type.python else found for value, found in outputs))
+
+    @property
+    def trains(self) -> bool:
+        """Whether training does something else than inference, and is what is going on."""
+        if self.training and (kinds := self.model.notes.get("training inside")):
+            what = "takes the batch's own averages" if "norm" in kinds else "drops values"
+            message = f"train(): '{self.name}' {what} in an `if` or a loop, where a loaded layer does not"
+            raise ArgumentError("D2S0004", message, hint="eval(), or train it before it is saved")
+        return self.training and bool(self.marks)
 
     def _drawn(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
         """A run that draws from the stream of the process."""
@@ -142,7 +151,7 @@ def _inlined(tracer: Tracer, method: _Method, *args: Any, **kwargs: Any) -> Any:
     extents: dict[str, tuple[Dim, str]] = {}
     given = [_fed(value, x, extents) for value, x in zip(method.taken, method._bound(args, kwargs), strict=True)]
     found: Sequence[Any]
-    if method.training and method.marks:
+    if method.trains:
         found = method.form([*given, *method.held])
     else:
         marks = {mark[0]: mark[1:] for mark in method.marks}

@@ -7,6 +7,7 @@
 from typing import Any
 
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
+from d2s.extents import Extent
 from d2s.ops.arrange import flip, moveaxis, transpose
 from d2s.ops.compare import cast, equal, where
 from d2s.ops.create import arange, full, full_like
@@ -18,7 +19,7 @@ from d2s.ops.shape import flatten, unsqueeze
 from d2s.ops.shapes import fitting, one_axis, tensor_type, unnamed, whole_number, whole_numbers
 from d2s.ops.slicing import slice, unbind
 from d2s.ops.triangle import diag, diagonal, set_diagonal
-from d2s.types import Dim
+from d2s.types import Dim, Shape
 
 
 def rot90(x: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
@@ -196,11 +197,21 @@ def cross(x: Any, y: Any, axis: int = 9) -> Any:
     """
     shape = tensor_type(x, "cross", "x").shape
     fitting("cross", "y", tensor_type(y, "cross", "y").shape, shape)
-    found = next((n for n, d in enumerate(shape) if d == 3), None) if axis == 9 else one_axis(axis, len(shape), "cross")
+    found = _of_three(shape) if axis == 9 else one_axis(axis, len(shape), "cross")
     if found is None or shape[found] != 3:
         raise ShapeError("D2S0002", f"cross(): 'x' has shape {list(shape)}, expected three numbers along an axis")
     a, b = (unbind(v, found) for v in (x, y))
     return stack([subtract(multiply(a[p], b[q]), multiply(a[q], b[p])) for p, q in ((1, 2), (2, 0), (0, 1))], found)
+
+
+def _of_three(shape: Shape) -> int | None:
+    """The first axis that has three numbers."""
+    for n, d in enumerate(shape):
+        if isinstance(d, str) and not isinstance(d, Extent):  # an `Extent` answers, and its program keeps to that
+            raise unnamed("cross", f"whether axis {n} has three numbers")
+        if d == 3:
+            return n
+    return None
 
 
 def add_n(inputs: Any) -> Any:

@@ -50,6 +50,13 @@ def note(place: Any, *what: Any) -> None:
 
 
 def placed(program: Program, marks: Marks) -> list[list[Any]]:
-    """The notes by the number of the node that makes the result; inside of regions there are none."""
+    """The notes by the number of the node that makes the result; of those inside of regions see `inside`."""
     numbers = {value: n for n, node in enumerate(program.nodes) for value in node.outputs}
     return [[numbers[value], *what] for value, what in marks if value in numbers]
+
+
+def inside(program: Program, marks: Marks) -> list[str]:
+    """The kinds of what training would do in an `if` or a loop."""
+    outside = {value for node in program.nodes for value in node.outputs}
+    within = {value for node in program.every_node() for value in node.outputs} - outside
+    return sorted({kind for value, (kind, share, *_) in marks if value in within and (share or kind == "norm")})

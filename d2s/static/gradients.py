@@ -18,6 +18,7 @@ from typing import Any
 from d2s.arguments import expect
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
+from d2s.ops.shapes import fitting
 from d2s.static.variable import Variable
 
 
@@ -39,6 +40,10 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
     given = [None] * len(listed) if target_gradients is None else _weights(target_gradients)
     if len(given) != len(listed):
         raise ArgumentError("D2S0004", f"gradients(): {len(given)} 'target_gradients' for {len(listed)} targets")
+    for target, weight in zip(listed, given, strict=True):
+        expect("gradients", "target_gradients", weight, Variable | Tensor | None, "variables of a program, or None")
+        if weight is not None:
+            fitting("gradients", "target_gradients", weight.shape, target.shape)
     root = listed[0].root
     for w in wanted:
         if isinstance(w, Tensor) and id(w) not in root.lifted:

@@ -255,3 +255,40 @@ def test_a_key_that_may_be_missing_leaves_the_graph_what_it_was(tmp_path):
     assert (counts, type(counts["pos"]), total.item()) == ({"pos": 2}, int, 3.0)
     with pytest.raises(KeyError, match=r"^'neg'$"):
         loaded(d2s.to_tensor([-1.0, -2.0]))
+
+
+class DropsInside(nn.Layer):
+    def __init__(self, drop, spare):
+        super().__init__()
+        self.fc, self.drop, self.spare = nn.Linear(3, 3), drop, spare
+
+    def forward(self, x):
+        for i in range(x.shape[1]):
+            if x.sum() > 0:
+                x = x + self.drop(self.fc(x[:, i])).unsqueeze(1)
+        return self.spare(x)
+
+
+@pytest.mark.parametrize(
+    ("drop", "says"), [(nn.Dropout(0.5), "drops values"), (nn.BatchNorm1D(3), "takes the batch's own averages")]
+)
+def test_training_that_would_do_something_else_in_a_loop_is_refused(tmp_path, drop, says):
+    layer, path, x = DropsInside(drop, nn.Dropout(0.3)), str(tmp_path / "net"), d2s.ones([2, 4, 3])
+    layer.eval()
+    d2s.jit.save(layer, path, [InputSpec([None, None, 3])])
+    loaded = d2s.jit.load(path)
+    assert loaded(x).tolist() == layer(x).tolist()
+    loaded.train()
+    for call in (loaded, d2s.to_static(lambda x: loaded(x) * 2.0)):
+        with pytest.raises(ArgumentError, match=rf"D2S0004.*'forward' {says} in an `if` or a loop"):
+            call(x)
+    loaded.eval()
+    assert loaded(x).tolist() == layer(x).tolist()
+
+
+def test_dropout_that_drops_nothing_may_stand_in_a_loop(tmp_path):
+    layer, path, x = DropsInside(nn.Dropout(0.0), nn.Identity()), str(tmp_path / "net"), d2s.ones([2, 4, 3])
+    d2s.jit.save(layer, path, [InputSpec([None, None, 3])])
+    loaded = d2s.jit.load(path)
+    loaded.train()
+    assert loaded(x).tolist() == layer(x).tolist()

@@ -54,6 +54,17 @@ def test_code_that_must_know_the_number_is_captured_for_each(function):
     assert len(static.variants) <= 3
 
 
+def test_the_first_axis_of_three_numbers_is_asked_for_in_each_call():
+    static = d2s.to_static(lambda x, y: d2s.cross(x, y))
+    for n in (2, 4, 5, 3, 6):
+        x, y = (d2s.to_tensor(np.arange(12.0 * n).reshape(n, 4, 3) ** k) for k in (1, 2))
+        assert static(x, y).tolist() == d2s.cross(x, y).tolist()
+    named = d2s.to_static(lambda x, y: d2s.cross(x, y, axis=-1), input_spec=[InputSpec([None, 3])] * 2)
+    for n in (2, 3):
+        assert named(d2s.ones([n, 3]), d2s.ones([n, 3])).tolist() == [[0.0] * 3] * n
+    assert len(named.variants) == 1
+
+
 def test_a_file_is_never_of_one_size_where_its_spec_is_open(tmp_path):
     static = d2s.to_static(lambda x: d2s.median(x), input_spec=[ROWS])
     static(rows(3))

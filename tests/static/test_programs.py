@@ -5,6 +5,7 @@ import pytest
 
 import d2s
 from d2s import static
+from d2s.errors import D2SError
 
 ONES = np.ones((2, 3), "float32")
 
@@ -63,6 +64,10 @@ def test_weights_of_targets(declared):
     x.stop_gradient = False
     (g,) = static.gradients([x * x], [x], [static.data("w", [3])])
     assert run({"x": ONES[0], "w": np.array([1, 2, 3], "float32")}, g)[0].tolist() == [2.0, 4.0, 6.0]
+    with pytest.raises(D2SError, match=r"'target_gradients' has shape \[3\], expected \[\]"):
+        static.gradients([x.sum()], [x], [x])
+    with pytest.raises(D2SError, match="'target_gradients' expects variables of a program, or None, got float"):
+        static.gradients([x.sum()], [x], [1.0])
 
 
 def test_no_gradient_passes_a_stop(declared):
