@@ -49,6 +49,10 @@ class D2SError(Exception):
             return self
         return type(self)(self.code, self.message, where=where, hint=self.hint)
 
+    def forget_line(self) -> None:
+        """Has the text that eager code, whose traceback shows the line, gives it."""
+        D2SError.__init__(self, self.code, self.message, hint=self.hint)
+
     def __reduce__(self) -> tuple[object, ...]:
         """A copy, or what another process gets, is the same error."""
         return _again, (type(self), self.code, self.message, self.where, self.hint, self.columns)

@@ -32,7 +32,7 @@ from d2s.convert.calls import call
 from d2s.convert.generators import Entering
 from d2s.convert.if_else import Get, Set, truth_of
 from d2s.convert.methods import is_users
-from d2s.errors import CaptureError
+from d2s.errors import CaptureError, D2SError
 
 Part = Callable[[], None]
 
@@ -42,6 +42,8 @@ def catches(raised: BaseException, kind: Any) -> bool:
     try:
         raise raised
     except kind:
+        if isinstance(raised, D2SError):
+            raised.forget_line()
         return True
     except BaseException as other:
         if other is not raised:

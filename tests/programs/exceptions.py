@@ -4,6 +4,8 @@ import contextlib
 
 from programs_compare import program, t
 
+import d2s
+
 SETS = (t([1.0, 2.0]),), (t([-1.0, -2.0]),), (t([30.0, 2.0]),), (t([0.5, -0.25]),)
 
 
@@ -227,3 +229,19 @@ def tried_some_times(x):
         except ValueError as error:
             last = error.args  # noqa: F841 - nobody reads it
     return "none", place
+
+
+@program((t([1.0, 2.0, 9.0]),), (t([-1.0, -2.0, -3.0]),))
+def texts_of_what_ops_raise(x):
+    found = []
+    try:
+        if x.sum() > 0:
+            x = x * 2
+        x = x.reshape([2, 2])
+    except ValueError as error:
+        found += [str(error), error.args, type(error).__name__]
+    try:
+        d2s.matmul(x, d2s.ones([5]))
+    except Exception as error:
+        found.append(f"{error}")
+    return x, found
