@@ -244,7 +244,15 @@ class StaticFunction:
             stage("recompiles", f"{self.__name__}: {why}")
             variant = self._capture(call, leaves, names, self._specs(values))
             self._refuse_twins(given, variant)
-            return variant
+        if len(self.log) == LIMIT:
+            self._warn_of_many(why)
+        return variant
+
+    def _warn_of_many(self, why: str) -> None:
+        """That the function is captured again and again: once, when captures begin to go."""
+        message = f"'{self.__name__}' was captured {LIMIT + 1} times ({why}), and {LIMIT} captures are kept"
+        hint = "make what changes a tensor or a float; recompiles() lists all reasons"
+        at_users_line(warnings.warn)(f"{message}\n  way out: {hint}", CaptureWarning)
 
     def _refuse_twins(self, given: Sequence[Any], variant: Variant | None = None) -> None:
         """A list that the function knows by two names is one: a graph would take it for two."""

@@ -856,6 +856,7 @@ def test_object_argument_by_identity():
     same(s, f, a, x1)
 
 
+@pytest.mark.filterwarnings("ignore:.*was captured 33 times")
 def test_objects_that_come_and_go():
     f = lambda h, x: x * h.scale  # noqa: E731
     s = d2s.to_static(f)

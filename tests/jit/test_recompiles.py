@@ -5,6 +5,7 @@ import inspect
 import linecache
 import re
 import timeit
+import warnings
 import weakref
 
 import pytest
@@ -146,9 +147,10 @@ def test_variants_go_with_the_function():
 
 def test_variants_are_bounded_and_the_last_used_stay():
     static = d2s.to_static(lambda x, k: x * len(k))
-    for k in range(40):
-        static(X, f"{k}")
-        static(X, "0")
+    with pytest.warns(UserWarning, match="captured 33 times"):
+        for k in range(40):
+            static(X, f"{k}")
+            static(X, "0")
     assert len(static.variants) == 32 and len(static.recompiles()) == 39
 
 
@@ -201,6 +203,28 @@ def test_binding_is_that_of_python(function):
 def test_a_wrong_call_is_refused_by_name():
     with pytest.raises(DTypeError, match=r"missing 1 required positional argument: 'y'"):
         d2s.to_static(lambda x, y: x)(X)
+
+
+def test_one_warning_of_a_function_that_is_captured_again_and_again():
+    holder = type("Holder", (), {"count": 0})()
+
+    @d2s.to_static
+    def rolled(x):
+        holder.count += 1
+        return x.roll(holder.count)
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for _ in range(40):
+            rolled(X)
+    (warning,) = seen
+    assert warning.filename == __file__
+    said = re.sub(r"[\w/.-]*test_recompiles", "test_recompiles", str(warning.message))
+    assert re.fullmatch(
+        r"'rolled' was captured 33 times \(holder\.count: 31 → 32 \(test_recompiles\.py:\d+\)\), and 32 captures are kept\n"
+        r"  way out: make what changes a tensor or a float; recompiles\(\) lists all reasons",
+        said,
+    )
 
 
 SIZED = [  # by the size of a batch, in each way that users write
