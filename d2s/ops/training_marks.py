@@ -59,4 +59,4 @@ def inside(program: Program, marks: Marks) -> list[str]:
     """The kinds of what training would do in an `if` or a loop."""
     outside = {value for node in program.nodes for value in node.outputs}
     within = {value for node in program.every_node() for value in node.outputs} - outside
-    return sorted({kind for value, (kind, share, *_) in marks if value in within and (share or kind == "norm")})
+    return sorted({what[0] for value, what in marks if value in within})

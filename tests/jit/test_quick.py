@@ -465,11 +465,9 @@ def shown(result, x):
     return repr(one(result))
 
 
-def test_items_of_a_list_have_memory_of_their_own():
+def test_an_item_of_a_list_keeps_no_memory_but_its_own():
     _, quick = quick_of(counted_down, tensor([1.0, 2.0]), tensor(3.0))
-    out = quick(tensor([1.0, 2.0]), tensor(3.0))
-    out[0].add_(100.0)
-    assert [t.tolist() for t in out] == [[103.0, 106.0], [2.0, 4.0], [1.0, 2.0]]
+    assert all(t.array.flags.owndata for t in quick(tensor([1.0, 2.0]), tensor(3.0)))
 
 
 def test_lists_on_the_tape_go_the_long_way():
