@@ -72,7 +72,8 @@ def analyse(tree: gast.FunctionDef) -> Scopes:
     regions: dict[gast.stmt, Region] = {}
     for node, around in _outer_first(tree, flows):
         handed = NONE.union(*(regions[outer].names for outer in around))
-        flow = _Flow(flows[node].carried, flows[node].inside, handing.flows[node].inside)
+        inside = flows[node].inside
+        flow = _Flow(flows[node].carried, inside, inside | handing.flows[node].inside)
         regions[node] = _region(node, flow, modified[node], needed, handed)
     checked = (_Liveness(tree, said, NONE).at_start - parameters).intersection(variables)
     return Scopes(regions, checked, tuple(name for name in variables if name in needed))
@@ -89,13 +90,12 @@ def _outer_first(node: gast.AST, flows: "dict[gast.stmt, _Flow]", around: tuple[
 
 def _region(node: gast.stmt, flow: "_Flow", modified: tuple[str, ...], needed: Names, handed: Names) -> Region:
     """`handed`: what the regions around it hand over; what it does to these is seen at their ends."""
-    asked = [node.test] if isinstance(node, (gast.If, gast.While)) else []
-    met = flow.inside | flow.handed
-    early = (flow.inside & needed) | met.intersection(bound(asked))  # a default argument would miss what the test does to them
+    asked = bound([node.test] if isinstance(node, (gast.If, gast.While)) else [])
+    early = (flow.inside & needed) | flow.met.intersection(asked)  # a default argument would miss what the test does to them
     names = tuple(name for name in modified if name in flow.carried | early | handed)
     arms = [bound(arm) for arm in _arms(node)]
     shared = tuple(tuple(name for name in arm if name in needed.union(names)) for arm in arms)
-    own = tuple(tuple(name for name in arm if name in met - needed.union(names)) for arm in arms)
+    own = tuple(tuple(name for name in arm if name in flow.met - needed.union(names)) for arm in arms)
     return Region(names, shared, own)
 
 
@@ -210,7 +210,7 @@ def _escapes(node: gast.AST, in_loop: bool = False) -> bool:
 class _Flow:
     carried: Names  # live where the values of the region are handed over
     inside: Names  # that, and live where an arm begins
-    handed: Names = NONE  # live where an arm begins, if only because a region in it hands them over as they were before
+    met: Names = NONE  # that, and what regions in an arm hand over as it was before
 
 
 class _Said(dict[gast.AST, tuple[Names, Names]]):
