@@ -131,7 +131,11 @@ def note_aliases(region: Tracer, ends: Sequence[Any], values: Sequence[Any]) -> 
 
 def aliases(region: Tracer, end: Any, value: Any) -> list[Value]:
     """The tensors that a path hands on as `end`, and what they are one with where paths join."""
-    old = [s for s in tensors_in(region, end) if s.recorder is not region or s.value in region.root.aliased]
+
+    def known(value: Value) -> bool:
+        return value in region.root.aliased or value in region.root.sharing
+
+    old = [s for s in tensors_in(region, end) if s.recorder is not region or known(s.value)]
     return [s.value for s in (*old, *(tensors_in(region, value) if old else ()))]
 
 

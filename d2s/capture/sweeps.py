@@ -157,7 +157,7 @@ class Training:
 
     def refuse_shared(self, program: Program) -> None:
         """What may be one tensor with a parameter, and so eagerly has changed with it, is not read behind the step."""
-        aliased = self.tracer.aliased | self.tracer.overlapping
+        aliased = self.tracer.aliased | self.tracer.sharing | self.tracer.overlapping
         for n, node in enumerate(program.nodes):
             if node.op == "update" and node.inputs[0] in aliased:
                 later = {v for behind in program.nodes[n + 1 :] for v in behind.inputs} | set(program.outputs)

@@ -101,7 +101,7 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
     def detach(self) -> "SymbolicTensor":
         """The same values, without history; eagerly in the same memory."""
         found: SymbolicTensor = OPS["detached"](self)
-        found.recorder.root.aliased |= dict.fromkeys([self.value, found.value], user_line())  # type: ignore[attr-defined]
+        found.recorder.root.sharing |= dict.fromkeys([self.value, found.value], user_line())  # type: ignore[attr-defined]
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -156,6 +156,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.changes: dict[Value, tuple[Value, str]] = {}  # in place: by which value, of which, at which of the user's lines
         self.extents: dict[Value, str] = {}  # numbers of run time that are extents
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
+        self.sharing: dict[Value, str] = {}  # tensors whose memory another tensor has, too, and since where
         self.overlapping: dict[Value, str] = {}  # values that may lie in the memory of another, by the path
         self.defined: dict[int, Any] = {}  # classes that the function defines
         self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
@@ -236,14 +237,21 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
 
     def become(self, symbol: SymbolicTensor, result: SymbolicTensor, history: bool) -> None:
         """The tensor a symbol stands for now holds what `result` is."""
-        where = self.root.aliased.get(symbol.value)
-        if where is not None:
-            message = f"a tensor is changed in place that may be one with another{where and ', since '}{where}"
-            refuse("D2S1003", message, "change a copy of it: x = x.clone()")
+        self._refuse_one_with_another(self.root.sharing.get(symbol.value))
+        self.begin_anew(symbol, result, history)
+
+    def begin_anew(self, symbol: SymbolicTensor, result: SymbolicTensor, history: bool) -> None:
+        """The same where only the tensor is another from now on, not its memory."""
+        self._refuse_one_with_another(self.root.aliased.get(symbol.value))
         home = None if symbol.recorder is self.root else symbol.recorder
         place = self.root.heap.place(symbol.value, lambda: Memory(self.now(symbol), home))
         place.history |= history and self.root.taping
         self.root.heap.set(place, SymbolicTensor(result.recorder, result.value))
+
+    def _refuse_one_with_another(self, where: str | None) -> None:
+        if where is not None:
+            message = f"a tensor is changed in place that may be one with another{where and ', since '}{where}"
+            refuse("D2S1003", message, "change a copy of it: x = x.clone()")
 
     def overwrite(self, symbol: SymbolicTensor, result: SymbolicTensor) -> None:
         """Notes that what a tensor holds is written over: eager code refuses gradients that need it."""

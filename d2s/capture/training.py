@@ -186,11 +186,11 @@ def set_stop_gradient(symbol: SymbolicTensor, stops: bool) -> None:
     if symbol.value in root.arguments or any(s.value is symbol.value for _, s in root.lifted.values()):
         refuse("D2S1003", "a store to the attribute 'stop_gradient' of a tensor from outside", "set it before the call")
     if stops:
-        current().become(symbol, OPS["detached"](symbol), False)  # type: ignore[attr-defined]
+        current().begin_anew(symbol, OPS["detached"](symbol), False)  # type: ignore[attr-defined]
         return
     here = training("a store of False to 'stop_gradient'")
     if symbol.value.type.is_float and not here.has_history(symbol):
-        current().become(symbol, OPS["detached"](symbol), False)  # type: ignore[attr-defined]
+        current().begin_anew(symbol, OPS["detached"](symbol), False)  # type: ignore[attr-defined]
         here.opened.add(root.resolve(symbol))
 
 

@@ -59,6 +59,16 @@ def adversarial(model, x):
     return model(moved).sum(), near.grad, near + 1.0
 
 
+def leaf_beside_its_source(model, x):
+    y = x.detach()
+    y.stop_gradient = False
+    for _ in range(2):
+        (g,) = d2s.grad(model(y).square().sum(), [y])
+        y = (y - 0.1 * g.sign()).detach()
+        y.stop_gradient = False
+    return (model(y) * model(x)).sum(), y
+
+
 def asked(model, x):
     y = x * 2
     before = y.stop_gradient
@@ -81,7 +91,16 @@ def outcome(call, model, x, pick):
     return told, values, [None if p.grad is None else p.grad.numpy().tobytes() for p in model.parameters()]
 
 
-FUNCTIONS = [inner_steps, gradient_as_a_number, penalty, swept_and_not, leaf_made_inside, adversarial, asked]
+FUNCTIONS = [
+    inner_steps,
+    gradient_as_a_number,
+    penalty,
+    swept_and_not,
+    leaf_made_inside,
+    adversarial,
+    leaf_beside_its_source,
+    asked,
+]
 
 
 @pytest.mark.parametrize("pick", [0, -1])
