@@ -1718,6 +1718,15 @@ def whether_a_gradient_is_wanted_on_this_path(x):
 
 
 @plain()
+def a_leaf_of_what_wants_a_gradient_on_this_path(x):
+    w = d2s.ones([2])
+    w.stop_gradient = False
+    y = w.detach() if x.sum() > 0 else w * x
+    y.stop_gradient = False
+    return (y * y).sum(), w
+
+
+@plain()
 def a_dict_of_lists(x):
     found = {"xs": [], "ys": [x * 1]}
     for i in range(2 + (x.sum() > 0)):
