@@ -38,12 +38,32 @@ class Parameter:
         return Role(self.structured_name, self.trainable, self.kind)
 
 
+WRITTEN, JOINED, REPLACED = "written", "joined", "replaced"  # values; values and history; by another tensor
+
+
+@dataclasses.dataclass
+class Training:
+    """What a model does in training: a Program whose inputs are `fed` ones, then stored values of the model, by name.
+
+    Its last outputs are what some stored values become: `changes` says which, and how.
+    """
+
+    program: Program
+    fed: int
+    changes: list[tuple[str, str]]
+    returns: Any
+
+
 @dataclasses.dataclass
 class Model:
-    """A Program whose inputs are the fed ones, in order, then the parameters; `notes` is JSON that Paddle skips."""
+    """A Program whose inputs are the fed ones, in order, then the parameters; `notes` is JSON that Paddle skips.
+
+    `training`: what it does there, if that is something else, or why that is not known.
+    """
 
     program: Program
     feeds: list[str]
     parameters: dict[str, Parameter]
     fetches: list[str]
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    training: Training | str | None = None

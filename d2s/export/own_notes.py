@@ -23,10 +23,10 @@ import numpy as np
 from d2s import errors
 from d2s.errors import D2SError, FormatError, Raised
 from d2s.export import paddle_writer, protobuf
-from d2s.export.model import Model, Parameter, Role
+from d2s.export.model import JOINED, REPLACED, WRITTEN, Model, Parameter, Role, Training
 from d2s.export.paddle_blocks import roles_of
 from d2s.export.protobuf import Message
-from d2s.ir.program import Node, Program
+from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import parse
 from d2s.ir.verify import verify
 from d2s.ops import OPS
@@ -39,6 +39,7 @@ _LEAST = 8  # bytes an op takes in a file
 _MOST = 1 << 40  # of an attribute
 _MOST_OF_A_KEY = 1000  # characters
 _NONE = np.zeros(0)
+_HOW = (WRITTEN, JOINED, REPLACED)
 _DAMAGE = (D2SError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -55,6 +56,7 @@ def own_model(data: bytes, described: Message, info: Mapping[str, Role]) -> tupl
         model = Model(program, feeds, {}, fetches, notes.get("notes", {}))
         for value in program.inputs[len(feeds) :]:
             model.parameters[value.name] = Parameter(_NONE, *roles.get(value.name, Role(value.name)))
+        model.training = _training(own.get("training"), program.inputs[len(feeds) :])
         written, stored = paddle_writer.describe(model, limit=len(data) // _LEAST)
         written["notes"] = paddle_writer.notes_of(model, seals(described))
         names = list(stored)
@@ -87,6 +89,22 @@ def _notes(described: Message) -> dict[str, Any]:
     if not isinstance(held, dict) or not isinstance(held.get("d2s", {}), dict):
         raise FormatError("D2S3001", "our notes in the file are damaged")
     return held
+
+
+def _training(held: Any, stored: Sequence[Value]) -> Training | str | None:
+    """What training does, if that is said of values that are stored."""
+    if held is None or isinstance(held, str):
+        return held
+    changes = [(str(name), str(how)) for name, how in held["changes"]]
+    found = Training(_program(held["program"]), int(held["fed"]), changes, held["returns"])
+    types = {value.name: value.type for value in stored}
+    inputs, outputs = found.program.inputs, found.program.outputs
+    behind = outputs[len(outputs) - len(changes) :]
+    fits = 0 <= found.fed <= len(inputs) and len(behind) == len(changes) == len(dict(changes))
+    fits = fits and all(types.get(value.name) == value.type for value in inputs[found.fed :])
+    if not fits or any(types.get(n) != v.type or how not in _HOW for (n, how), v in zip(changes, behind, strict=True)):
+        raise FormatError("D2S3001", "what is said of training does not fit the program")
+    return found
 
 
 def _program(text: str) -> Program:

@@ -27,6 +27,7 @@ _FIELDS = {  # by kind of attribute
 
 
 DRAWING = frozenset({"uniform_random", "gaussian_random", "randint", "randperm", "bernoulli", "poisson", "multinomial"})
+CHANGED_ANYWAY = ("MeanOut", "VarianceOut")  # which an op for inference names, and leaves as they are
 SEED, COUNTER = "@seed", "@counter"  # what these ops read and write besides: variables no file has
 
 
@@ -84,7 +85,7 @@ class Block:
 
     def link(self, children: Sequence["Block"]) -> None:
         reads = [n for op in self.ops for names in op.inputs.values() for n in names]
-        writes = [n for op in self.ops for names in op.outputs.values() for n in names]
+        writes = [n for op in self.ops for n in op.written(CHANGED_ANYWAY)]
         if any(op.type in DRAWING for op in self.ops):
             reads, writes = [*reads, SEED, COUNTER], [*writes, COUNTER]
         for child in children:

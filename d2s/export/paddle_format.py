@@ -26,6 +26,7 @@ from d2s import types
 from d2s.errors import ArgumentError, D2SError, DTypeError, FileError, FormatError, brief
 from d2s.export import own_notes, paddle_reader, paddle_writer, protobuf, tensors
 from d2s.export.model import Model, Parameter, Role
+from d2s.ops.training_marks import INSIDE, PLACED
 from d2s.types import Type
 
 __all__ = ["Model", "Parameter", "load", "load_methods", "save", "save_methods"]
@@ -189,7 +190,8 @@ def model_of(data: bytes, described: protobuf.Message, arrays: dict[str, np.ndar
     own = own_notes.own_model(data, described, info)
     if not own:
         model = paddle_reader.read(described, arrays, info)
-        model.notes |= own_notes.user_notes(described)
+        kept = own_notes.user_notes(described)  # what was noted of nodes is not about these
+        model.notes |= {what: said for what, said in kept.items() if what not in (PLACED, INSIDE)}
         return model
     model, names = own
     for (key, parameter), name in zip(model.parameters.items(), names, strict=False):

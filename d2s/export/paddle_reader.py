@@ -24,7 +24,7 @@ from d2s import types
 from d2s.errors import ShapeError
 from d2s.export import read_draws, read_extents, read_layers, read_orders, read_sequences, read_shapes, read_values
 from d2s.export.model import Model, Parameter, Role
-from d2s.export.paddle_blocks import COUNTER, DRAWING, SEED, Block, Op, blocks_of, fail, roles_of
+from d2s.export.paddle_blocks import CHANGED_ANYWAY, COUNTER, DRAWING, SEED, Block, Op, blocks_of, fail, roles_of
 from d2s.export.paddle_words import READ, Reading
 from d2s.export.paddle_writer import FEED_MINIBATCH, FETCH_LIST, LOD_TENSOR
 from d2s.export.protobuf import Message
@@ -35,14 +35,12 @@ from d2s.ir.program import Node, Program, Value
 from d2s.ir.verify import verify
 from d2s.ops import OPS, dispatch
 from d2s.ops.recording import Recorder, Symbolic
-from d2s.ops.training_marks import inside, noted, placed
+from d2s.ops.training_marks import INSIDE, PLACED, inside, noted, placed
 from d2s.types import Dim, Type
 
 _FUEL = 32  # how often each op may be looked at
 _MAX_SAME = 64  # how many extents may turn out to be equal
 _TOLD_BY = (read_draws, read_extents, read_layers, read_orders, read_sequences, read_shapes, read_values)  # who fills READ
-_CHANGED_ANYWAY = ("MeanOut", "VarianceOut")  # which an op for inference names, and leaves as they are
-
 _FREE = ("axis", "use_mkldnn")  # attributes that may be otherwise
 
 Held = Mapping[str, Value]  # variables that are read, and what they hold
@@ -106,7 +104,7 @@ class _Reader:
         names = feeds + parameters
         if len(set(names)) < len(names):
             fail(f"the inputs {names} are not different ones")
-        written = {n for block in self.blocks for op in block.ops for n in op.written(_CHANGED_ANYWAY)}
+        written = {n for block in self.blocks for op in block.ops for n in op.written(CHANGED_ANYWAY)}
         if not written.isdisjoint(parameters):
             fail(f"the program changes its parameters {sorted(written & set(parameters))}")
         inputs = self.inputs(names)
@@ -407,5 +405,5 @@ def _model(reader: _Reader, names: list[str], arrays: Mapping[str, np.ndarray], 
         if value.type != Type(types.dtype(array.dtype), array.shape):
             fail(f"parameter '{name}' is declared as {value.type}, its value is {array.dtype}{list(array.shape)}")
         found[value.name] = Parameter(array, *roles[name])
-    notes = {"training": placed(program, marks), "training inside": inside(program, marks)}
+    notes = {PLACED: placed(program, marks), INSIDE: inside(program, marks)}
     return Model(program, feeds, found, fetches, {what: listed for what, listed in notes.items() if listed})

@@ -33,7 +33,7 @@ from d2s.export import (
     spell_shapes,
     spell_values,
 )
-from d2s.export.model import PARAMETER, Model, Parameter
+from d2s.export.model import PARAMETER, Model, Parameter, Training
 from d2s.export.paddle_pen import SPELLED, Floats, Long, Longs, Pen, Refused, cast_attrs, held
 from d2s.export.protobuf import Message
 from d2s.export.spellings import SPELLINGS, refusal, through_int32, unsaid
@@ -93,7 +93,13 @@ def _bare(program: Program) -> Program:
 
 def notes_of(model: Model, seals: Mapping[str, Any]) -> str:
     """What stands beside the ops: the Program, what the user wants kept, and digests of the files that belong to it."""
-    own = {"program": show(_bare(model.program)), "feeds": model.feeds, "fetches": model.fetches, "seals": seals}
+    own: dict[str, Any] = {"program": show(_bare(model.program)), "feeds": model.feeds, "fetches": model.fetches}
+    own["seals"] = seals
+    training = model.training
+    if isinstance(training, Training):
+        own["training"] = vars(training) | {"program": show(_bare(training.program))}
+    elif training:
+        own["training"] = training
     return json.dumps({"d2s": own, "notes": model.notes})
 
 

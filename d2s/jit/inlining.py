@@ -21,20 +21,17 @@ from d2s.capture.users_code import user_line
 from d2s.export.streams import MOVED, STREAM
 from d2s.ir.program import Builder, Node, Program, Value
 from d2s.ops import OPS
-from d2s.ops.training_marks import note
 from d2s.reckoned import come_to, is_reckoned, source
 from d2s.types import Dim, Type
 
 
-def inlined(
-    tracer: Tracer, program: Program, given: Sequence[Any], marks: Mapping[int, Sequence[Any]] | None = None
-) -> list[SymbolicTensor]:
-    """The outputs; `marks` are notes on what training does at some nodes, by number, which go along."""
+def inlined(tracer: Tracer, program: Program, given: Sequence[Any]) -> list[SymbolicTensor]:
+    """The outputs."""
     tracer.where = user_line()
     symbols: dict[Value, Any] = dict(zip(program.inputs, map(tracer.symbol_of, given), strict=True))
     values = {value: tracer.resolve(symbol) for value, symbol in symbols.items()}
     names = _names(program.inputs, list(values.values()))
-    for n, node in enumerate(program.nodes):
+    for node in program.nodes:
         if node.op in (STREAM, MOVED):
             _streamed(tracer, node, symbols, values)
             continue
@@ -43,8 +40,6 @@ def inlined(
         for output, symbol in zip(node.outputs, made, strict=True):
             symbols[output] = symbol if tracer.root.taping else tracer._detached(symbol)
             values[output] = symbols[output].value
-        if marks and n in marks:
-            note(symbols[node.outputs[0]], *marks[n])
     return [symbols[value] for value in program.outputs]
 
 

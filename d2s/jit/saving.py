@@ -11,6 +11,7 @@ In: a layer or function and what its arguments will be. Out: `path.pdmodel`, `pa
 """
 
 import contextlib
+import functools
 import inspect
 import re
 import warnings
@@ -21,23 +22,19 @@ import numpy as np
 
 from d2s import export
 from d2s.arguments import expect
-from d2s.capture.result import Made
-from d2s.capture.result import leaves as leaves_of
-from d2s.capture.trace import Captured
 from d2s.capture.tree import flatten, rebuild
 from d2s.eager.tensor import Tensor
-from d2s.errors import ArgumentError
-from d2s.export.model import BUFFER, CONSTANT, PARAMETER, Role
+from d2s.errors import ArgumentError, D2SError
+from d2s.export.model import BUFFER, CONSTANT, PARAMETER, Role, Training
 from d2s.export.paddle_format import FORWARD
-from d2s.export.streams import for_file
 from d2s.ir.program import Program, Value
-from d2s.jit import returned
+from d2s.ir.text import show
+from d2s.jit.saved_body import Body, body_of
 from d2s.jit.signature import Key
 from d2s.jit.to_static import StaticFunction, to_static
 from d2s.jit.translated_layer import TranslatedLayer
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
-from d2s.ops.training_marks import Marks, inside, noted, placed
 from d2s.static.input_spec import InputSpec
 
 ANY = 2  # the extent that stands for any while a function is captured for a file
@@ -46,11 +43,10 @@ _CONFIGS = ("clip_extra", "combine_params", "with_hook", "skip_prune_program", "
 
 
 class _Captured(NamedTuple):
-    """One method: its capture, and what each of its leaves is called in the file."""
+    """One method: what it does in inference, and in training if that is something else, or why a file cannot hold that."""
 
-    variant: Variant
-    names: list[str]
-    marks: Marks  # what training would do at some of its values
+    body: Body
+    training: Body | str | None
 
 
 def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, *, skip_forward: bool = False, **configs: Any) -> None:
@@ -80,7 +76,7 @@ def model_of(layer: Any, input_spec: Sequence[Any] | None = None) -> export.Mode
     if isinstance(layer, TranslatedLayer):
         return layer.models()[FORWARD]
     made = layer.forward if isinstance(layer, Layer) else layer
-    models = _written({FORWARD: made}, layer, input_spec)
+    models = _written({FORWARD: made}, layer, input_spec, training=False)
     _warn(layer, models)
     return models[FORWARD]
 
@@ -111,16 +107,21 @@ def _models(layer: Any, input_spec: Sequence[Any] | None, skip_forward: bool) ->
     return _written(functions, layer, input_spec)
 
 
-def _written(functions: Mapping[str, Any], layer: Any, input_spec: Sequence[Any] | None) -> dict[str, export.Model]:
+def _written(
+    functions: Mapping[str, Any], layer: Any, input_spec: Sequence[Any] | None, training: bool = True
+) -> dict[str, export.Model]:
     """The models of some methods; a tensor that several of them read has one name in all."""
     expect("save", "input_spec", input_spec, list | tuple | None, "a list")
-    captured = {}
-    with _as_in_inference(layer):
-        for name, function in functions.items():
-            static = function if isinstance(function, StaticFunction) else to_static(function)
-            with noted() as marks:
-                found = _captured(name, static, input_spec if name == FORWARD else None)
-            captured[name] = _Captured(*found, marks)
+    statics = {name: one if isinstance(one, StaticFunction) else to_static(one) for name, one in functions.items()}
+    specs = {name: input_spec if name == FORWARD else None for name in statics}
+    inner = [layer, *layer.sublayers()] if isinstance(layer, Layer) else []
+    with _in_mode(inner, False):
+        found = {name: _captured(name, static, specs[name]) for name, static in statics.items()}
+        captured = {name: _Captured(body_of(*one), None) for name, one in found.items()}
+        for name, (variant, _) in found.items() if training else ():
+            other = _in_training(variant, inner, functools.partial(_captured, name, statics[name], specs[name]))
+            captured[name] = captured[name]._replace(training=other)
+    captured = {name: _holding_all(each) for name, each in captured.items()}
     roles = _roles(layer) if isinstance(layer, Layer) else {}
     models = {name: _model(each, roles) for name, each in captured.items()}
     _name(models, captured, roles)
@@ -130,17 +131,44 @@ def _written(functions: Mapping[str, Any], layer: Any, input_spec: Sequence[Any]
 
 
 @contextlib.contextmanager
-def _as_in_inference(layer: Any) -> Iterator[None]:
-    """Files hold what a layer does in inference, as Paddle's do, in whatever mode it is."""
-    inner = [layer, *layer.sublayers()] if isinstance(layer, Layer) else []
+def _in_mode(inner: Sequence[Any], training: bool) -> Iterator[None]:
+    """Files hold what a layer does in inference, as Paddle's do, in whatever mode it is; what training does stands beside."""
     modes = [one.training for one in inner]
     try:
         for one in inner:
-            one.training = False
+            one.training = training
         yield
     finally:
         for one, mode in zip(inner, modes, strict=True):
             one.training = mode
+
+
+def _in_training(variant: Variant, inner: Sequence[Any], capture: Callable[[], tuple[Variant, list[str]]]) -> Body | str | None:
+    """What is captured where all is in training that was asked whether it is, if any was."""
+    sources = [guard.source for guard in variant.captured.guards if guard.source is not None]
+    asked = [owner for kind, owner, name in sources if kind == "attribute" and name == "training"]
+    if all(one.training for one in asked):
+        return None
+    layers = [part for one in asked if isinstance(one, Layer) for part in one.sublayers()]
+    with _in_mode(list({id(one): one for one in (*asked, *layers, *inner)}.values()), True):
+        try:
+            return body_of(*capture(), changing=True)
+        except D2SError as error:
+            return error.message.removeprefix("save(): ")
+        except Exception as error:  # of the user's code, which nobody has asked to train
+            return f"{type(error).__name__}: {error}"
+
+
+def _holding_all(each: _Captured) -> _Captured:
+    """The same with what only training reads among the inputs."""
+    if not isinstance(each.training, Body):
+        return each
+    program, tensors, others = each.body.program, each.body.tensors, each.training
+    pairs = zip(others.tensors, others.program.inputs[len(others.feeds) :], strict=True)
+    more = [(t, Value(v.type, v.name)) for t, v in pairs if not any(t is known for known in tensors)]
+    inputs = (*program.inputs, *(value for _, value in more))
+    whole = Program(program.name, inputs, program.nodes, program.outputs)
+    return each._replace(body=each.body._replace(program=whole, tensors=[*tensors, *(t for t, _ in more)]))
 
 
 # --- captures ----------------------------------------------------------------------------------------------------------------
@@ -188,70 +216,15 @@ def _zeros(shape: Sequence[Any], dtype: Any) -> Tensor:
 
 
 def _model(method: _Captured, roles: Mapping[int, Role]) -> export.Model:
-    captured, program = method.variant.captured, method.variant.graph.program
-    _check(method.variant)
-    fed = dict(zip(captured.arguments, program.inputs, strict=False))
-    state = program.inputs[len(program.inputs) - 2 * captured.draws :]
-    held_inputs = program.inputs[len(fed) : len(program.inputs) - len(state)]
-    lifted = {id(t): value for t, value in zip(captured.lifted, held_inputs, strict=True)}
-    outputs, (returns, held) = [], returned.described(captured.result)
-    for kind, at in held:
-        if kind in ("container", "object") or (kind == "outside" and id(at) not in lifted):
-            what = f"{at!r}" if kind == "outside" else f"a {at.__name__}" if kind == "object" else "a list it was given"
-            raise ArgumentError("D2S0004", f"save(): '{program.name}' returns {what}; a file holds tensors only")
-        outputs.append(program.outputs[at] if kind == "output" else fed[at] if kind == "argument" else lifted[id(at)])
-    names = {v: method.names[n] for n, v in fed.items()}
-    feeds = _used(program, outputs, names)
-    whole = Program(program.name, (*feeds, *lifted.values(), *state), program.nodes, (*outputs, *_left(captured, program)))
-    whole = for_file(whole) if captured.draws else whole
+    body = method.body
     parameters = {}
-    for tensor in captured.lifted:
-        value = lifted[id(tensor)]
+    for value, tensor in zip(body.program.inputs[len(body.feeds) :], body.tensors, strict=True):
         kind = CONSTANT if tensor.stop_gradient else PARAMETER
         role = roles.get(id(tensor)) or Role(value.name, not tensor.stop_gradient, kind)
         parameters[value.name] = export.Parameter(tensor.array, *role)
-    fetches = [f"output_{n}" for n in range(len(outputs))]
-    found = {"left out": [n for v, n in names.items() if v not in feeds], "training": placed(whole, method.marks)}
-    found["training inside"] = inside(whole, method.marks)
-    notes = {"returns": returns} | {what: listed for what, listed in found.items() if listed}
-    return export.Model(whole, list(feeds.values()), parameters, fetches, notes)
-
-
-def _left(captured: Captured, program: Program) -> list[Value]:
-    """Where a run of a Program that draws leaves the stream."""
-    if not captured.draws:
-        return []
-    assert isinstance(captured.stored, Made)
-    left = [part for (kind, *_), part in zip(captured.stores, captured.stored.parts, strict=True) if kind == "stream"]
-    return [program.outputs[at] for part in left for _, at in leaves_of(part)] or [program.inputs[-1]]
-
-
-def _check(variant: Variant) -> None:
-    """Refuses what does more than to compute, and to draw random numbers."""
-    captured, program = variant.captured, variant.graph.program
-    steps = [str(node.attrs["call"]) for node in program.every_node() if node.op == "host"]
-    if any(kind != "stream" for kind, *_ in captured.stores) or captured.reads or steps:
-        does = f"calls {steps[0]}" if steps else "changes what was there before"
-        raise ArgumentError("D2S0004", f"save(): '{program.name}' {does}: a file cannot hold that")
-
-
-def _used(program: Program, outputs: Sequence[Value], names: Mapping[Value, str]) -> dict[Value, str]:
-    """The inputs something depends on."""
-    read = {*outputs}.union(*(node.inputs for node in program.nodes))
-    needed, defined = _extents(program, outputs), set[str]()
-    used = set()
-    for value in sorted(names, key=lambda v: v not in read):
-        extents = {d for d in value.type.shape if isinstance(d, str)}
-        if value in read or extents & needed - defined:
-            used.add(value)
-            defined |= extents
-    return {value: name for value, name in names.items() if value in used}
-
-
-def _extents(program: Program, outputs: Sequence[Value]) -> set[str]:
-    """The named extents a run has to know."""
-    values = [*outputs, *(v for node in program.nodes for v in node.outputs)]
-    return {d for v in values for d in v.type.shape if isinstance(d, str)}
+    fetches = [f"output_{n}" for n in range(len(body.program.outputs))]
+    notes = {"returns": body.returns} | ({"left out": body.left_out} if body.left_out else {})
+    return export.Model(body.program, list(body.feeds.values()), parameters, fetches, notes)
 
 
 # --- names -------------------------------------------------------------------------------------------------------------------
@@ -269,22 +242,34 @@ def _roles(layer: Layer) -> dict[int, Role]:
 
 def _name(models: dict[str, export.Model], captured: Mapping[str, _Captured], roles: Mapping[int, Role]) -> None:
     """Names inputs as the user has them: a tensor is called alike in all methods, an argument as its InputSpec says."""
-    taken = {_label(name) for model in models.values() for name in model.feeds}
+    bodies = [body for each in captured.values() for body in each if isinstance(body, Body)]
+    taken = {_label(name) for body in bodies for name in body.feeds.values()}
     labels: dict[int, str] = {}
-    for method, model in models.items():
-        program, fed = model.program, len(model.feeds)
-        feeds = _distinct(map(_label, model.feeds), set())
-        for tensor in captured[method].variant.captured.lifted:
-            if id(tensor) not in labels:
-                wanted = roles[id(tensor)].structured_name if id(tensor) in roles else "constant"
-                (labels[id(tensor)],) = _distinct([_label(wanted)], taken)
-        names = [*feeds, *(labels[id(t)] for t in captured[method].variant.captured.lifted)]
-        stored = dict(zip(names[fed:], model.parameters.values(), strict=True))
-        for value, name in zip(program.inputs, names, strict=True):
+    for tensor in (tensor for each in captured.values() for tensor in each.body.tensors):
+        if id(tensor) not in labels:
+            wanted = roles[id(tensor)].structured_name if id(tensor) in roles else "constant"
+            (labels[id(tensor)],) = _distinct([_label(wanted)], taken)
+    for body in bodies:
+        names = [*_distinct(map(_label, body.feeds.values()), set()), *(labels[id(t)] for t in body.tensors)]
+        for value, name in zip(body.program.inputs, names, strict=True):
             value.name = name
-        for (name, parameter), tensor in zip(stored.items(), captured[method].variant.captured.lifted, strict=True):
+    for method, model in models.items():
+        body, training = captured[method]
+        stored = {labels[id(t)]: p for t, p in zip(body.tensors, model.parameters.values(), strict=True)}
+        for (name, parameter), tensor in zip(stored.items(), body.tensors, strict=True):
             parameter.structured_name = parameter.structured_name if id(tensor) in roles else name
-        model.feeds, model.parameters = feeds, stored
+        model.feeds, model.parameters = [v.name for v in body.feeds], stored
+        if isinstance(training, Body):
+            changes = [(labels[id(tensor)], how) for tensor, how in training.changes]
+            found = Training(training.program, len(training.feeds), changes, training.returns)
+            model.training = found if _differs(found, model) else None
+        else:
+            model.training = training
+
+
+def _differs(training: Training, model: export.Model) -> bool:
+    pairs = (training.program, model.program), (training.returns, model.notes["returns"])
+    return show(pairs[0][0]) != show(pairs[0][1]) or pairs[1][0] != pairs[1][1]
 
 
 def _label(name: str) -> str:

@@ -1,7 +1,7 @@
-"""A loaded graph as it is in training: batch norms of the batch, values dropped at random, the rest as it stands.
+"""A graph from a file of others as it is in training: batch norms of the batch, values dropped at random, else as it stands.
 
-In: a Program of inference, and what its notes say of some of its nodes. Out: its outputs, running averages moved.
-What lies between those nodes runs as graphs; what stands inside of an `if` or `while` is refused (`TranslatedLayer`).
+In: a Program of inference, and what was noted of some of its nodes. Out: its outputs, running averages moved.
+What lies between those nodes runs as graphs; what stands inside of an `if` or `while` is refused (`loaded_ways`).
 
 >>> from d2s.ir.text import parse
 >>> program = parse('''program f(x: f32[2]) -> (f32[2]) {
@@ -24,9 +24,9 @@ from d2s.export import Model
 from d2s.ir.program import Node, Program, Value
 from d2s.jit.graph import Graph
 from d2s.jit.inlining import inlined
-from d2s.nn.attention import scaled_dot_product_attention
-from d2s.nn.dropout import MODES, alpha_dropout, dropout
+from d2s.nn.dropout import MODES, dropout
 from d2s.nn.norm import batch_norm
+from d2s.ops.training_marks import PLACED
 
 Env = dict[Value, Any]  # tensors, or symbols of a captured function
 
@@ -102,21 +102,7 @@ def _dropped(node: Node, inputs: Sequence[Tensor], p: float, axis: list[int] | N
     return found
 
 
-def _attended(node: Node, inputs: Sequence[Tensor], p: float) -> Tensor:
-    query, key, value, *mask = inputs
-    attend = call(scaled_dot_product_attention)
-    found: Tensor = attend(query, key, value, mask[0] if mask else None, p, node.attrs["causal"], True)
-    return found
-
-
-def _dropped_to_selu(node: Node, inputs: Sequence[Tensor], p: float) -> Tensor:
-    found: Tensor = call(alpha_dropout)(inputs[0], p, True)
-    return found
-
-
-_DOES: dict[str, Callable[..., Tensor]] = {
-    "norm": _normed, "drop": _dropped, "attend": _attended, "alpha": _dropped_to_selu,
-}  # fmt: skip
+_DOES: dict[str, Callable[..., Tensor]] = {"norm": _normed, "drop": _dropped}
 
 
 # --- what notes say ----------------------------------------------------------------------------------------------------------
@@ -124,7 +110,7 @@ _DOES: dict[str, Callable[..., Tensor]] = {
 
 def marks_of(model: Model) -> list[list[Any]]:
     """The notes on training, if they fit the Program."""
-    found = model.notes.get("training", [])
+    found = model.notes.get(PLACED, [])
     nodes, parameters = model.program.nodes, set(model.program.inputs[len(model.feeds) :])
     fits = isinstance(found, list) and all(isinstance(mark, list) and _fits(mark, nodes, parameters) for mark in found)
     if not fits or len({mark[0] for mark in found}) < len(found):
@@ -140,8 +126,6 @@ def _fits(mark: list[Any], nodes: Sequence[Node], parameters: set[Value]) -> boo
         return False
     if kind == "norm":
         return node.op == "batch_norm_fixed" and not more and parameters.issuperset(node.inputs[1:3])
-    if kind in ("attend", "alpha"):
-        return node.op == {"attend": "attention", "alpha": "cast"}[kind] and not more and _first_stays(node)
     if kind != "drop" or node.op not in ("cast", "multiply") or not _first_stays(node) or len(more) != 2:
         return False
     axes = [] if more[0] is None else more[0]

@@ -20,21 +20,19 @@ import numpy as np
 from d2s import export
 from d2s.arguments import expect
 from d2s.capture.forms import OneOf
-from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.convert.attributes import get_attribute, set_attribute
 from d2s.convert.calls import RECORDED
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, FormatError
-from d2s.export.model import BUFFER, PARAMETER
+from d2s.export.model import BUFFER, JOINED, PARAMETER, REPLACED, Training
 from d2s.export.paddle_format import FORWARD
-from d2s.export.streams import draws, to_run
 from d2s.ir.program import Program, Value
 from d2s.jit import returned
-from d2s.jit.graph import Graph
-from d2s.jit.inlining import inlined
+from d2s.jit.loaded_ways import Way, in_inference, in_training
 from d2s.jit.to_static import StaticFunction
-from d2s.jit.training_form import TrainingForm, marks_of
 from d2s.nn.layer import Layer, Parameter
-from d2s.runtime import launch, random_state
+from d2s.runtime import launch
 from d2s.static.program import current_recording
 from d2s.types import NUMBERS, Dim, Type
 
@@ -60,61 +58,57 @@ def load(path: str, model_filename: str | None = None, params_filename: str | No
 
 
 class _Method:
-    """One graph of a loaded layer: what it takes, what it reads of the layer, and what it returns."""
+    """One method of a loaded layer: how it runs in inference and in training, and what it reads of the layer."""
 
-    def __init__(self, name: str, model: export.Model, held: list[Tensor]) -> None:
-        self.name, self.model, self.held, self.graph = name, model, held, Graph(to_run(model.program))
-        self.draws = draws(model.program)
-        self.taken: tuple[Value, ...] = model.program.inputs[: len(model.feeds)]
-        self.marks, self.training = marks_of(model), False
-        count = len(model.fetches)
-        self.returns = model.notes["returns"] if "returns" in model.notes else returned.several(count)
-        if returned.count(self.returns) != count:
-            raise FormatError("D2S3001", "the note on what the function returns does not fit its outputs")
+    def __init__(self, name: str, model: export.Model, layer: "TranslatedLayer") -> None:
+        self.name, self.model, self.layer, self.training = name, model, layer, False
+        self.inference = in_inference(model)
+        self.trained = in_training(model, self.inference)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if current_recording() is not None or _one_twice((*args, *kwargs.values(), *self.held)):
+        way = self.way
+        held = self.layer.held(self.model, way.stored)
+        if current_recording() is not None or _one_twice((*args, *kwargs.values(), *held)):
             return self.captured(*args, **kwargs)
+        found = self._left(way, self._fed(way, args, kwargs), held)
+        numbers = (_number(x) if value.type.python else x for value, x in zip(way.results, found, strict=True))
+        return returned.result(way.returns, numbers)
+
+    def inlined(self, tracer: Tracer, *args: Any, **kwargs: Any) -> Any:
+        """A call in a captured function: the graph becomes a part of that one."""
+        read = functools.partial(getattr, self, "training")
+        tracer.guard((id(self), "attribute", "training"), "loaded.training", read, source=("attribute", self, "training"))
+        way = self.way
+        given = self._fed(way, args, kwargs)
+        return returned.result(way.returns, iter(self._left(way, given, self.layer.held(self.model, way.stored))), OneOf)
+
+    def _fed(self, way: Way, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         extents: dict[str, tuple[Dim, str]] = {}
-        tensors = [_fed(value, x, extents) for value, x in zip(self.taken, self._bound(args, kwargs), strict=True)]
-        run = self.form if self.trains else self._drawn if self.draws else self.graph
-        outputs = zip(self.model.program.outputs, run([*tensors, *self.held]), strict=False)
-        return returned.result(self.returns, (_number(found) if value.type.python else found for value, found in outputs))
+        return [_fed(value, x, extents) for value, x in zip(way.taken, self._bound(way, args, kwargs), strict=True)]
+
+    def _left(self, way: Way, given: Sequence[Any], held: Sequence[Any]) -> Sequence[Any]:
+        """A run; the results of it, where what it changes is changed."""
+        found = way.run([*given, *held])
+        for (name, how), value in zip(way.changes, found[len(way.results) :], strict=True):
+            self.layer.change(self.model, name, how, value)
+        return found[: len(way.results)]
 
     @property
-    def trains(self) -> bool:
-        """Whether training does something else than inference, and is what is going on."""
-        if self.training and (kinds := self.model.notes.get("training inside")):
-            what = "takes the batch's own averages" if "norm" in kinds else "drops values"
-            message = f"train(): '{self.name}' {what} in an `if` or a loop, where a loaded layer does not"
+    def way(self) -> Way:
+        """How it runs as things stand."""
+        if self.training and isinstance(self.trained, str):
+            message = f"train(): '{self.name}' cannot be trained once it is loaded: {self.trained}"
             raise ArgumentError("D2S0004", message, hint="eval(), or train it before it is saved")
-        return self.training and bool(self.marks)
-
-    def _drawn(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
-        """A run that draws from the stream of the process."""
-        with random_state.held() as state:
-            *found, left = self.graph([*inputs, *(Tensor(np.array(n)) for n in state)])
-            random_state.move_to(left.item())
-        return found
+        return self.trained if self.training else self.inference  # type: ignore[return-value]
 
     @functools.cached_property
     def captured(self) -> StaticFunction:
         """The method as a function that is captured: what is given twice is one input there, as it has one gradient."""
         return StaticFunction(_Method.__call__, None, self)
 
-    @functools.cached_property
-    def form(self) -> TrainingForm:
-        """The graph as it is in training."""
-        if self.draws:
-            message = (
-                f"train(): '{self.name}' draws random numbers, and batch norms or dropout that training needs stand among them"
-            )
-            raise ArgumentError("D2S0004", message, hint="eval(), or train it before it is saved")
-        return TrainingForm(self.model.program, len(self.taken), self.marks)
-
-    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def _bound(self, way: Way, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The arguments in order, by place or by name."""
-        names = [value.name for value in self.taken]
+        names = [value.name for value in way.taken]
         given = dict(zip(names, args, strict=False))
         wrong = [name for name in kwargs if name not in names or name in given]
         missing = [name for name in names if name not in given | kwargs]
@@ -128,13 +122,14 @@ class _Method:
 
     def stored(self) -> export.Model:
         """The model, with the values as they are now."""
-        pairs = zip(self.model.parameters.items(), self.held, strict=True)
+        held = self.layer.held(self.model, list(self.model.parameters))
+        pairs = zip(self.model.parameters.items(), held, strict=True)
         now = {n: dataclasses.replace(p, array=t.array, trainable=not t.stop_gradient) for (n, p), t in pairs}
         return dataclasses.replace(self.model, parameters=now)
 
     def signature(self) -> str:
         types = [str(value.type) for value in self.model.program.outputs]
-        takes = ", ".join(f"{value.name}: {value.type}" for value in self.taken)
+        takes = ", ".join(f"{value.name}: {value.type}" for value in self.inference.taken)
         return f"{self.name}({takes}) -> {types[0] if len(types) == 1 else '(' + ', '.join(types) + ')'}"
 
 
@@ -144,22 +139,7 @@ def _one_twice(given: Sequence[Any]) -> bool:
     return len(set(wanting)) < len(wanting)
 
 
-def _inlined(tracer: Tracer, method: _Method, *args: Any, **kwargs: Any) -> Any:
-    """A call in a captured function: the graph becomes a part of that one."""
-    read = functools.partial(getattr, method, "training")
-    tracer.guard((id(method), "attribute", "training"), "loaded.training", read, source=("attribute", method, "training"))
-    extents: dict[str, tuple[Dim, str]] = {}
-    given = [_fed(value, x, extents) for value, x in zip(method.taken, method._bound(args, kwargs), strict=True)]
-    found: Sequence[Any]
-    if method.trains:
-        found = method.form([*given, *method.held])
-    else:
-        marks = {mark[0]: mark[1:] for mark in method.marks}
-        found = inlined(tracer, method.model.program, [*given, *method.held], marks)
-    return returned.result(method.returns, iter(found), OneOf)
-
-
-RECORDED[_Method.__call__] = _inlined
+RECORDED[_Method.__call__] = lambda tracer, method, *args, **kwargs: method.inlined(tracer, *args, **kwargs)
 
 
 def _number(found: Any) -> Any:
@@ -202,13 +182,36 @@ class TranslatedLayer(Layer):
         self.path = path
         held: dict[str, Tensor] = {}
         self._methods: dict[str, _Method] = {}
+        self._replaced = {_called(m, n) for m in models.values() for n, how in _changes(m) if how == REPLACED}
         for name, model in models.items():
-            self._methods[name] = _Method(name, model, [self._hold(held, p) for p in model.parameters.values()])
+            for stored in model.parameters.values():
+                self._hold(held, stored)
+            self._methods[name] = _Method(name, model, self)
             for second, first in _second_names(model, held):
                 self._register(second, held[first])
         self.eval()
 
-    def _hold(self, held: dict[str, Tensor], stored: export.Parameter) -> Tensor:
+    def held(self, model: export.Model, names: Sequence[str]) -> list[Any]:
+        """Stored values as they are now."""
+        called = [_called(model, name) for name in names]
+        return [get_attribute(self, name) if name in self._replaced else self._tensor(name) for name in called]
+
+    def _tensor(self, name: str) -> Tensor:
+        return self._parameters[name] if name in self._parameters else self._buffers[name]  # type: ignore[return-value]
+
+    def change(self, model: export.Model, name: str, how: str, value: Any) -> None:
+        """Leaves in a stored value what training made of it."""
+        if how == REPLACED:
+            set_attribute(value, self, _called(model, name))
+            return
+        (found,), tracer = self.held(model, [name]), capturing()
+        found = tracer.lift(found) if tracer and isinstance(found, Tensor) else found
+        if how == JOINED:
+            found._become(value)
+        else:
+            found.set_value(value)
+
+    def _hold(self, held: dict[str, Tensor], stored: export.Parameter) -> None:
         """The tensor of a stored value: one for all methods that have it."""
         name = stored.structured_name
         if name not in held:
@@ -219,7 +222,6 @@ class TranslatedLayer(Layer):
                 self._non_persistable_buffer_names_set.add(name)
         elif launch.type_of(held[name].array) != launch.type_of(stored.array):
             raise FormatError("D2S3001", f"'{name}' is not the same in all methods")
-        return held[name]
 
     def _register(self, name: str, tensor: Tensor) -> None:
         if isinstance(tensor, Parameter):
@@ -264,6 +266,15 @@ class TranslatedLayer(Layer):
         buffers = f", {len(self._buffers)} buffers" if self._buffers else ""
         signatures = ", ".join(method.signature() for method in self._methods.values())
         return f"{self.path!r}: {signatures}; {len(arrays)} parameters of {sum(a.size for a in arrays)} numbers{buffers}"
+
+
+def _called(model: export.Model, name: str) -> str:
+    """What a stored value is called in the layer."""
+    return model.parameters[name].structured_name
+
+
+def _changes(model: export.Model) -> list[tuple[str, str]]:
+    return model.training.changes if isinstance(model.training, Training) else []
 
 
 def _second_names(model: export.Model, held: Mapping[str, Tensor]) -> list[tuple[str, str]]:

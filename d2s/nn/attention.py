@@ -12,7 +12,6 @@ from d2s.nn.dropout import dropout
 from d2s.ops.attention import attention_
 from d2s.ops.attention_weights import by_heads, weights_of
 from d2s.ops.matmul import matmul
-from d2s.ops.training_marks import note
 
 
 def scaled_dot_product_attention(
@@ -41,6 +40,4 @@ def scaled_dot_product_attention(
         return by_heads(matmul(weights, by_heads(value)))
     masks = [] if attn_mask is None else [attn_mask]
     found, _ = attention_(query, key, value, *masks, causal=is_causal)
-    if dropping:
-        note(found, "attend", float(dropout_p))
     return found

@@ -13,11 +13,10 @@ from typing import Any
 from d2s.arguments import number, one_of
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.nn.layer import Layer
-from d2s.ops.compare import cast, where
+from d2s.ops.compare import where
 from d2s.ops.create import full
 from d2s.ops.dropout import dropped
 from d2s.ops.shapes import tensor_type
-from d2s.ops.training_marks import note, noting
 
 MODES = ("upscale_in_train", "downscale_in_infer")
 _FORMATS = {"NCHW": (4, (0, 1)), "NHWC": (4, (0, 3)), "NCDHW": (5, (0, 1)), "NDHWC": (5, (0, 4))}  # rank, axes of channels
@@ -45,20 +44,11 @@ def dropout(
     up = mode == "upscale_in_train"
     if p == 0:
         return x
+    axes = None if axis is None else _axes(x, axis)
     if not training:
-        return _handed_on(x, p, None if axis is None else _axes(x, axis), mode)
+        return x if up else x * (1 - p)
     factor = 1 / (1 - p) if up and p < 1 else 1.0
-    return dropped(x, p, factor) if axis is None else _by_slices(x, p, _axes(x, axis), factor)
-
-
-def _handed_on(x: Any, p: float, axes: tuple[int, ...] | None, mode: str) -> Any:
-    """What inference does; a capture for a file learns where training would drop."""
-    up = mode == "upscale_in_train"
-    if up and not noting(x):
-        return x
-    found = cast(x, x.dtype) if up else x * (1 - p)
-    note(found, "drop", p, None if axes is None else list(axes), mode)
-    return found
+    return dropped(x, p, factor) if axes is None else _by_slices(x, p, axes, factor)
 
 
 def _by_slices(x: Any, p: float, axes: tuple[int, ...], factor: float) -> Any:
@@ -122,9 +112,6 @@ def alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: str | Non
     """
     p = _likelihood("alpha_dropout", p)
     tensor_type(x, "alpha_dropout", "x")
-    if not training and p and noting(x):
-        x = cast(x, x.dtype)
-        note(x, "alpha", p)
     if not training or p == 0:
         return x
     if p == 1:

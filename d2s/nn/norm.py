@@ -20,7 +20,6 @@ from d2s.ops.norm import batch_norm_, batch_norm_fixed, group_norm_, layer_norm_
 from d2s.ops.pad import pad
 from d2s.ops.shapes import extents, tensor_type, whole_number
 from d2s.ops.slicing import slice
-from d2s.ops.training_marks import note
 
 CHANNELS_LAST = ("NLC", "NHWC", "NDHWC")
 CHANNELS_FIRST = ("NC", "NCL", "NCHW", "NCDHW")
@@ -156,10 +155,7 @@ def batch_norm(
     settings = {"channel": channel, "epsilon": epsilon} | which
     fixed = not training if use_global_stats is None else use_global_stats
     if fixed:
-        found = batch_norm_fixed(x, running_mean, running_var, *tensors, **settings)
-        if not use_global_stats and isinstance(momentum, float) and 0 <= momentum <= 1:
-            note(found, "norm", momentum)
-        return found
+        return batch_norm_fixed(x, running_mean, running_var, *tensors, **settings)
     found, means, variances = batch_norm_(x, *tensors, **settings)
     _move(running_mean, means, momentum)
     _move(running_var, variances, momentum)

@@ -1,7 +1,6 @@
-"""What training would do at a place, noted there while a layer is captured, or read, as it is in inference.
+"""What training would do at a place, noted there while a file of others is read as it is in inference.
 
-In: the result that stands at such a place. Out: notes for who listens: `norm` with its momentum, `drop` with its settings,
-`attend` and `alpha` with the likelihood that weights of attention, or values behind a SELU, are dropped.
+In: the result that stands at such a place. Out: notes for who listens: `norm` with its momentum, `drop` with its settings.
 
 >>> from d2s.ir.program import Value
 >>> from d2s.ops.recording import Recorder
@@ -22,6 +21,7 @@ from typing import Any
 from d2s.ir.program import Program
 from d2s.ops.recording import Symbolic
 
+PLACED, INSIDE = "training", "training inside"  # what both are called among the notes of a file
 Marks = list[tuple[Any, list[Any]]]
 _listening = threading.local()
 
@@ -38,14 +38,9 @@ def noted() -> Iterator[Marks]:
         _listening.marks = before
 
 
-def noting(place: Any) -> bool:
-    """Whether somebody listens, and this is a place in a Program."""
-    return isinstance(place, Symbolic) and getattr(_listening, "marks", None) is not None
-
-
 def note(place: Any, *what: Any) -> None:
     """Says what training does instead of making this result."""
-    if noting(place):
+    if isinstance(place, Symbolic) and getattr(_listening, "marks", None) is not None:
         _listening.marks.append((place.value, list(what)))
 
 

@@ -44,7 +44,9 @@ def model_of(program: Program, feeds: Sequence[Variable], fetches: Sequence[Any]
     tested = program.clone(for_test=True)
     recording = tested.recording
     computed = [_declared(program, one).value for one in fetches]
+    declared_nodes = {*map(id, recording.builder.nodes)}
     recording.builder.nodes = _needed(as_tested(recording), computed)
+    other = not declared_nodes.issuperset(map(id, recording.builder.nodes))
     fed = {role.name: declared.type.shape for declared, role in recording.roles.items() if isinstance(role, Fed)}
     replay = Replay(recording, {name: [d if isinstance(d, int) else str(d) for d in shape] for name, shape in fed.items()})
     outputs = [replay.value(value) for value in computed]
@@ -68,9 +70,9 @@ def model_of(program: Program, feeds: Sequence[Variable], fetches: Sequence[Any]
         inputs.append(value)
     names = [program.recording.name_of(one) if isinstance(one, Variable) else one.name for one in fetches]
     names = [f"{n}_{k}" if n in names[:k] or n in (v.name for v in inputs) else n for k, n in enumerate(names)]
-    return export.Model(
-        Graph("main", tuple(inputs), tuple(nodes), tuple(outputs)), [v.name for v in inputs[: len(feeds)]], parameters, names
-    )
+    whole, fed_names = Graph("main", tuple(inputs), tuple(nodes), tuple(outputs)), [v.name for v in inputs[: len(feeds)]]
+    why = "save_inference_model() has kept of it what inference does"
+    return export.Model(whole, fed_names, parameters, names, training=why if other else None)
 
 
 def _declared(program: Program, one: Any) -> Variable:
