@@ -190,7 +190,11 @@ def set_stop_gradient(symbol: SymbolicTensor, stops: bool) -> None:
         return
     here = training("a store of False to 'stop_gradient'")
     if here.depends_on_path(symbol):
-        refuse("D2S1003", "a store of False to 'stop_gradient' of what wants a gradient on some paths only", "store it outside of the captured function")
+        refuse(
+            "D2S1003",
+            "a store of False to 'stop_gradient' of what wants a gradient on some paths only",
+            "store it outside of the captured function",
+        )
     if symbol.value.type.is_float and not here.has_history(symbol):
         current().begin_anew(symbol, OPS["detached"](symbol), False)  # type: ignore[attr-defined]
         here.opened.add(root.resolve(symbol))
