@@ -37,7 +37,7 @@ from d2s.ops import OPS
 from d2s.ops.dispatch import handling
 
 Arm = Callable[[], list[Any]]
-_STAND_INS = (OneOf.__name__, "Recipe")
+_STAND_INS = (OneOf.__name__, "Recipe", "Onward")
 
 
 class Unheld(CaptureError):

@@ -32,11 +32,10 @@ from d2s.capture.users_code import refuse, refuse_call
 from d2s.convert.growing import joined_by
 from d2s.convert.library import is_plain
 from d2s.convert.loads import guard_content, items_of, iterate, refuse_consumption, spread, spread_named
-from d2s.convert.methods import walked
 from d2s.convert.of_objects import OF_OBJECTS, of_object
 from d2s.convert.operators import binary
 from d2s.convert.pure import LOOKING, OF_GROWN, TAKING, WALKING, is_pure
-from d2s.convert.recipes import Recipe, zip_
+from d2s.convert.recipes import Recipe, counted, iter_, zip_
 from d2s.convert.steps import of_symbols
 from d2s.convert.stores import made, with_known_keys
 from d2s.convert.taking import counted_by_run, generated, settled
@@ -54,6 +53,8 @@ def pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
         return asked_of
     if function == itertools.chain.from_iterable:
         return pure(tracer, itertools.chain, *iterate(args[0]))
+    if function is iter and len(args) == 1 and isinstance(args[0], Recipe | Tensor | SymbolicTensor):
+        return iter_(tracer, args[0])
     if function is pow and len(args) == 2 and not kwargs:
         return binary(args[0], "**", args[1])
     args = _taken(function, args)
@@ -78,18 +79,20 @@ def _taken(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     args = tuple(map(settled, args)) if function in TAKING or joins else args
     args = (list(iterate(args[0])),) if joins and hasattr(type(args[0]), "__next__") else args
     args = tuple(map(opened, args)) if joins else args
-    return tuple(map(walked, args)) if function in WALKING or joins else args
+    return tuple(map(spread, args)) if function in WALKING or joins else args
 
 
 def _at_capture(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What is known now, which the capture depends on."""
     if function is len and isinstance(args[0], Recipe) and not callable(args[0].length):
-        return args[0].length
+        return counted(args[0])
     guard_content(tracer, getattr(function, "__self__", None))
     args = tuple(items_of(tracer, value) for value in args)
     for value in (*args, *kwargs.values()):
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
+        if isinstance(value, Recipe):
+            refuse("D2S1003", f"{function.__name__}() of this {value.kind}, whose items a run takes", "make a list of it first")
         if acts(value) or not (
             callable(value) or isinstance(value, (SymbolicTensor, Tensor, *GIVEN)) or hasattr(type(value), "__next__")
         ):
@@ -109,7 +112,7 @@ def higher(call: Call, tracer: Tracer, function: Any, *args: Any, **kwargs: Any)
     if several(args, kwargs):
         return of_each(functools.partial(higher, call, tracer, function), *args, **kwargs)
     kwargs = {name: call(value) if acts(value) else value for name, value in kwargs.items()}
-    args = (*map(walked, args[:1]), *map(spread, args[1:]))
+    args = tuple(map(spread, args))
     for value in (*args, *kwargs.values()):
         guard_content(tracer, value)
         refuse_consumption(tracer, value)

@@ -23,7 +23,7 @@ from d2s.convert.kept import Kept
 from d2s.convert.loads import iterate, refuse_consumption
 from d2s.convert.logical import both, not_
 from d2s.convert.methods import walked
-from d2s.convert.recipes import Recipe, recipe_of
+from d2s.convert.recipes import Onward, Recipe, recipe_of
 from d2s.convert.while_loop import loop
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
@@ -63,12 +63,29 @@ def for_loop(iterable: Any, body: Body, stop: Stop, get: Get, set: Set, names: S
         if looped(tracer, iterable, body, stop, get, set):
             return
     recipe = recipe_of(tracer, iterable)
-    if recipe and isinstance(recipe.length, int) and recipe.length <= UNROLLED:
-        _few(tracer, recipe, body, stop, get, set, names)
-    elif recipe:
-        _graph(tracer, recipe, body, stop, get, set, names)
-    else:
+    if recipe is None:
         _python(tracer, iterable, body, stop, get, set, names)
+    elif isinstance(iterable, Onward):
+        _onward(tracer, iterable, recipe, body, stop, get, set, names)
+    else:
+        _counted(tracer, recipe, body, stop, get, set, names)
+
+
+def _onward(
+    tracer: Tracer, items: Onward, rest: Recipe, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]
+) -> None:
+    """Over what is left of an iterator: it is told how far the loop came."""
+    before = items.place.held()
+    items.take(None)
+    trips = _counted(tracer, rest, body, stop, get, set, names)
+    begun = isinstance(before, SymbolicTensor) or before > 0
+    items.take(trips + before if begun and trips is not None else trips)
+
+
+def _counted(tracer: Tracer, recipe: Recipe, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> Any:
+    """Over what a run can count; returns how many trips it made, None where it is not known."""
+    few = isinstance(recipe.length, int) and recipe.length <= UNROLLED
+    return (_few if few else _graph)(tracer, recipe, body, stop, get, set, names)
 
 
 def of_kept(items: Kept, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> None:
@@ -89,17 +106,18 @@ def of_kept(items: Kept, body: Body, stop: Stop, get: Get, set: Set, names: Sequ
     for_loop(iterable, trip, stop, get, set, names)
 
 
-def _few(tracer: Tracer, recipe: Recipe, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> None:
+def _few(tracer: Tracer, recipe: Recipe, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> Any:
     """Of a few items whose number is known: a loop of the graph, or where that is refused, trip by trip."""
     before = get()
     try:
-        _graph(tracer, recipe, body, stop, get, set, names)
+        return _graph(tracer, recipe, body, stop, get, set, names)
     except CaptureError as refused:
         set(before)
         try:
             _python(tracer, [recipe.item(k) for k in range(recipe.length)], body, stop, get, set, names)
         except CaptureError:
             raise refused from None
+        return None if stop else recipe.length
 
 
 def _python(tracer: Tracer, iterable: Any, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> None:
@@ -149,7 +167,7 @@ def _guarded(tracer: Tracer, items: Any, body: Body, stop: Callable[[], Any], ge
     return bool(found) and found[0] is not _END
 
 
-def _graph(tracer: Tracer, recipe: Recipe, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> None:
+def _graph(tracer: Tracer, recipe: Recipe, body: Body, stop: Stop, get: Get, set: Set, names: Sequence[str]) -> Any:
     """A loop of the graph: it counts its trips, and the count says which item is next."""
     index: Any = tracer.symbol_of(0)
 
@@ -173,3 +191,4 @@ def _graph(tracer: Tracer, recipe: Recipe, body: Body, stop: Stop, get: Get, set
         set(values[1:])
 
     loop(tracer, test, trip, get_all, set_all, ("trip", *names))
+    return index

@@ -30,7 +30,7 @@ from d2s.capture.users_code import is_generated, refuse
 from d2s.convert.generators import Suspended
 from d2s.convert.indices import item_of_tensor, places_of
 from d2s.convert.methods import Walking, answers, asked, walked
-from d2s.convert.recipes import Recipe
+from d2s.convert.recipes import in_order
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ops import OPS, Op
@@ -353,9 +353,7 @@ def iterate(iterable: Any) -> Iterable[Any]:
         refuse(
             "D2S1001", "a `for` over an object that only a run will have", "loop over a tensor, or over a list of known length"
         )
-    iterable = items_of(tracer, walked(iterable))
-    if isinstance(iterable, Recipe) and isinstance(iterable.length, int):
-        return map(iterable.item, range(iterable.length))
+    iterable = in_order(items_of(tracer, walked(iterable)))
     if tracer and isinstance(iterable, Tensor | SymbolicTensor):
         return iter(tracer.lift(iterable) if isinstance(iterable, Tensor) else iterable)
     if tracer and not isinstance(iterable, (*ITERATED, Suspended, Walking)):
@@ -373,6 +371,11 @@ def iterate(iterable: Any) -> Iterable[Any]:
 
 def spread(value: Any) -> Any:
     """What is taken apart: by a star, into several targets, by Python's functions."""
+    return in_order(gone_over(value))
+
+
+def gone_over(value: Any) -> Any:
+    """What is iterated where an object or a list of layers is."""
     tracer = capturing()
     return items_of(tracer, walked(value)) if tracer else value
 

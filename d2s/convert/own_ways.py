@@ -44,7 +44,7 @@ from d2s.convert.copies import as_dict, as_tuple, deeply, once
 from d2s.convert.generators import Suspended
 from d2s.convert.library import greatest, in_order, reduced, replaced, summed
 from d2s.convert.library_objects import LIBRARY_OBJECTS
-from d2s.convert.loads import guard_content, iterate, refuse_consumption, spread
+from d2s.convert.loads import gone_over, guard_content, iterate, refuse_consumption
 from d2s.convert.logical import not_
 from d2s.convert.making import make
 from d2s.convert.methods import answers, walked
@@ -209,8 +209,8 @@ _TOLD: dict[Any, Callable[..., Any]] = {  # by a tracer
     all: every,
     itertools.count: count_,
     range: range_,
-    enumerate: lambda tracer, iterable, *start, **named: enumerate_(tracer, spread(iterable), *start, **named),
-    zip: lambda tracer, *iterables, **how: zip_(tracer, *map(spread, iterables), **how),
+    enumerate: lambda tracer, iterable, *start, **named: enumerate_(tracer, gone_over(iterable), *start, **named),
+    zip: lambda tracer, *iterables, **how: zip_(tracer, *map(gone_over, iterables), **how),
     reversed: reversed_,
 }
 _CALLING: dict[Any, Callable[..., Any]] = {  # what the user has written

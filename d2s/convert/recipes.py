@@ -1,14 +1,14 @@
 """What a `for` can run over whose length or items only a run knows: how many, and which is the one at a place.
 
 In: tensors, `range` of numbers of run time, lists whose length only a run will tell, and `enumerate`, `zip` and `reversed` of
-these. Out: recipes, which `convert.for_loop` turns into loops of the graph.
+these. Out: recipes, which `convert.for_loop` turns into loops of the graph; what is an iterator goes on where it was left.
 """
 
 import dataclasses
 import functools
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,9 @@ import numpy as np
 from d2s.capture.by_path import opened
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, get, is_grown, length
+from d2s.capture.heap import Place
 from d2s.capture.steps import ask, attempted
-from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
@@ -25,7 +26,7 @@ from d2s.ops.item import get_item
 from d2s.ops.rows import extent, row
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Recipe:
     """`length` is read once, before the first trip; that of a list, a function, before each."""
 
@@ -37,11 +38,81 @@ class Recipe:
         """The length."""
         return self.length() if callable(self.length) else self.length
 
+    def rest(self) -> "Recipe":
+        """What is left of it."""
+        return self
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Onward(Recipe):
+    """An iterator. `place` holds how many of its items were taken; None where something else takes them."""
+
+    place: Place
+
+    def rest(self) -> Recipe:
+        taken = self.place.held()
+        if taken is None or isinstance(taken, OneOf):
+            message = f"this {self.kind} goes on where something else has left it, or goes over it still"
+            refuse("D2S1003", message, "make a list of it first, and go over that")
+        if isinstance(taken, int) and not taken:
+            return Recipe(self.kind, self.length, self.item)
+        length = self.length if callable(self.length) or self.length is math.inf else self.length - taken
+        return Recipe(self.kind, (lambda: self.now() - taken) if callable(length) else length, lambda k: self.item(k + taken))
+
+    def take(self, taken: Any) -> None:
+        """Notes how many were taken."""
+        tracer = capturing()
+        assert tracer is not None
+        tracer.root.heap.set(self.place, taken)
+
+
+def onward(tracer: Tracer, kind: str, length: Any, item: Callable[[Any], Any]) -> Onward:
+    """An iterator that nothing was taken from."""
+    return Onward(kind, length, item, Place(0, tracer.root.heap.here()))
+
+
+def counted(recipe: Recipe) -> Any:
+    """`len(...)` of it."""
+    if isinstance(recipe, Onward):
+        raise TypeError(f"object of type '{recipe.kind}' has no len()")
+    return recipe.length
+
+
+def iter_(tracer: Tracer, value: Any) -> Onward:
+    """`iter(...)` of what only a run can count."""
+    if isinstance(value, Onward):
+        return value
+    recipe = recipe_of(tracer, value)
+    assert recipe is not None
+    return onward(tracer, f"{recipe.kind}_iterator", recipe.length, recipe.item)
+
+
+def in_order(value: Any) -> Any:
+    """The items of what a capture can count, such as `enumerate(x)`, for Python's functions to go over."""
+    if not isinstance(value, Recipe) or not isinstance(value.rest().length, int):
+        return value
+    return _one_by_one(value) if isinstance(value, Onward) else map(value.item, range(value.length))
+
+
+def _one_by_one(items: Onward) -> Iterator[Any]:
+    while items.rest().length > 0:
+        taken = items.place.held()
+        items.take(taken + 1)
+        yield items.item(taken)
+
+
+def _taken_over(tracer: Tracer, value: Any) -> Recipe | None:
+    """The same as `recipe_of`, for something else that takes the items from now on."""
+    found = recipe_of(tracer, value)
+    if isinstance(value, Onward):
+        value.take(None)
+    return found
+
 
 def recipe_of(tracer: Tracer, value: Any, counted: bool = False) -> Recipe | None:
     """How to iterate what only a run can; None for what Python can. `counted`: also a range that Python could."""
     if isinstance(value, Recipe):
-        return value
+        return value.rest()
     if is_grown(value):
         return Recipe("list", lambda: length(value), lambda k: get(value, k))
     if isinstance(value, Later) and isinstance(value.example, _COUNTED):
@@ -99,19 +170,19 @@ def _range(start: Any, stop: Any, step: Any) -> Recipe:
     return Recipe("range", (span + (abs(step) - 1)) // abs(step), lambda k: k * step + start)
 
 
-def count_(tracer: Tracer, start: Any = 0, step: Any = 1) -> Recipe:
+def count_(tracer: Tracer, start: Any = 0, step: Any = 1) -> Onward:
     """`itertools.count(...)`: as many items as are asked for."""
-    return Recipe("count", math.inf, lambda k: k * step + start)
+    return onward(tracer, "count", math.inf, lambda k: k * step + start)
 
 
 def enumerate_(tracer: Tracer, iterable: Any, start: Any = 0) -> Any:
     several = opened(iterable)
     if isinstance(several, OneOf):
         return _of_each(several, [enumerate_(tracer, one, start) for one in several.alternatives])
-    recipe = recipe_of(tracer, iterable)
+    recipe = _taken_over(tracer, iterable)
     if recipe is None:
         return enumerate(iterable, start)
-    return Recipe("enumerate", recipe.length, lambda k: (k + start, recipe.item(k)))
+    return onward(tracer, "enumerate", recipe.length, lambda k: (k + start, recipe.item(k)))
 
 
 def reversed_(tracer: Tracer, iterable: Any) -> Any:
@@ -124,10 +195,10 @@ def reversed_(tracer: Tracer, iterable: Any) -> Any:
         return reversed(iterable)
     if is_grown(iterable):
         first = recipe.now() - 1
-        return Recipe("reversed", recipe.now(), lambda k: asked(iterable, "__getitem__", first - k))
-    if recipe.kind not in ("range", "tensor"):
+        return onward(tracer, "reversed", recipe.now(), lambda k: asked(iterable, "__getitem__", first - k))
+    if recipe.kind not in ("range", "tensor", "object"):
         raise TypeError(f"'{recipe.kind}' object is not reversible")
-    return Recipe("reversed", recipe.length, lambda k: recipe.item(recipe.length - 1 - k))
+    return onward(tracer, "reversed", recipe.length, lambda k: recipe.item(recipe.length - 1 - k))
 
 
 def zip_(tracer: Tracer, *iterables: Any, strict: bool = False) -> Any:
@@ -137,7 +208,9 @@ def zip_(tracer: Tracer, *iterables: Any, strict: bool = False) -> Any:
         one_of = opened(iterables[several])
         made = [zip_(tracer, *_where(tracer, one_of.tag, k, iterables), strict=strict) for k in range(len(one_of.alternatives))]
         return _of_each(one_of, made)
-    recipes = [recipe_of(tracer, value) for value in iterables]
+    if any(isinstance(value, Onward) and iterables.count(value) > 1 for value in iterables):
+        iterables = tuple(map(in_order, iterables))  # each takes from the same
+    recipes = [_taken_over(tracer, value) for value in iterables]
     if not any(recipes):
         return zip(*iterables, strict=strict)
     known = [r or _listed(tracer, value) for r, value in zip(recipes, iterables, strict=True)]
@@ -146,7 +219,8 @@ def zip_(tracer: Tracer, *iterables: Any, strict: bool = False) -> Any:
             refuse("D2S1003", "zip(strict=True) of what only a run can count", "leave strict out")
         return zip(*(map(r.item, range(r.length)) for r in known), strict=True)  # which complains at its end
     living = any(callable(r.length) for r in known)
-    return Recipe("zip", (lambda: _shortest(known)) if living else _shortest(known), lambda k: tuple(r.item(k) for r in known))
+    length = (lambda: _shortest(known)) if living else _shortest(known)
+    return onward(tracer, "zip", length, lambda k: tuple(r.item(k) for r in known))
 
 
 def _where(tracer: Tracer, tag: SymbolicTensor, k: int, iterables: Sequence[Any]) -> list[Any]:

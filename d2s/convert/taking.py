@@ -25,7 +25,7 @@ from d2s.convert.if_else import truth_of
 from d2s.convert.kept import Kept, Over
 from d2s.convert.loads import iterate, refuse_consumption
 from d2s.convert.logical import all_, any_, if_exp, not_
-from d2s.convert.recipes import Recipe, recipe_of
+from d2s.convert.recipes import Onward, Recipe, in_order, recipe_of
 from d2s.convert.stores import made, set_item
 from d2s.eager.tensor import Tensor
 from d2s.ops.dispatch import handling
@@ -122,8 +122,8 @@ def settled(value: Any) -> Any:
     tracer = capturing()
     if _inverted(value) or counted_by_run(value):
         return kept("list", value, lambda item: (True, lambda: item, False))
-    if isinstance(value, Recipe) and isinstance(value.length, int):
-        return list(map(value.item, range(value.length)))
+    if isinstance(value, Recipe):
+        return list(in_order(value))
     if not isinstance(value, Kept):
         return value
     if tracer:
@@ -133,7 +133,7 @@ def settled(value: Any) -> Any:
 
 def counted_by_run(value: Any) -> bool:
     """Whether it is a `range` or the like, of as many items as only a run will tell."""
-    return isinstance(value, Recipe) and not isinstance(value.length, int | float)
+    return isinstance(value, Recipe) and not isinstance(value.rest().length, int | float)
 
 
 def put_together(*parts: tuple[bool, Any]) -> Any:
@@ -150,6 +150,8 @@ def put_together(*parts: tuple[bool, Any]) -> Any:
 
 def next_of(tracer: Tracer, items: Any, *default: Any) -> Any:
     """`next`: the first item, also where only a run will tell which of them is kept."""
+    if isinstance(items, Onward):
+        return _next_in_order(items, *default)
     if not isinstance(items, Kept) or not items.fresh or not _begins_by_run(tracer, items):
         return next(items, *default)
     found, value = False, default[0] if default else None
@@ -165,6 +167,16 @@ def next_of(tracer: Tracer, items: Any, *default: Any) -> Any:
     for_loop(items, ends, lambda: found, lambda: (found, value), set, ("found", "value"))
     items.leave_to_run()
     return value if default else if_exp(found, lambda: value, _none_left)
+
+
+def _next_in_order(items: Onward, *default: Any) -> Any:
+    more, taken = items.rest().now() > 0, items.place.held()
+
+    def first() -> Any:
+        items.take(taken + 1)
+        return items.item(taken)
+
+    return if_exp(more, first, lambda: default[0] if default else _none_left())
 
 
 def _none_left() -> Any:
@@ -187,7 +199,7 @@ def _over_all(iterable: Any, over: Over, take: Callable[[Any], None]) -> None:
     tracer = capturing()
     recipe = recipe_of(tracer, iterable) if tracer else None
     if tracer and recipe and isinstance(recipe.length, int) and recipe.length and not _by_run(tracer, recipe, over):
-        iterable = list(map(recipe.item, range(recipe.length)))
+        iterable = list(in_order(iterable))
     of_kept(Kept(iterable, over), take, None, tuple, lambda values: None, ())
 
 

@@ -73,3 +73,78 @@ def count_zip(x):
         if x.sum() > 40:
             break
     return x, n
+
+
+@program(*ROWS)
+def gone_over_twice(x):
+    e, z, r = enumerate(x), zip(x, x, strict=False), reversed(x)
+    counts = [len(list(e)), len(list(e)), sum(1 for _ in z), sum(1 for _ in z)]
+    total = 0.0
+    for row in r:
+        total = total + row.sum()
+    for _ in r:
+        total = total + 100.0
+    return counts, total
+
+
+@program(*ROWS)
+def gone_on_with_where_a_tensor_left_it(x):
+    e, total = enumerate(x, 1), 0.0
+    for k, row in e:
+        total = total + k * row.sum()
+        if total < 0:
+            break
+    for k, row in e:
+        total = total + 100.0 * k + row.sum()
+    return total
+
+
+@program(*ROWS)
+def gone_on_with_by_the_path(x):
+    e, it = enumerate(x), iter(x)
+    if x.sum() > 5:
+        k, row = next(e)
+    else:
+        k, row = 7, next(it)
+    return k, row, [j for j, _ in e], list(it)
+
+
+@program((t([[1.0, 2.0], [3.0, 4.0]]), t(3)), (t([[1.0, 2.0], [3.0, 4.0]]), t(0)))
+def gone_over_in_a_loop(x, n):
+    e, c, seen = enumerate(range(n)), itertools.count(5), 0
+    for _ in range(n):
+        for j, _ in e:
+            seen = seen + 10 + j
+        seen = seen + next(c)
+    return seen, next(e, "none"), next(c)
+
+
+@program(*ROWS)
+def pairs_of_one_iterator(x):
+    e = enumerate([*x, *x])
+    z, groups = enumerate(x), [iter(x)] * 2
+    return list(zip(e, e, strict=False)), list(zip(*groups, strict=False)), next(z)[1], iter(z) is z, next(z)[0], next(z, None)
+
+
+@program(*ROWS)
+def combined(x):
+    pairs = [i * j * (a * b).sum() for (i, a), (j, b) in itertools.combinations(enumerate(x), 2)]
+    first = list(itertools.islice(enumerate(x), 1, None))
+    return (
+        pairs,
+        first,
+        list(itertools.chain(enumerate(x), zip(x, x, strict=False))),
+        list(itertools.pairwise(zip(x, x, strict=False))),
+    )
+
+
+@program(*ROWS)
+def until_there_is_no_more(x):
+    e, last = enumerate(x), None
+    while True:
+        try:
+            k, row = next(e)
+        except StopIteration:
+            break
+        last = row * k
+    return last
