@@ -73,8 +73,9 @@ def _right(function: Callable[..., Any]) -> Any:
 
 def _unknown(what: str) -> Any:
     def method(self: OneOf, *_: Any) -> Any:
-        listed = " or ".join(type(v).__name__ if not isinstance(v, SymbolicTensor) else "Tensor" for v in self.alternatives)
-        refuse("D2S1001", f"{what} of a value that is a {listed}, by the path a run takes", "give it one kind on every path")
+        names = dict.fromkeys("Tensor" if isinstance(v, SymbolicTensor) else type(v).__name__ for v in self.alternatives)
+        kinds = f"a {' or '.join(names)}" if len(names) > 1 else f"one of several {next(iter(names))}s"
+        refuse("D2S1001", f"{what} of a value that is {kinds}, by the path a run takes", "give it one kind on every path")
 
     return method
 

@@ -33,7 +33,7 @@ def _holds(form: Form, part: Form) -> bool:
         return True
     if isinstance(form, Tree) and isinstance(part, Tree) and form.skeleton == part.skeleton:
         return all(map(_holds, form.parts, part.parts))
-    if isinstance(form, Union):
-        return all(any(_holds(f, one) for f in form.alternatives) for one in alternatives_of(part))
+    if isinstance(form, Union) or isinstance(part, Union):
+        return all(any(_holds(f, one) for f in alternatives_of(form)) for one in alternatives_of(part))
     both = merged(form, part)
     return both is not None and alike(both, form)

@@ -432,3 +432,27 @@ def comprehensions_over_a_range_of_run_time(x):
     placed = [parts[k] for k in range(len(parts))], [(a, b) for a, b in zip(parts, parts[1:])]  # noqa: B905, RUF007
     mapped = list(map(abs, range(count))), list(enumerate(range(count)))
     return listed, told, placed, [x * k for k in range(count)], mapped
+
+
+FIVE = t([[1.0, 2.0], [3.0, -4.0], [0.5, 0.25], [-1.0, 0.0], [5.0, 0.0]])
+GROUPED = tuple((FIVE * k, t(n)) for k in (1, -1) for n in (0, 1, 5))
+
+
+@program(*GROUPED)
+def rows_by_their_kind(x, n):
+    groups, named = {}, collections.defaultdict(list)
+    for i in range(n):
+        kind = "big" if x[i].max() > 0.8 else "small"
+        if kind not in groups:
+            groups[kind] = []
+        groups[kind].append(x[i])
+        named[kind].append((i, x[i]))
+    return groups, named, {kind: d2s.stack(groups[kind]).sum(0) for kind in sorted(groups)}, len(named)
+
+
+@program((FIVE,), (-FIVE,))
+def rows_by_their_kind_of_a_tensor(x):
+    groups = collections.defaultdict(list)
+    for i, row in enumerate(x):
+        groups["big" if row.max() > 0.8 else "small"].append((i, row))
+    return groups, {kind: len(groups[kind]) for kind in sorted(groups)}
