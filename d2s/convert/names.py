@@ -29,13 +29,14 @@ def guard_names(tracer: Tracer, function: types.FunctionType) -> None:
     """The globals and the closure a function reads become part of what the capture depends on."""
     scope, code = function.__globals__, function.__code__
     where = f"{code.co_filename}:{code.co_firstlineno}"
-    tracer.guard((id(function), "code"), f"'{function.__name__}'", lambda: function, source=("value", function, None))
+    made_here = is_rewritten(code)  # its variables are the capture's own, or guarded where it was made
+    if not made_here:
+        tracer.guard((id(function), "code"), f"'{function.__name__}'", lambda: function, source=("value", function, None))
     for name in _loaded(code, _GLOBAL):
         source = "item" if name in scope else "found", scope, name
         _guard(tracer, guard_key(scope, name), scope, name, where, source)
     read = _loaded(code, _OUTER)
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        made_here = is_rewritten(code)  # its variables are the capture's own, or guarded where it was made
         if name in read and not made_here:
             _guard(tracer, guard_key(cell, name), cell, name, where, ("attribute", cell, "cell_contents"))
 

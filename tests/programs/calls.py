@@ -269,3 +269,16 @@ def imports_inside(x):
 
         x = x * math.floor(2.5)
     return functional.relu(x) * m.sqrt(4) + pi
+
+
+@program(*SETS)
+def a_default_that_calls_change(x):
+    def keep(value, kept=[], *, seen={}):  # noqa: B006
+        kept.append(value)
+        seen["one" if len(value) == 2 else "other"] = value
+        return len(kept), len(seen)
+
+    first = keep(x)
+    if x.sum() > 0:
+        keep(x * 2)
+    return first, keep(x * 3, []), keep(x * 4)
