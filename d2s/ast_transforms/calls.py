@@ -7,7 +7,7 @@ In: a function. Out: the same with `_d2s.call(f)(x)` for `f(x)`: callee before a
 ... def f(x):
 ...     return g(x, *h(x))''', transform)
 def f(x):
-    return _d2s.call(g)(x, *_d2s.spread(_d2s.call(h)(x)))
+    return _d2s.call_starred(g)(x, *_d2s.starred(_d2s.call(h)(x)))
 
 `super()` is not wrapped; its arguments are written out, because in the function of a region Python would not find them.
 """
@@ -33,18 +33,18 @@ class _Calls(Rewriter):
         if isinstance(node.func, gast.Name) and node.func.id == "super" and not node.args:
             return self._super(node)
         if not _is_runtime(node.func):
-            node.func = quote_expression("_d2s.call(f)", node, f=node.func)
-            self._spread(node)
+            node.func = quote_expression("_d2s.call_starred(f)" if self._starred(node) else "_d2s.call(f)", node, f=node.func)
         return node
 
-    def _spread(self, node: gast.Call) -> None:
-        """What stars take apart."""
-        for part in node.args:
-            if isinstance(part, gast.Starred):
-                part.value = quote_expression("_d2s.spread(x)", part, x=part.value)
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                keyword.value = quote_expression("_d2s.spread_named(x)", node, x=keyword.value)
+    def _starred(self, node: gast.Call) -> bool:
+        """Has the runtime take apart what stars do; whether there are any."""
+        stars = [part for part in node.args if isinstance(part, gast.Starred)]
+        named = [keyword for keyword in node.keywords if keyword.arg is None]
+        for part in stars:
+            part.value = quote_expression("_d2s.starred(x)", part, x=part.value)
+        for keyword in named:
+            keyword.value = quote_expression("_d2s.starred_named(x)", node, x=keyword.value)
+        return bool(stars or named)
 
     def _super(self, node: gast.Call) -> gast.expr:
         args = self.function.tree.args

@@ -32,7 +32,7 @@ import gast
 
 from d2s.ast_transforms.function import Function, Rewriter
 from d2s.ast_transforms.quote import quote, quote_expression
-from d2s.ast_transforms.stores import TAKEN_APART
+from d2s.ast_transforms.stores import TAKEN_APART, taken_into
 
 _TEMPLATE = """
 def body(item):
@@ -57,8 +57,9 @@ class _ForLoop(Rewriter):
         if node not in self.function.scopes.regions:
             return node
         item = self.function.fresh("item")
-        value = "_d2s.spread(item)" if isinstance(node.target, TAKEN_APART) else "item"
-        begin = quote(f"target = {value}", node, target=node.target, item=item)
+        value = quote_expression(item, node)
+        value = taken_into([node.target], value) if isinstance(node.target, TAKEN_APART) else value
+        begin = quote("target = value", node, target=node.target, value=value)
         flag = getattr(node, "stop", "")
         stop = quote_expression(f"lambda: {flag}" if flag else "None", node)
         parts = {

@@ -85,23 +85,32 @@ class _Loads(Slices):
     def visit_Dict(self, node: gast.Dict) -> gast.expr:
         self.generic_visit(node)
         pairs = zip(node.keys, node.values, strict=True)
-        node.values = [value if key else quote_expression("_d2s.spread_named(x)", value, x=value) for key, value in pairs]
-        return quote_expression("_d2s.made(x)", node, x=node)
-
-    def visit_Set(self, node: gast.expr) -> gast.expr:
-        self.generic_visit(node)
-        return quote_expression("_d2s.made(x)", node, x=node)
+        node.values = [value if key else quote_expression("_d2s.starred_keys(x)", value, x=value) for key, value in pairs]
+        return self._made(node)
 
     def visit_List(self, node: gast.List) -> gast.expr:
-        """`[a, *b]` is put together by the runtime."""
-        if isinstance(node.ctx, gast.Store):
-            self.generic_visit(node)
-            return node
-        if not any(isinstance(part, gast.Starred) for part in node.elts):
-            return self.visit_Set(node)
+        return node if self._stored_into(node) else self._together(node, "list") or self._made(node)
+
+    def visit_Tuple(self, node: gast.Tuple) -> gast.expr:
+        return node if self._stored_into(node) else self._together(node, "tuple") or node
+
+    def visit_Set(self, node: gast.Set) -> gast.expr:
         self.generic_visit(node)
-        call = quote_expression("_d2s.put_together()", node)
-        call.args = [self._part(part) for part in node.elts]
+        return self._together(node, "set") or self._made(node)
+
+    def _stored_into(self, node: Any) -> bool:
+        self.generic_visit(node)
+        return not isinstance(node.ctx, gast.Load)
+
+    def _made(self, node: gast.expr) -> gast.expr:
+        return quote_expression("_d2s.made(x)", node, x=node)
+
+    def _together(self, node: Any, kind: str) -> gast.expr | None:
+        """`[a, *b]` is put together by the runtime; None where there is no star."""
+        if not any(isinstance(part, gast.Starred) for part in node.elts):
+            return None
+        call = quote_expression("_d2s.put_together(kind)", node, kind=_constant(kind, node))
+        call.args += [self._part(part) for part in node.elts]
         return call
 
     def _part(self, part: gast.expr) -> gast.expr:
@@ -120,6 +129,6 @@ class _Loads(Slices):
         self.checked, first.iter = outer - targets(node), _constant(None, node)
         self.generic_visit(node)
         self.checked, first.iter.args = outer, [iterable]
-        return quote_expression("_d2s.made(x)", node, x=node)
+        return self._made(node)
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp

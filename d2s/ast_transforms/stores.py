@@ -13,7 +13,7 @@ def f(x, y):
     _d2s.set_item(y, x, 0)
     owner_4 = x
     _d2s.set_attribute(_d2s.changed(owner_4.n, 1, '+'), owner_4, 'n')
-    a, part_5 = _d2s.spread(y)
+    a, part_5 = _d2s.taken_into(y, 2)
     _d2s.set_item(part_5, x, slice(1, None, None))
 """
 
@@ -47,8 +47,9 @@ class Slices(Rewriter):
 
 class _Stores(Rewriter):
     def visit_Assign(self, node: gast.Assign) -> Any:
-        if all(isinstance(t, TAKEN_APART) for t in node.targets) and not isinstance(node.value, (gast.Tuple, gast.List)):
-            node.value = quote_expression("_d2s.spread(x)", node.value, x=node.value)
+        apart = all(isinstance(target, TAKEN_APART) for target in node.targets)
+        if apart and not (_is_plain(node.value) and all(map(_is_flat, node.targets))):
+            node.value = taken_into(node.targets, node.value)
         inner = [part for target in node.targets for part in stored(target)]
         if not inner:
             return node
@@ -94,6 +95,33 @@ class _Stores(Rewriter):
         sign = gast.copy_location(gast.Constant(SIGNS[type(node.op).__name__], None), node)
         changed = quote_expression("_d2s.changed(read, value, sign)", node, read=read, value=node.value, sign=sign)
         return [*before, *self.store(target, changed)]
+
+
+def taken_into(targets: list[gast.expr], value: gast.expr) -> gast.expr:
+    """What the runtime makes of a value that is taken apart: as many parts as one target has, a star's in a list of its own."""
+    if len(targets) > 1:
+        return quote_expression("_d2s.spread(x)", value, x=value)
+    return quote_expression(f"_d2s.taken_into(x, {', '.join(map(repr, _counts(targets[0])))})", value, x=value)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether its parts can be counted in the text."""
+    return isinstance(value, TAKEN_APART) and not any(isinstance(part, gast.Starred) for part in value.elts)
+
+
+def _is_flat(target: Any) -> bool:
+    return not any(isinstance(part, TAKEN_APART) for part in target.elts)
+
+
+def _counts(target: Any) -> tuple[Any, ...]:
+    """How many targets there are, or how many before and behind a star, which is taken off; then those of targets inside."""
+    parts = target.elts
+    star = next((k for k, part in enumerate(parts) if isinstance(part, gast.Starred)), None)
+    counts = (len(parts), None) if star is None else (star, len(parts) - star - 1)
+    if star is not None:
+        parts[star] = parts[star].value
+    inside = tuple((k, _counts(part)) for k, part in enumerate(parts) if k != star and isinstance(part, TAKEN_APART))
+    return (*counts, inside) if inside else counts if star is not None else counts[:1]
 
 
 def stored(target: gast.expr) -> list[gast.expr]:

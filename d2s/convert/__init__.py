@@ -12,16 +12,17 @@ from d2s.convert.generators import emit
 from d2s.convert.growing import METHODS as METHODS  # of lists that loops make longer
 from d2s.convert.if_else import if_else
 from d2s.convert.imports import imported, module, outermost_module
-from d2s.convert.loads import defined, is_, item, iterate, load, spread, spread_named
+from d2s.convert.loads import defined, is_, item, iterate, load, spread
 from d2s.convert.logical import and_, both, either, equal, if_exp, in_, is_not, not_, not_equal, not_in, or_
 from d2s.convert.making import new_class
 from d2s.convert.match import taken_apart
 from d2s.convert.names import assign, own
 from d2s.convert.operators import binary, changed, unary
 from d2s.convert.protect import catches, protected, raised, within
+from d2s.convert.stars import call_starred, put_together, starred, starred_keys, starred_named, taken_into
 from d2s.convert.steps import formatted, percent, text
 from d2s.convert.stores import delete_item, made, set_item
-from d2s.convert.taking import generated, kept, of_generator, of_items, put_together
+from d2s.convert.taking import generated, kept, of_generator, of_items
 from d2s.convert.while_loop import while_loop
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "or_",
 ]
 __all__ += [
+    "call_starred",
     "catches",
     "changed",
     "decorator",
@@ -75,8 +77,11 @@ __all__ += [
     "set_attribute",
     "set_item",
     "spread",
-    "spread_named",
+    "starred",
+    "starred_keys",
+    "starred_named",
     "taken_apart",
+    "taken_into",
     "text",
     "unary",
     "while_loop",

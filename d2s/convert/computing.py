@@ -60,6 +60,9 @@ def pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
     args = _taken(function, args)
     if args and is_grown(args[0]) and function in OF_GROWN:
         return asked(args[0], OF_GROWN[function], *args[1:], **kwargs)
+    if args and is_grown(args[0]) and function in (tuple, set, frozenset):
+        message = f"a {function.__name__} of as many items as only a run will tell"
+        refuse("D2S1001", message, "keep them in a list, which may grow: list(...)")
     if function in (list, dict) and len(args) == 1 and by_path(args[0]) and plain_kind(args[0]) is function:
         found = args[0].copy()
         if kwargs:

@@ -19,9 +19,9 @@ from typing import Any
 from d2s.capture.alternatives import each
 from d2s.capture.branch import switch
 from d2s.capture.by_path import gathered, is_number, opened
-from d2s.capture.containers import STAND_INS, by_path
+from d2s.capture.containers import STAND_INS, by_path, contents, restore
 from d2s.capture.forms import OneOf
-from d2s.capture.growing import is_grown
+from d2s.capture.growing import asked, is_grown
 from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
@@ -78,7 +78,7 @@ def change(call: Call, tracer: Tracer, method: Any, *args: Any, **kwargs: Any) -
     if name in ("add", "setdefault"):
         with_known_keys({args[0]})
     if name == "sort":
-        owner[:] = in_order(call, list(owner), **kwargs)
+        _sort(call, owner, **kwargs)
         return None
     if name == "remove" and isinstance(owner, list) and not by_path(owner):
         found = places_of(owner, *args)
@@ -88,6 +88,18 @@ def change(call: Call, tracer: Tracer, method: Any, *args: Any, **kwargs: Any) -
     if name in ("extend", "update"):
         args = tuple(map(walked if isinstance(owner, dict) else spread, args))
     return method(*args, **kwargs)
+
+
+def _sort(call: Call, owner: Any, key: Any = None, reverse: Any = False) -> None:
+    if is_grown(owner):
+        restore(owner, contents(asked(owner, "sorted", key, reverse)))
+        return
+    several = opened(owner)
+
+    def ordered(one: Any) -> list[Any]:
+        return in_order(call, list(one), key=key, reverse=reverse)
+
+    owner[:] = gathered(each(several, ordered)) if isinstance(several, OneOf) else ordered(owner)
 
 
 def advance(tracer: Tracer, method: Any, *args: Any) -> Any:

@@ -147,6 +147,22 @@ def _reversed(owner: Any) -> Any:
     return found
 
 
+def _sorted(owner: Any, key: Any, reverse: Any) -> Any:
+    found, keys = owner[:0], []
+    for one in owner:
+        by = one if key is None else key(one)
+        found.append(one)
+        keys.append(by)
+        place = len(keys) - 1
+        while place > 0 and (keys[place - 1] < by if reverse else by < keys[place - 1]):
+            found[place] = found[place - 1]
+            keys[place] = keys[place - 1]
+            place -= 1
+        found[place] = one
+        keys[place] = by
+    return found
+
+
 def _sum(owner: Any, start: Any = 0) -> Any:
     total = start
     for one in owner:
@@ -276,6 +292,7 @@ for _name, _function in {
     "clear": _clear,
     "reverse": _reverse,
     "__reversed__": _reversed,
+    "sorted": _sorted,
     "sum": _sum,
     "__contains__": _contains,
     "count": _count,

@@ -92,6 +92,8 @@ def _sorted(call: Call, tracer: Tracer, iterable: Any, **kwargs: Any) -> Any:
     several = opened(settled(iterable))
     if isinstance(several, OneOf):
         return gathered(each(several, lambda one: _sorted(call, tracer, one, **kwargs)))
+    if is_grown(several):
+        return asked(several, "sorted", kwargs.get("key"), bool(kwargs.get("reverse")))
     return tracer.root.heap.made(stand_in(in_order(call, several, **kwargs)))
 
 

@@ -49,10 +49,17 @@ CHANGING = {
 }
 
 
+class Several:
+    """Stands for all that a star takes apart, where the path decides what that is."""
+
+    def __init__(self, value: OneOf) -> None:
+        self.value = value
+
+
 def made(container: Any) -> Any:
     """A list, dict, set or generator that the function's text makes."""
     tracer = capturing()
-    if tracer and isinstance(container, dict) and any(isinstance(key, OneOf) for key in dict.keys(container)):
+    if tracer and isinstance(container, dict) and any(isinstance(key, OneOf | Several) for key in dict.keys(container)):
         return _of_pairs(tracer, dict.items(container))
     if tracer and hasattr(type(container), "__next__"):
         return tracer.begun(container)
@@ -60,10 +67,13 @@ def made(container: Any) -> Any:
 
 
 def _of_pairs(tracer: Tracer, pairs: Any) -> Any:
-    """A dict one of whose keys depends on the path."""
+    """A dict whose keys depend on the path."""
     found = tracer.root.heap.made(stand_in({}))
     for key, value in pairs:
-        set_item(value, found, key)
+        if isinstance(key, Several):
+            found.update(key.value)
+        else:
+            set_item(value, found, key)
     return found
 
 

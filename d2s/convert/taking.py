@@ -136,18 +136,6 @@ def counted_by_run(value: Any) -> bool:
     return isinstance(value, Recipe) and not isinstance(value.rest().length, int | float)
 
 
-def put_together(*parts: tuple[bool, Any]) -> Any:
-    """`[a, *b]`: its parts, and whether they have a star."""
-    found = made([])
-    for starred, value in parts:
-        if starred:
-            value = settled(value)
-            found.extend(value if by_path(value) or isinstance(value, OneOf) else list(iterate(value)))
-        else:
-            found.append(value)
-    return found
-
-
 def next_of(tracer: Tracer, items: Any, *default: Any) -> Any:
     """`next`: the first item, also where only a run will tell which of them is kept."""
     if isinstance(items, Onward):

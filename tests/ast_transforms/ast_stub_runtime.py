@@ -145,8 +145,9 @@ def kept(kind, iterable, over):
     return {"list": list, "set": set, "dict": dict}[kind](generated(iterable, over))
 
 
-def put_together(*parts):
-    return [one for starred, value in parts for one in (value if starred else [value])]
+def put_together(kind, *parts):
+    kinds = {"list": list, "tuple": tuple, "set": set}
+    return kinds[kind](one for starred, value in parts for one in (value if starred else [value]))
 
 
 def changed(value, by, sign):
@@ -229,6 +230,9 @@ attribute = getattr
 taken_apart = match.taken_apart  # Python's own meaning where nothing is captured
 
 
+call_starred = call
+
+
 def item(value, key):
     return value[key]
 
@@ -289,8 +293,26 @@ def spread(value):
     return value
 
 
-def spread_named(value):
-    return value
+starred = starred_named = starred_keys = spread
+
+
+def taken_into(value, before, behind=None, inside=()):
+    if behind is not None:
+        items = list(value)
+        last = len(items) - behind
+        if last < before:
+            raise ValueError(f"not enough values to unpack (expected at least {before + behind}, got {len(items)})")
+        value = [*items[:before], items[before:last], *items[last:]]
+    if not inside:
+        return value
+    parts = list(value)
+    for place, pattern in inside:
+        parts[place] = when_asked(parts[place], pattern)
+    return parts
+
+
+def when_asked(value, pattern):
+    yield from taken_into(value, *pattern)
 
 
 def decorator(function):

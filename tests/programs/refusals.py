@@ -1917,3 +1917,13 @@ def the_one_given(x, y, n):
 @plain(*OF_TRIPS)
 def whether_two_arguments_of_a_call_are_one(x, n):
     return the_one_given(x, x, n)
+
+
+@plain(*OF_TRIPS)
+def a_star_takes_a_list_apart_that_a_loop_makes_longer(x, n):
+    return max(*[x * k for k in range(int(n) + 2)], key=lambda part: part.sum())
+
+
+@plain(*OF_TRIPS)
+def a_tuple_of_as_many_items_as_a_run_says(x, n):
+    return tuple(x * k for k in range(int(n)))

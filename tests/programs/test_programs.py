@@ -28,6 +28,7 @@ import raised_by_runs
 import recursion
 import sets_by_path
 import sizes
+import stars
 import taken_apart
 import two_names
 import user_operators
@@ -53,7 +54,7 @@ MODULES = (
     own_gradients,
 )
 MODULES += library_of_python, loops, machine, numbers_, objects, ordinary, raised_by_runs, recursion, sets_by_path, sizes
-MODULES += taken_apart, two_names, user_operators
+MODULES += stars, taken_apart, two_names, user_operators
 # kernels in plain Python are slow: these are of small values
 UNJITTED = "branches", "loops", "exits", "growing", "found_extents", "recursion"
 CORPUS = [
