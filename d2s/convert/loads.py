@@ -215,7 +215,8 @@ def item(owner: Any, key: Any) -> Any:
     if tracer and isinstance(owner, Tensor | SymbolicTensor):
         _guard_places(tracer, key)
         return item_of_tensor(tracer, owner, key)
-    if tracer and isinstance(key, SymbolicTensor) and isinstance(owner, list | tuple):
+    layers = tracer is not None and hasattr(type(owner), "captured_items")
+    if tracer and isinstance(key, SymbolicTensor) and (layers or isinstance(owner, list | tuple)):
         return _one_of(tracer, owner, key)
     number = isinstance(key, SymbolicTensor) and key.value.type.python
     if tracer and number and isinstance(owner, dict):
@@ -230,8 +231,11 @@ def item(owner: Any, key: Any) -> Any:
             f"a {type(owner).__name__} indexed by an {key.value.type} of run time: which item that is only a run will tell",
             "int(...) or float(...) it, if a Python number is meant",
         )
-    if tracer and isinstance(key, slice) and isinstance(owner, list | tuple | str | bytes) and _parts_by_run(key):
+    if tracer and isinstance(key, slice) and (layers or isinstance(owner, list | tuple | str | bytes)) and _parts_by_run(key):
         return _slice_by_run(tracer, owner, key)
+    if tracer and isinstance(key, slice) and layers:
+        items_of(tracer, owner)
+        return owner[key]
     guard_content(tracer, owner)
     value = owner[key]
     seen = isinstance(owner, list | tuple | str) or (id(owner), "content") in (tracer.root.lifts if tracer else ())
@@ -274,7 +278,8 @@ def _one_of(tracer: Tracer, owner: Any, key: SymbolicTensor) -> Any:
     """The item at an index that only a run knows."""
     key = _as_index(key, f"{plain_kind(owner).__name__} indices must be integers or slices, not float")
     guard_content(tracer, owner)
-    return switch(tracer, OneOf(place_in(tracer, owner, key, ""), list(owner)), lambda one: [one])[0]
+    items = list(items_of(tracer, owner))
+    return switch(tracer, OneOf(place_in(tracer, owner, key, ""), items), lambda one: [one])[0]
 
 
 def _as_index(key: SymbolicTensor, of_float: str) -> SymbolicTensor:
@@ -341,10 +346,20 @@ def place_in(tracer: Tracer, owner: Any, key: SymbolicTensor, outside: str) -> A
     is_outside = OPS["bitwise_or"](OPS["less_than"](index, -count), OPS["greater_equal"](index, count))
 
     def complain() -> list[Any]:
-        raise IndexError(f"{plain_kind(owner).__name__} {outside}index out of range")
+        message = f"{plain_kind(owner).__name__} {outside}index out of range"
+        raise IndexError(message) if isinstance(owner, list | tuple) else _complaint_of(owner, message)
 
     branch(tracer, is_outside, (complain, list))
     return OPS["where"](OPS["less_than"](index, 0), index + count, index)
+
+
+def _complaint_of(layers: Any, message: str) -> Exception:
+    """What a list of layers says to an index that is out of range."""
+    try:
+        layers[len(layers)]
+    except ArgumentError as error:
+        return type(error)(error.code, message)
+    return IndexError(message)
 
 
 def iterate(iterable: Any) -> Iterable[Any]:

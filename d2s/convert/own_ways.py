@@ -44,7 +44,7 @@ from d2s.convert.copies import as_dict, as_tuple, deeply, once
 from d2s.convert.generators import Suspended
 from d2s.convert.library import greatest, in_order, reduced, replaced, summed
 from d2s.convert.library_objects import LIBRARY_OBJECTS
-from d2s.convert.loads import gone_over, guard_content, iterate, refuse_consumption
+from d2s.convert.loads import gone_over, guard_content, items_of, iterate, refuse_consumption
 from d2s.convert.logical import not_
 from d2s.convert.making import make
 from d2s.convert.methods import answers, walked
@@ -144,6 +144,11 @@ def _to_tensor(call: Call, tracer: Tracer, data: Any, dtype: Any = None, stop_gr
     return tensor
 
 
+def _by_place(tracer: Tracer, value: Any) -> Any:
+    """Of a list of layers its layers, unless the user says what is in it."""
+    return value if answers(value, "__reversed__", "__getitem__", "__len__", "__iter__") else items_of(tracer, value)
+
+
 def _asking(asks: Callable[..., Any], call: Call, tracer: Tracer, *args: Any, **kwargs: Any) -> Any:
     return asks(*args, **kwargs)
 
@@ -213,7 +218,7 @@ _TOLD: dict[Any, Callable[..., Any]] = {  # by a tracer
     range: range_,
     enumerate: lambda tracer, iterable, *start, **named: enumerate_(tracer, gone_over(iterable), *start, **named),
     zip: lambda tracer, *iterables, **how: zip_(tracer, *map(gone_over, iterables), **how),
-    reversed: reversed_,
+    reversed: lambda tracer, iterable: reversed_(tracer, _by_place(tracer, iterable)),
 }
 _CALLING: dict[Any, Callable[..., Any]] = {  # what the user has written
     copy.copy: once,

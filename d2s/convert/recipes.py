@@ -192,7 +192,7 @@ def reversed_(tracer: Tracer, iterable: Any) -> Any:
         return _of_each(several, [reversed_(tracer, one) for one in items])
     recipe = recipe_of(tracer, iterable)
     if recipe is None:
-        return reversed(iterable)
+        return reversed(list(iterable) if isinstance(iterable, tuple | str | bytes) else iterable)
     if is_grown(iterable):
         first = recipe.now() - 1
         return onward(tracer, "reversed", recipe.now(), lambda k: asked(iterable, "__getitem__", first - k))

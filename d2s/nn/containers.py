@@ -220,6 +220,9 @@ class LayerDict(Layer):
     def __iter__(self) -> Iterator[str]:
         return iter(self._sub_layers)
 
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._sub_layers)
+
     def __contains__(self, key: object) -> bool:
         return key in self._sub_layers
 

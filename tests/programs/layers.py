@@ -43,6 +43,10 @@ class Stack(d2s.nn.Layer):
 d2s.seed(7)
 NET, LOOPING, STACK = Net(), Looping(), Stack()
 SHARED = d2s.nn.Linear(2, 2)
+BLOCKS = d2s.nn.LayerList([d2s.nn.Linear(2, 2) for _ in range(3)])
+CHAIN = d2s.nn.Sequential(d2s.nn.Linear(2, 2), d2s.nn.Tanh(), d2s.nn.Linear(2, 2))
+BY_NAME = d2s.nn.LayerDict({"a": d2s.nn.Linear(2, 2), "b": d2s.nn.Linear(2, 2)})
+BIASES = d2s.nn.ParameterList([d2s.nn.Linear(2, 2).bias for _ in range(2)])
 
 
 @program(*SETS)
@@ -100,3 +104,55 @@ def gives_back_a_parameter(x):
 @program(*SETS)
 def training_flag(x):
     return x * 2 if NET.training else x
+
+
+@program(*SETS[:2])
+def a_part_of_the_layers_and_from_behind(x):
+    for layer in reversed(BLOCKS):
+        x = layer(x)
+    for k, (layer, scale) in enumerate(zip(reversed(CHAIN), BLOCKS[1:], strict=False)):
+        x = scale(layer(x)) + k
+    for layer in BLOCKS[::-1]:
+        x = layer(x)
+    for bias in reversed(BIASES):
+        x = x + bias * 2
+    for bias in BIASES[1:]:
+        x = x * bias
+    for key in reversed(BY_NAME):
+        x = BY_NAME[key](x)
+    body, last = CHAIN[:-1], CHAIN[-1]
+    return last(body(x)), len(BLOCKS[1:]), BLOCKS[1:][0] is BLOCKS[1]
+
+
+@program(*SETS[:2])
+def a_layer_that_a_run_chooses(x):
+    place = int(x.sum() > 0)
+    y = CHAIN[place](BLOCKS[place - 1](x)) + BIASES[place]
+    for layer in BLOCKS[place:]:
+        y = layer(y)
+    return CHAIN[: place + 1](y)
+
+
+@program(*SETS)
+def layers_that_trips_choose(x):
+    place = 0
+    while place < 2 and x.sum() < 100:
+        x = BLOCKS[place](x) + 25
+        place += 1
+    return x, place
+
+
+@program((t([[1.0, 2.0]]),), (t([[100.0, 2.0]]),))
+def a_place_that_no_layer_has(x):
+    place = int(x.abs().sum() > 50) * 7
+    try:
+        return BLOCKS[place](x)
+    except IndexError:
+        return x
+
+
+@program(*SETS[:2])
+def reversed_of_what_never_changes(x):
+    for a, b in zip(reversed((1, 2)), reversed("ab"), strict=True):
+        x = x * a + len(b)
+    return x, [*reversed((x, 1))]
