@@ -51,6 +51,9 @@ LOOKED_AT = 8  # variants whose checks are asked before all else
 LIMIT = 32  # variants kept of one function; the one used longest ago goes first
 
 
+_CAPTURES: Any = Layer._d2s_captures  # type: ignore[attr-defined]
+
+
 class StaticFunction:
     """A function made static. `owner` is what a method is bound to."""
 
@@ -72,6 +75,25 @@ class StaticFunction:
     def __get__(self, owner: Any, kind: Any = None) -> "StaticFunction":
         if owner is None:
             return self
+        if not isinstance(owner, Layer):
+            return self._bound(owner)
+        try:
+            found: StaticFunction = _CAPTURES.__get__(owner)[self]
+        except (AttributeError, KeyError):
+            return self._kept_by(owner)
+        return found
+
+    def _kept_by(self, layer: Layer) -> "StaticFunction":
+        """Bound to a layer that keeps what is captured for it: a capture knows the layer, and is freed with it."""
+        bound = self._bound(layer)
+        bound.__dict__.update(variants=[], quick=[], log=[], given_up=[])
+        try:
+            captures = _CAPTURES.__get__(layer)
+        except AttributeError:
+            _CAPTURES.__set__(layer, captures := {})
+        return captures.setdefault(self, bound)  # type: ignore[no-any-return]
+
+    def _bound(self, owner: Any) -> "StaticFunction":
         bound = StaticFunction.__new__(StaticFunction)
         bound.__dict__.update(self.__dict__, owner=owner)
         return bound

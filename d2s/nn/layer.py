@@ -48,7 +48,12 @@ class Layer(Walks):
     [6.0]
     """
 
+    __slots__ = ("_d2s_captures",)  # what its static methods were captured as: it goes with the layer, and is not of its state
     training: bool
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled and copied."""
+        return self.__dict__
 
     def __init__(self, name_scope: str | None = None, dtype: Any = None) -> None:
         expect("Layer", "name_scope", name_scope, str | None, "a str")

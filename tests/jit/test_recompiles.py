@@ -1,8 +1,10 @@
 """What a call costs before it runs, why a function was captured again, and for how long captures are kept."""
 
+import copy
 import gc
 import inspect
 import linecache
+import pickle
 import re
 import timeit
 import warnings
@@ -143,6 +145,33 @@ def test_variants_go_with_the_function():
     del static
     gc.collect()
     assert gone() is None
+
+
+class Scaled(d2s.nn.Layer):
+    def __init__(self, k):
+        super().__init__()
+        self.k, self.inner, self.seen = k, d2s.nn.Linear(2, 2), 0
+
+    @d2s.to_static
+    def forward(self, x):
+        self.seen += 1
+        return self.inner(x) * self.k if x.sum() > 0 else x
+
+
+@pytest.mark.filterwarnings("error")
+def test_variants_go_with_the_layer_whose_method_was_called():
+    layers = [Scaled(k) for k in range(40)]
+    for layer in layers * 2:
+        layer(d2s.ones([1, 2])).sum().backward()
+    assert [len(layer.forward.variants) for layer in layers] == [1] * 40
+    assert not any(layer.forward.recompiles() for layer in layers)
+    copied, loaded = copy.deepcopy(layers[3]), pickle.loads(pickle.dumps(layers[3]))
+    for other in (copied, loaded):
+        assert not other.forward.variants and other(d2s.ones([1, 2])).tolist() == layers[3](d2s.ones([1, 2])).tolist()
+    gone = [weakref.ref(layer) for layer in layers]
+    del layers, layer
+    gc.collect()
+    assert not any(one() for one in gone)
 
 
 def test_variants_are_bounded_and_the_last_used_stay():
