@@ -27,6 +27,7 @@ from d2s.capture.heap import Heap, Memory, Place
 from d2s.capture.outside import Read, ReadsOutside
 from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
+from d2s.errors import DTypeError
 from d2s.ir.program import Value
 from d2s.ops import OPS, Op
 from d2s.ops.dispatch import current
@@ -53,7 +54,7 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
 
     __slots__ = ()
 
-    __bool__, __int__, __float__, __index__ = map(_unknown, ("bool()", "int()", "float()", "an index"))
+    __bool__, __int__, __float__ = map(_unknown, ("bool()", "int()", "float()"))
     __array__ = _unknown("a NumPy array")
     numpy, item, tolist, backward = map(_unknown, ("numpy()", "item()", "tolist()", "backward()"))
     __getitem__, __setitem__ = map(_unknown, ("indexing", "assignment"))
@@ -79,6 +80,11 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
             message = f"the rows of a tensor of shape {list(self.value.type.shape)}: only a run will tell how many they are"
             refuse("D2S1001", message, "use sizes that do not change")
         return rows
+
+    def __index__(self) -> NoReturn:
+        if not self.value.type.python and self.dtype.kind != "i":
+            raise DTypeError("D2S0003", f"a {self.dtype.name} tensor is not an index")
+        _unknown("an index")(self)
 
     def __iter__(self) -> Iterator[Any]:
         """The rows, where it is known how many: what Python takes apart, it takes one by one."""

@@ -30,9 +30,9 @@ from d2s.capture.users_code import is_generated, refuse
 from d2s.convert.generators import Suspended
 from d2s.convert.indices import item_of_tensor, places_of
 from d2s.convert.methods import Walking, answers, asked, walked
-from d2s.convert.recipes import in_order
+from d2s.convert.recipes import as_index, in_order
 from d2s.eager.tensor import Tensor
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError
 from d2s.ops import OPS, Op
 from d2s.types import bool_
 
@@ -224,7 +224,7 @@ def item(owner: Any, key: Any) -> Any:
     if tracer and number and isinstance(owner, range):
         return ask(tracer, "item", operator.getitem, (owner, key), {}, 0, number=True)
     if tracer and isinstance(key, SymbolicTensor) and isinstance(owner, str | bytes):
-        return attempted("item", operator.getitem, owner, key if number else _as_index(key, ""))
+        return attempted("item", operator.getitem, owner, key if number else as_index(key, ""))
     if tracer and isinstance(key, SymbolicTensor):
         refuse(
             "D2S1001",
@@ -276,22 +276,10 @@ def _guard_places(tracer: Tracer, key: Any) -> None:
 
 def _one_of(tracer: Tracer, owner: Any, key: SymbolicTensor) -> Any:
     """The item at an index that only a run knows."""
-    key = _as_index(key, f"{plain_kind(owner).__name__} indices must be integers or slices, not float")
+    key = as_index(key, f"{plain_kind(owner).__name__} indices must be integers or slices, not float")
     guard_content(tracer, owner)
     items = list(items_of(tracer, owner))
     return switch(tracer, OneOf(place_in(tracer, owner, key, ""), items), lambda one: [one])[0]
-
-
-def _as_index(key: SymbolicTensor, of_float: str) -> SymbolicTensor:
-    """What Python makes of an index of a list, a tuple or a text: an int of run time; `of_float` is what it says of a float."""
-    of = key.value.type
-    if of.python and of.dtype.kind == "f":
-        raise TypeError(of_float)
-    if not of.python and of.dtype.kind != "i":
-        raise DTypeError("D2S0003", f"a {of.dtype.name} tensor is not an index")
-    if any(d != 1 for d in of.shape):
-        raise ArgumentError("D2S0004", f"a tensor of shape {list(of.shape)} is not one Python value")
-    return OPS["cast"](OPS["sum"](key) if of.shape else key, "int64", python=True)  # type: ignore[no-any-return]
 
 
 def _slice_by_run(tracer: Tracer, owner: Any, key: slice) -> Any:
@@ -304,7 +292,7 @@ def _slice_by_run(tracer: Tracer, owner: Any, key: slice) -> Any:
     if count >= KINDS:
         message = f"a slice of a {plain_kind(owner).__name__} of {count} items, up to a place that only a run will tell"
         refuse("D2S1001", message, f"at most {KINDS - 1} items may be told apart so; make a tensor of them")
-    found = _as_index(tracer.symbol_of(bounds[place]), _NO_BOUND)  # type: ignore[arg-type]
+    found = as_index(tracer.symbol_of(bounds[place]), _NO_BOUND)  # type: ignore[arg-type]
     found = OPS["where"](found < 0, found + count, found)
     found = OPS["where"](found < 0, 0, OPS["where"](found > count, count, found))
 

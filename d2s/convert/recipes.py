@@ -21,6 +21,7 @@ from d2s.capture.steps import ask, attempted
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor
+from d2s.errors import ArgumentError, DTypeError
 from d2s.ops import OPS
 from d2s.ops.item import get_item
 from d2s.ops.rows import extent, row
@@ -149,16 +150,22 @@ def range_(tracer: Tracer, *bounds: Any) -> Any:
 
 
 def _index(tracer: Tracer, value: Any) -> Any:
-    """What `range` makes of its arguments: a Python int, of run time where the value is."""
-    if not isinstance(value, SymbolicTensor | Tensor):
-        return value
-    symbol = tracer.symbol_of(value)
-    assert symbol is not None
-    if symbol.dtype.kind == "f" or any(d != 1 for d in symbol.value.type.shape):
-        raise TypeError(f"{symbol.value.type} cannot be interpreted as an integer")
-    if symbol.value.type.shape:
-        symbol = OPS["sum"](symbol)
-    return symbol if symbol.value.type.python and symbol.dtype.size == 8 else OPS["cast"](symbol, "int64", python=True)
+    """What `range` makes of its arguments."""
+    symbol = tracer.symbol_of(value) if isinstance(value, SymbolicTensor | Tensor) else None
+    return value if symbol is None else as_index(symbol, "'float' object cannot be interpreted as an integer")
+
+
+def as_index(key: SymbolicTensor, of_float: str) -> SymbolicTensor:
+    """What Python makes of a number that counts or places: an int of run time; `of_float` is what it says of a float."""
+    of = key.value.type
+    if of.python and of.dtype.kind == "f":
+        raise TypeError(of_float)
+    if not of.python and of.dtype.kind != "i":
+        raise DTypeError("D2S0003", f"a {of.dtype.name} tensor is not an index")
+    if any(d != 1 for d in of.shape):
+        raise ArgumentError("D2S0004", f"a tensor of shape {list(of.shape)} is not one Python value")
+    key = OPS["sum"](key) if of.shape else key
+    return key if of.python and of.dtype.size == 8 else OPS["cast"](key, "int64", python=True)  # type: ignore[no-any-return]
 
 
 def _range(start: Any, stop: Any, step: Any) -> Recipe:

@@ -163,3 +163,13 @@ def large_ints(x, n):
 def special_values(x, y):
     big = x * 1e38 * 1e10
     return big, -big, big - big, (big - big) > 0, (big - big) != (big - big)
+
+
+@program((t(2.5), [1]), (t(2.0), "ab"))
+def repeated_as_a_tensor_says(x, of):
+    return of * x
+
+
+@program((t(2.5),), (t([True]),))
+def counted_by_a_tensor(x):
+    return [k for k in range(x)]  # noqa: C416
