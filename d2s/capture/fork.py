@@ -34,7 +34,6 @@ class Attempt:
         self.before = list(recorded or [])  # to be given again
         self.recorded: list[Recorded] = []
         self.asked = 0
-        self.catches = True  # whether what is raised may be caught, or seen
         self.arms: dict[Any, int] = {}  # where it is recorded, and which question that is an answer to
 
     def decided(self, place: int, side: bool) -> "Attempt":

@@ -70,13 +70,22 @@ def protected(body: Part, handle: Callable[[Any], None], otherwise: Part, finish
 
 
 def within(manager: Callable[[], Any], body: Callable[[Any], None], get: Get, set: Set, names: Sequence[str]) -> None:
+    if capturing() is None:
+        with manager() as entered:
+            body(entered)
+        return
+    made = manager()
+    if isinstance(made, contextlib.nullcontext):  # these neither catch nor see what is raised in them
+        body(made.enter_result)
+        return
+    if isinstance(made, Taping):
+        with made:
+            body(None)
+        return
+
     def run() -> None:
         tracer = capturing()
-        if tracer is None:
-            with manager() as entered:
-                body(entered)
-            return
-        made = manager()
+        assert tracer is not None
         if isinstance(made, Entering):
             made.run(tracer, body, get, set)
         else:
@@ -99,17 +108,8 @@ def _handled(body: Part, handle: Callable[[Any], Any], otherwise: Part) -> None:
 
 def _managed(manager: Any, body: Callable[[Any], None]) -> None:
     """A `with` that is captured: entering and leaving are the user's functions, rewritten."""
-    if isinstance(manager, contextlib.nullcontext):
-        _let_through()
-        body(manager.enter_result)
-        return
     if isinstance(manager, contextlib.suppress):
         _handled(lambda: body(None), lambda error: _suppressed(manager, error), lambda: None)
-        return
-    if isinstance(manager, Taping):
-        _let_through()
-        with manager:
-            body(None)
         return
     if isinstance(manager, (Later, *_LOCKS)):
         _of_run(manager, body)
@@ -154,13 +154,6 @@ def _left(manager: Any, error: BaseException | None) -> None:
     if type(manager).__exit__(manager, error and type(error), error, None) and error is not None:
         message = f"a {type(manager).__name__} swallows a {type(error).__name__}, which this graph raises behind it"
         raise CaptureError("D2S1003", message, hint="put the `with` around the call of the function")
-
-
-def _let_through() -> None:
-    """This `with` neither catches nor sees what is raised in it."""
-    tracer = capturing()
-    if tracer is not None:
-        tracer.root.attempts[-1].catches = False
 
 
 def _suppressed(manager: Any, error: BaseException) -> None:
