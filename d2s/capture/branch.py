@@ -17,6 +17,7 @@ import collections
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NoReturn
 
+from d2s.capture.answers import UnderAnIf, answers_of
 from d2s.capture.containers import STAND_INS, by_path
 from d2s.capture.encode import Chosen, decode, encode, holes
 from d2s.capture.faults import line_of, refuse_fault
@@ -37,7 +38,8 @@ from d2s.ops import OPS
 from d2s.ops.dispatch import handling
 
 Arm = Callable[[], list[Any]]
-_STAND_INS = (OneOf.__name__, "Recipe", "Onward")
+_SHOWN = f"<{Tensor.__name__} instance at"  # as `brief` shows what has no text yet
+_STAND_INS = (OneOf.__name__, "Recipe", "Onward", _SHOWN)
 
 
 class Unheld(CaptureError):
@@ -67,8 +69,17 @@ def branch(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[An
     place = attempt.question() if attempt and attempt.tracer is tracer else -1
     if attempt and place in attempt.decisions:
         return arms[0 if attempt.decisions[place] else 1]()
+    answers = answers_of(tracer)
+    question = answers.place() if answers else -1
+    if answers and question in answers.decided:
+        return arms[0 if answers.take(tracer, test, question) else 1]()
     try:
         return _joined(tracer, test, arms)
+    except CaptureError as refused:
+        error = answers.undecided(tracer, test, question, refused) if answers else refused
+        if error is refused:
+            raise
+        raise error from None
     except Forked:
         raise (Forked(test, place) if place >= 0 else Forked()) from None
 
@@ -81,7 +92,11 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
         regions.append(tracer.region(name))  # type: ignore[arg-type]
         regions[-1].facts = tracer.consequences(test.value, name == "then")
         with tracer.root.heap.path(regions[-1]) as found:
-            ends.append(recorded(regions[-1], arm))
+            try:
+                ends.append(recorded(regions[-1], arm))
+            except UnderAnIf as refused:
+                refused.side = name == "then"
+                raise
         changes.append(found)
     owners = {key: owner for found in changes for key, (owner, _) in found.items()}
     held = [[found[k][1] if k in found else contents(owner) for k, owner in owners.items()] for found in changes]

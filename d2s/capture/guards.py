@@ -32,10 +32,12 @@ Source = tuple[str, Any, Any]
 class Guard:
     """One thing read at capture, at the user's line `where`. `kept` holds it, so that its identity stays its own."""
 
-    __slots__ = ("described", "kept", "loose", "print", "read", "source", "where")
+    __slots__ = ("described", "kept", "key", "loose", "print", "read", "source", "where")
 
-    def __init__(self, described: str, read: Callable[[], Any], where: str = "", source: Source | None = None) -> None:
-        self.described, self.read, self.where, self.source = described, read, where, source
+    def __init__(
+        self, described: str, read: Callable[[], Any], where: str = "", source: Source | None = None, key: Any = None
+    ) -> None:
+        self.described, self.read, self.where, self.source, self.key = described, read, where, source, key
         self.kept = self._now()
         self.loose: tuple[int, ...] = ()
         self.print = fingerprint(self.kept)
@@ -52,6 +54,11 @@ class Guard:
 
     def holds(self) -> bool:
         return fingerprint(self._now(), self.loose) == self.print
+
+    def varies(self) -> bool:
+        """Whether it is a number, and another one now."""
+        now = self._now()
+        return type(now) is type(self.kept) and type(now) in (int, float) and not self.holds()
 
     def change(self) -> str:
         """What is another now, and where it is read: `self.flag: True → False (model.py:31)`."""

@@ -66,7 +66,7 @@ class ReadsOutside:
         if key not in self.root.guards:
             if source and source[0] == "attribute" and source[2] != "cell_contents":
                 described = f"{name_here(source[1]) or described.partition('.')[0]}.{source[2]}"
-            self.root.guards[key] = Guard(described, read, where or user_line(), source)
+            self.root.guards[key] = Guard(described, read, where or user_line(), source, key)
             kept = self.root.guards[key].kept
             if source is None or bound_to(kept) is not source[1]:  # the owner of what is asked for is known already
                 self.give(kept)

@@ -13,10 +13,11 @@ nonsense in it.
 """
 
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 from d2s.capture.containers import List
-from d2s.capture.guards import MISSING
+from d2s.capture.guards import MISSING, Guard
 from d2s.capture.symbolic import Tracer, liftable
 from d2s.capture.tree import containers
 from d2s.capture.users_code import refuse
@@ -74,6 +75,23 @@ def read_contents(tracer: Tracer, container: Any) -> None:
         if of is not None:
             read = functools.partial(_item_or_missing, container, k)
             tracer.heap.enter(container, k, tracer.read_at_calls((*key, k), f"[{k!r}]", read, of))
+
+
+def varying(guards: Iterable[Guard], lifts: dict[Any, Any]) -> dict[Any, Any]:
+    """The numbers that are others than at a capture, and those it reads anew at each call: the next capture reads them so."""
+    found = {}
+    for guard in guards:
+        if guard.source and guard.varies():
+            kind, holder, name = guard.source
+            if guard.key[1] == "attribute":
+                found[guard.key] = holder, name
+            elif guard.key[1] in ("global", "closure"):
+                found[guard.key] = holder, guard.described if kind == "attribute" else name
+    return found | {key: where for key, where in lifts.items() if type(_held(key, *where)) in (int, float)}
+
+
+def _held(key: Any, holder: Any, name: str) -> Any:
+    return getattr(holder, name, MISSING) if key[1] == "attribute" else found_in(holder, name)
 
 
 def read_variable(tracer: Tracer, key: Any, holder: Holder, name: str) -> None:

@@ -154,7 +154,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.lifts: dict[Any, Any] = {}  # what is to be read so
         self.tails: dict[int, tuple[Any, Any]] = {}  # lists from outside, by id, that paths only add to; and what they add
         self.told: dict[Any, Any] = {}  # inputs that each call makes anew, unasked
-        self.acted: dict[int, Any] = {}  # objects whose methods a call runs behind all else: what they hold then is not known
+        self.acted: dict[int, Any] = {}  # by id, objects whose methods a call runs behind all else: what is read of them there
         self.taping = True  # whether results have gradients
         self.products: dict[Any, str] = {}  # names of extents that are products of others
         self.training: Any = None  # gradients taken inside of the function
@@ -166,6 +166,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.overlapping: dict[Value, str] = {}  # values that may lie in the memory of another, by the path
         self.defined: dict[int, Any] = {}  # classes that the function defines
         self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
+        self.answers: Any = None  # of the capture, to questions that no graph holds; None where it answers none
         self.attempts: list[Attempt] = []  # runs of statements that may catch what is raised
         self.active: dict[Any, list[Any]] = {}  # the calls of the user's functions that go on
         self.bodies: list[Any] = []  # functions that call themselves, whose bodies are being captured
@@ -219,7 +220,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
 
     def catches(self) -> bool:
         """Whether something around may catch what is raised here."""
-        return any(run.catches for run in self.root.attempts)
+        return bool(self.root.attempts)
 
     def begun(self, iterator: Any) -> Any:
         """An iterator that was made on this path: only here it may go on."""

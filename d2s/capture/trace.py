@@ -14,6 +14,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from d2s.capture.answers import MOST, Answered, Answers, Undecided
 from d2s.capture.branch import Ended, Unheld, fails, refuse_stand_in
 from d2s.capture.containers import stand_in
 from d2s.capture.faults import line_of
@@ -60,6 +61,9 @@ class Captured:
     history: History | None = None  # what they make of the histories of results
     overwritten: Overwritten = dataclasses.field(default_factory=dict)  # what every path has changed in place
     changes: dict[Value, tuple[Value, str]] = dataclasses.field(default_factory=dict)  # what some path has
+    lifts: dict[Any, Any] = dataclasses.field(default_factory=dict)  # which attributes and variables are read anew
+    answered: list[Answered] = dataclasses.field(default_factory=list)  # what each call is asked
+    assumed: list[tuple[bool, str]] = dataclasses.field(default_factory=list)  # what a run asks of tensors, and where
 
 
 class Given(NamedTuple):
@@ -71,6 +75,8 @@ class Given(NamedTuple):
     skeleton: Skeleton
     symbols: dict[int, tuple[str, Type]]
     same: dict[int, int]
+    assumed: tuple[bool, ...] | None  # answers to questions of tensors; None where no question may be answered
+    varying: dict[Any, Any]  # what calls have found changed
     tails: tuple[Any, ...] = ()  # lists from outside that paths or loops add to
 
 
@@ -81,12 +87,16 @@ def trace(
     skeleton: Skeleton,
     symbols: dict[int, tuple[str, Type]],
     same: dict[int, int],
+    assumed: tuple[bool, ...] | None = None,
+    varying: dict[Any, Any] | None = None,
 ) -> Captured:
     """Runs `function` on its arguments with the leaves in `symbols` replaced by symbols, those in `same` by that of another.
 
-    What it both reads and changes is different at each call: then it is captured once more, reading that anew at each.
+    What it both reads and changes is different at each call: then it is captured once more, reading that anew at each. So is
+    what `varying` says, where the graph can have it so. What no graph holds under an `if` is captured for one answer: of
+    questions of tensors those in `assumed`, if any, come first.
     """
-    given = Given(function, name, leaves, skeleton, symbols, same)
+    given = Given(function, name, leaves, skeleton, symbols, same, assumed, varying or {})
     try:
         return _settled(given)
     except Unheld as error:
@@ -111,21 +121,42 @@ def _added_to(given: Given, refused: Unheld) -> Captured:
 
 def _settled(given: Given) -> Captured:
     """A capture that reads anew at each call what it changes there."""
-    captured, lifts = _traced(given, {}, [])
-    try:
-        more = lifts
-        for _ in range(ROUNDS if more else 0):
-            captured, found = _traced(given, lifts, [])
-            more = {key: container for key, container in found.items() if key not in lifts}
-            lifts |= more
-            if not more:
-                break
-    except CaptureError:
-        lifts = {}  # it asks for a value that only a run will tell: a capture for each value
-    loose = _without_content(captured, lambda containers: _traced(given, lifts, containers)[0])
+    captured, found = _decided(given, {}, [])
+    lifts: dict[Any, Any] = {}
+    for known in filter(None, (found | given.varying, found)):
+        try:
+            reading, more = _reading(given, known)
+        except CaptureError:
+            continue  # it asks for a value that only a run will tell: a capture for each value
+        if _complaints(reading) <= _complaints(captured):
+            captured, lifts = reading, more
+            break
+    loose = _without_content(captured, lambda containers: _decided(given, lifts, containers)[0])
     if given.tails and loose is captured:
         raise CaptureError("D2S1003", "a list from outside is looked into that a path or a loop adds to")
+    loose.lifts = {key: where for key, where in lifts.items() if key[1] != "content"}
     return loose
+
+
+def _complaints(captured: Captured) -> set[str]:
+    """Where a run may end in an error of ours: of a number that a capture does not know, eager code has no such complaint."""
+    ends = [node for node in captured.program.every_node() if node.op == "fail"]
+    return {node.where for node in ends if isinstance(getattr(node.attrs["error"], "error", None), D2SError)}
+
+
+def _reading(given: Given, lifts: dict[Any, Any]) -> tuple[Captured, dict[Any, Any]]:
+    """A capture that reads this anew at each call, and what else it turns out to change."""
+    captured, found = _decided(given, lifts, [])
+    for _ in range(ROUNDS):
+        if found.keys() <= lifts.keys():
+            break
+        more = lifts | found
+        try:
+            captured, found = _decided(given, more, [])
+        except CaptureError:
+            break
+        lifts = more
+    return captured, lifts
 
 
 def _without_content(captured: Captured, again: Callable[[list[Any]], Captured]) -> Captured:
@@ -144,13 +175,31 @@ def _told(captured: Captured) -> tuple[str, str, str]:
     return show(captured.program), repr(captured.whole), repr([t for t in captured.stores if t[0] != "more"])
 
 
-def _traced(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Captured, dict[Any, Any]]:
+def _decided(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Captured, dict[Any, Any]]:
+    """One capture, for one answer to each question whose arms no graph holds."""
+    decided: dict[int, bool] = {}
+    assumed, said = list(given.assumed or ()), dict[str, bool]()
+    while True:
+        try:
+            return _traced(given, decided, lifts, added)
+        except Undecided as undecided:
+            error = undecided
+        answer = error.question.answer(given.leaves) if error.question else said.get(error.asked, error.side)
+        if assumed and not error.question:
+            answer = assumed.pop(0)
+        if answer is None or len(decided) == MOST:
+            raise CaptureError(error.code, error.message, where=error.where, hint=error.hint, columns=error.columns)
+        decided[error.place] = said[error.asked] = answer
+
+
+def _traced(given: Given, decided: dict[int, bool], lifts: dict[Any, Any], added: list[Any]) -> tuple[Captured, dict[Any, Any]]:
     """One capture that reads anew at each call what `lifts` says, and nothing of what `added` holds.
 
     Returned with it: what else it might have read anew.
     """
     tracer = Tracer(given.name)
     tracer.lifts = lifts
+    answers = tracer.answers = None if given.assumed is None else Answers(decided)
     structure = _arguments(tracer, given)
     with handling(tracer):
         try:
@@ -183,6 +232,8 @@ def _traced(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Capt
         returned=returned,
         overwritten=tracer.overwritten,
         changes=tracer.changes,
+        answered=answers.of_numbers if answers else [],
+        assumed=answers.of_tensors if answers else [],
     )
     if tracer.training is not None:
         captured.standing = Standing(captured.arguments, captured.lifted, given.leaves)
@@ -269,7 +320,7 @@ def _read_of(target: Target) -> tuple[Any, Any]:
     """By which key a read of a target is guarded, and what is needed to read it anew."""
     kind, owner, *details = target
     if kind == "attribute":
-        return (id(owner), "attribute", details[0]), None
+        return (id(owner), "attribute", details[0]), (owner, details[0])
     if kind == "variable":
         return guard_key(owner, details[0]), (owner, details[0])
     if kind == "content" and owner[0] == "outside":

@@ -21,11 +21,12 @@ from typing import Any
 from d2s.autodiff.active import active_values
 from d2s.autodiff.mode import recording
 from d2s.autodiff.totals import FLAG, Total
+from d2s.capture.answers import UnderAnIf
 from d2s.capture.branch import branch
 from d2s.capture.forms import OneOf
 from d2s.capture.sweeps import Training, as_held
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
-from d2s.capture.users_code import refuse
+from d2s.capture.users_code import refuse, user_columns, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, GradientError
 from d2s.ir.program import Value
@@ -42,7 +43,8 @@ def training(what: str) -> Training:
     assert tracer is not None
     if tracer.parent is not None or tracer.root.attempts:
         around = "a `try` or `with`" if tracer.parent is None else "an `if` or a loop on a tensor"
-        refuse("D2S1003", f"{what} in {around}", "take gradients at the top level of the captured function, or call it eagerly")
+        hint = "take gradients at the top level of the captured function, or call it eagerly"
+        raise UnderAnIf("D2S1003", f"{what} in {around}", where=user_line(), hint=hint, columns=user_columns())
     if tracer.training is None:
         tracer.training = Training(tracer)
     return tracer.training

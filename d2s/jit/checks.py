@@ -232,6 +232,18 @@ class Check:
             self.test(f"id({name}) not in {lifted}")
         for n, tensor in captured.aliases:
             self.test(f"{self.leaves[n]} is {self.named(tensor)}")
+        for answered in captured.answered:
+            places = [self._asked(captured, *source) for source in answered.question.sources]
+            self.test(f"bool({answered.question.text.format(*places)}) is {answered.answer}")
+
+    def _asked(self, captured: Any, kind: str, n: int) -> str:
+        """A number that a question is about."""
+        if kind == "argument":
+            return self.leaves[n]
+        if kind == "told":
+            return f"{self.named(captured.told[n].read)}([{', '.join(self.leaves)}]).item()"
+        owner, name = captured.reads[n].attribute or (None, "")
+        return f"{self.named(owner)}.{name}" if name.isidentifier() else f"{self.named(captured.reads[n].read)}()"
 
     def _read(self, read: Any) -> None:
         self.test(f"{self.named(liftable)}({self.named(read.read)}()) == {self.named(read.type)}")
@@ -243,7 +255,8 @@ class Check:
         """The function, compiled."""
         body = "".join(f"        {line}\n" for line in self.lines)
         text = f"def matches(values):\n    try:\n{body}        return [{', '.join(self.leaves)}]\n"
-        exec(text + "    except (AttributeError, LookupError, ValueError, TypeError):\n        return None\n", self.objects)
+        text += "    except (AttributeError, LookupError, ValueError, TypeError, ArithmeticError):\n        return None\n"
+        exec(text, self.objects)
         found: Matches = self.objects["matches"]
         return found
 

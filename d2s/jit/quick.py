@@ -52,6 +52,8 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     apart = steps_behind.behind(program) if variant.graph.acts else None
     if captured.told or captured.standing is not None or (variant.graph.acts and apart is None):
         return None
+    if captured.answered or captured.assumed:
+        return None
     if not all(store[0] in _WRITTEN for store in captured.stores):
         return None
     if any(at is MISSING or at is UNREAD for kind, at in leaves_of(captured.stored) if kind == "outside"):

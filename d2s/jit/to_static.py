@@ -18,15 +18,16 @@ from typing import Any
 
 from d2s import convert
 from d2s.arguments import expect, one_of
+from d2s.capture.answers import OtherAnswer, described
 from d2s.capture.symbolic import capturing
 from d2s.capture.tree import changeable, flatten
 from d2s.capture.users_code import at_users_line
 from d2s.config import knob
-from d2s.errors import ArgumentError, CaptureError, D2SError, DTypeError
-from d2s.ir.program import Program
+from d2s.errors import CaptureError, D2SError, DTypeError
 from d2s.jit import signature
 from d2s.jit.binding import binder
 from d2s.jit.capture_lock import held
+from d2s.jit.inspected import Inspected
 from d2s.jit.quick import MISSED, Quick
 from d2s.jit.recompiles import reason, refuse_recompile
 from d2s.jit.signature import InputSpec, Key
@@ -35,7 +36,6 @@ from d2s.nn import recorded as walks  # noqa: F401 - says how captures record a 
 from d2s.nn.layer import Layer
 from d2s.optimizer import recorded  # noqa: F401 - says how captures record an optimizer's methods
 from d2s.runtime.native_entry import in_turn
-from d2s.runtime.plan import Plan
 from d2s.stages import stage
 from d2s.static.inlining import inlined
 from d2s.static.program import current_recording
@@ -54,7 +54,7 @@ LIMIT = 32  # variants kept of one function; the one used longest ago goes first
 _CAPTURES: Any = Layer._d2s_captures  # type: ignore[attr-defined]
 
 
-class StaticFunction:
+class StaticFunction(Inspected):
     """A function made static. `owner` is what a method is bound to."""
 
     def __init__(
@@ -153,7 +153,37 @@ class StaticFunction:
         return self._run(variant, leaves, values)
 
     def _run(self, variant: Variant, leaves: list[Any], values: tuple[Any, ...]) -> Any:
-        """A call. Where an op fails behind changes, eager code makes these: the run has acted on nothing by then."""
+        """A call. A run that finds another answer than its capture stands for has changed nothing: that for the other runs."""
+        while True:
+            try:
+                return self._ran(variant, leaves, values)
+            except OtherAnswer as other:
+                place = other.place
+            try:
+                variant = self._answering(variant, place, leaves, values)
+            except CaptureError as error:
+                if self.full_graph or error.code == "D2S1006":
+                    raise
+                self._warn_of_python(error)
+                return self._eagerly(values)
+
+    def _answering(self, variant: Variant, place: int, leaves: list[Any], values: tuple[Any, ...]) -> Variant:
+        """The capture for the other answer to a question of tensors."""
+        asked = variant.captured.assumed[: place + 1]
+        answers = (*(answer for answer, _ in asked[:-1]), not asked[-1][0])
+        with held():
+            fits = (v for key, v in self.variants if key == variant.key and v.assumes(answers) and not v.changed(leaves))
+            found = next(fits, None)
+            if found is None:
+                self._note(f"{described(asked[-1][1])}: {asked[-1][0]} → {answers[-1]}")
+                return self._captured_as(variant.key, leaves, self._names(self._arguments(values)), answers)
+            if found.matches is None:
+                found.write_check()
+        self._first(found, leaves)
+        return found
+
+    def _ran(self, variant: Variant, leaves: list[Any], values: tuple[Any, ...]) -> Any:
+        """A run. Where an op fails behind changes, eager code makes these: the run has acted on nothing by then."""
         if variant.is_left(leaves):
             return self._eagerly(values)
         try:
@@ -175,11 +205,14 @@ class StaticFunction:
 
     def _as_python(self, error: CaptureError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call without a graph; the first time with a warning that says why."""
+        self._warn_of_python(error)
+        return self.captured_as()(*args, **kwargs)
+
+    def _warn_of_python(self, error: CaptureError) -> None:
         if not self.given_up:
             message = f"'{self.__name__}' runs as plain Python, because it cannot be captured: {error}"
             at_users_line(warnings.warn)(message, CaptureWarning)
         self.given_up.append(str(error))
-        return self.captured_as()(*args, **kwargs)
 
     def _first(self, variant: Variant, leaves: list[Any]) -> None:
         """A variant that was used just now comes first; it is made quick where it has run before."""
@@ -261,14 +294,20 @@ class StaticFunction:
             why = "first call"
             if self.variants:
                 why = reason(self.variants, call, leaves, names)
-                self.log.append(why)
-                refuse_recompile(self.__name__, why, self._line())
-            stage("recompiles", f"{self.__name__}: {why}")
+                self._note(why)
+            else:
+                stage("recompiles", f"{self.__name__}: {why}")
             variant = self._capture(call, leaves, names, self._specs(values))
             self._refuse_twins(given, variant)
+        return variant
+
+    def _note(self, why: str) -> None:
+        """Why the function is captured again."""
+        self.log.append(why)
+        refuse_recompile(self.__name__, why, self._line())
+        stage("recompiles", f"{self.__name__}: {why}")
         if len(self.log) == LIMIT:
             self._warn_of_many(why)
-        return variant
 
     def _warn_of_many(self, why: str) -> None:
         """That the function is captured again and again: once, when captures begin to go."""
@@ -290,16 +329,24 @@ class StaticFunction:
         keys = signature.candidates(call, [old for old, _ in self.variants], specs, names, self.stays_open)
         for key in keys:
             try:
-                variant = Variant(self._python, self.__name__, key, leaves, names)
+                return self._captured_as(key, leaves, names)
             except D2SError as error:
                 if key == keys[-1]:
                     raise (error.at(self._line()) if isinstance(error, CaptureError) else error) from error.__cause__
                 continue  # code that asks for an extent's number, or for an argument's, is captured once for each
-            self.variants[LIMIT - 1 :] = []
-            self.variants.insert(0, (key, variant))
-            self._choose_quick()
-            return variant
         raise AssertionError("unreachable")
+
+    def _captured_as(self, key: Key, leaves: list[Any], names: list[str], answers: tuple[bool, ...] = ()) -> Variant:
+        """A new variant. Files hold what stands for all numbers and tensors: for them no question is answered."""
+        varying: dict[Any, Any] = {}
+        for _, known in self.variants:
+            varying |= known.varying()
+        assumed = None if self.stays_open else answers
+        variant = Variant(self._python, self.__name__, key, leaves, names, assumed, varying)
+        self.variants[LIMIT - 1 :] = []
+        self.variants.insert(0, (key, variant))
+        self._choose_quick()
+        return variant
 
     def _python(self, arguments: dict[str, Any]) -> Any:
         """The function as a capture runs it."""
@@ -309,61 +356,6 @@ class StaticFunction:
     def _line(self) -> str:
         code = getattr(self.function, "__code__", None)
         return f"{code.co_filename}:{code.co_firstlineno}" if code else ""
-
-    def concrete_program(self, *args: Any, **kwargs: Any) -> Variant:
-        """The variant a call with these arguments runs, captured if need be."""
-        values = self._values(args, kwargs)
-        return self._variant(*flatten(self._arguments(values)), values)
-
-    def recompiles(self) -> list[str]:
-        """Why this function was captured again, each time since the first."""
-        return list(self.log)
-
-    def leaves(self, *args: Any, **kwargs: Any) -> list[Any]:
-        """The argument leaves of a call, in the order a variant takes them."""
-        return flatten(self._arguments(self._values(args, kwargs)))[0]
-
-    def program(self, *args: Any, **kwargs: Any) -> Program:
-        """The Program that a call with these arguments runs."""
-        return self.concrete_program(*args, **kwargs).graph.program
-
-    def plan(self, *args: Any, **kwargs: Any) -> str:
-        """The steps that a call with these arguments runs; where a gradient is wanted, those of `backward` behind them."""
-        return "\n".join(map(str, self._plans(args, kwargs)))
-
-    def kernels(self, *args: Any, **kwargs: Any) -> str:
-        """The texts of the kernels these steps call, under the lines they come from."""
-        return "\n\n".join(plan.kernels() for plan in self._plans(args, kwargs))
-
-    def _plans(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Plan]:
-        values = self._values(args, kwargs)
-        leaves, skeleton = flatten(self._arguments(values))
-        return self._variant(leaves, skeleton, values).plans(leaves)
-
-    @property
-    def main_program(self) -> Program:
-        """The Program that ran last."""
-        if not self.variants:
-            raise ArgumentError("D2S0004", f"'{self.__name__}' has no program yet", hint="call it first, or use program(...)")
-        return self.variants[0][1].graph.program
-
-    @property
-    def text(self) -> str:
-        """The rewritten Python."""
-        return convert.converted(self.function).text  # type: ignore[arg-type]
-
-    code = text
-
-    @property
-    def dygraph_function(self) -> Callable[..., Any]:
-        """The function as it was given, bound to what this is bound to."""
-        return self.captured_as()
-
-    def rollback(self) -> Callable[..., Any]:
-        """The function as it was given, also where it stands in a layer."""
-        if isinstance(self.owner, Layer) and self.owner.__dict__.get("forward") is self:
-            del self.owner.__dict__["forward"]
-        return self.captured_as()
 
 
 class FreeFunction(StaticFunction):

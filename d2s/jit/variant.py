@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from d2s.autodiff.mode import recording
+from d2s.capture.answers import OtherAnswer
+from d2s.capture.reads import varying
 from d2s.capture.result import Made, build
 from d2s.capture.result import leaves as leaves_of
 from d2s.capture.stores import write
@@ -25,11 +27,12 @@ from d2s.capture.tree import containers
 from d2s.default_dtype import default_dtype
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError, PythonIntOverflow, TooDeep
+from d2s.ir.program import Program
 from d2s.jit.checks import Check, Matches
 from d2s.jit.graph import Graph
 from d2s.jit.quick import Quick, quick_of
 from d2s.jit.signature import Key
-from d2s.runtime import host, launch, random_state
+from d2s.runtime import host, interpreter, launch, random_state
 from d2s.runtime.plan import Plan
 
 _WRITTEN = ("tensor", "stream", "seed", "grad", "stepped")  # into something that is there
@@ -53,11 +56,13 @@ class Variant:
         key: Key,
         leaves: list[Any],
         names: list[str],
+        assumed: tuple[bool, ...] | None = None,
+        varying: dict[Any, Any] | None = None,
     ) -> None:
         symbols = {n: (names[n], leaf.type) for n, leaf in enumerate(key.leaves) if leaf.dtype and leaf.same_as < 0}
         same = {n: leaf.same_as for n, leaf in enumerate(key.leaves) if leaf.same_as >= 0}
         self.default = default_dtype()
-        self.captured = trace(function, name, leaves, key.skeleton, symbols, same)
+        self.captured = trace(function, name, leaves, key.skeleton, symbols, same, assumed, varying)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
         named = _named(self.captured)
         program, returned, changes = self.captured.program, self.captured.returned, self.captured.changes
@@ -116,6 +121,28 @@ class Variant:
             yield "an argument is a tensor it also reads otherwise"
         if any(leaves[n] is not t for n, t in self.captured.aliases):
             yield "an argument is no longer the tensor it also reads otherwise"
+        yield from filter(None, [answered.change(leaves) for answered in self.captured.answered])
+
+    def varying(self) -> dict[Any, Any]:
+        """Numbers from outside that calls find changed."""
+        return varying(self.captured.guards, self.captured.lifts)
+
+    def other_answer(self, leaves: Sequence[Any]) -> int | None:
+        """Which question of tensors a call would answer otherwise; only what is computed before is run."""
+        program, asked = self.graph.program, len(self.captured.assumed)
+        ends = [n for n, node in enumerate(program.nodes, 1) if any(_ends_otherwise(r) for r in node.regions().values())]
+        if not asked or not ends:
+            return None
+        try:
+            before = Program(program.name, program.inputs, program.nodes[: ends[-1]], ())
+            interpreter.run(before, self.arrays(leaves))
+        except OtherAnswer as other:
+            return other.place
+        return None
+
+    def assumes(self, answers: Sequence[bool]) -> bool:
+        """Whether it stands for these answers to the first of the questions that runs ask."""
+        return [answer for answer, _ in self.captured.assumed[: len(answers)]] == list(answers)
 
     def arrays(self, leaves: Sequence[Any]) -> list[np.ndarray]:
         """What the Program is run on."""
@@ -166,7 +193,8 @@ class Variant:
             if kind == "argument":
                 return leaves[at]
             if kind == "told":
-                return inputs[len(self.captured.arguments) + len(self.captured.lifted) + len(found) + at]
+                given = inputs[len(self.captured.arguments) + len(self.captured.lifted) + len(found) + at]
+                return given.item() if self.captured.told[at].symbol.value.type.python else given
             return found[at] if kind == "read" else containers(arguments)[at] if kind == "container" else at
 
         inputs = self._inputs(leaves, found, state)
@@ -209,6 +237,10 @@ class Variant:
             if there[tensor.array.ctypes.data] > 1:
                 message = f"'{self.graph.program.name}' changes a tensor in place whose memory another tensor has that it reads"
                 raise CaptureError("D2S1003", message, hint="give it copies: x.clone()")
+
+
+def _ends_otherwise(region: Program) -> bool:
+    return any(n.op == "fail" and isinstance(getattr(n.attrs["error"], "error", None), OtherAnswer) for n in region.nodes)
 
 
 def _named(captured: Captured) -> set[int]:
