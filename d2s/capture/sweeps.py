@@ -160,8 +160,11 @@ class Training:
         aliased = self.tracer.aliased | self.tracer.sharing | self.tracer.overlapping
         for n, node in enumerate(program.nodes):
             if node.op == "update" and node.inputs[0] in aliased:
-                later = {v for behind in program.nodes[n + 1 :] for v in behind.inputs} | set(program.outputs)
-                if any(v in aliased and v.type == node.inputs[0].type for v in later - {node.inputs[0]}):
+                behind = program.nodes[n + 1 :]
+                later = {v for one in behind for v in one.inputs} | set(program.outputs)
+                later -= {v for one in behind for v in one.outputs}  # made of what is there then
+                later.difference_update(program.inputs)  # other tensors, each with memory of its own
+                if any(v in aliased and v.type == node.inputs[0].type for v in later):
                     message = "a tensor that may be a parameter, or shares its memory, is read behind the step that changes it"
                     raise CaptureError("D2S1003", message, where=node.where, hint="read a copy: p.clone(), made before")
 

@@ -113,7 +113,7 @@ def _known(place: Place) -> Any:
 def read_attribute(tracer: Tracer, owner: Any, name: str, value: Any) -> Any:
     """An attribute's value, which the capture depends on; of one that calls change, what stands for its value at each call."""
     if id(owner) in tracer.root.acted and not callable(value):
-        refuse("D2S1003", f"'{name}' of a {type(owner).__name__} behind a step of it", "read it before, or outside")
+        return tracer.root.acted[id(owner)](name, value)
     key = (id(owner), "attribute", name)
     of = liftable(value) if key in tracer.root.lifts else None
     if of is not None:

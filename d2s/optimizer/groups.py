@@ -65,6 +65,7 @@ class Groups:
     regularization: WeightDecayRegularizer | None
     _grad_clip: ClipGradBase | None
     _groups: list[Group]
+    _listed: Sequence[Any] = ()
 
     def _grouped(self, parameters: Any) -> list[Group]:
         if parameters is None and handlers.stack:
@@ -137,7 +138,11 @@ class Groups:
 
     @property
     def _parameter_list(self) -> list[Any]:
-        return [slot.parameter for slot in self._slots]
+        """The same list as long as it holds the same: captures that read it depend on it."""
+        found, known = [slot.parameter for slot in self._slots], self._listed
+        if len(found) != len(known) or any(p is not q for p, q in zip(found, known, strict=True)):
+            self._listed = found
+        return self._listed  # type: ignore[return-value]
 
 
 def checked_clip(clip: Any) -> ClipGradBase | None:

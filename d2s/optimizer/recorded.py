@@ -22,13 +22,14 @@ are computed in the graph. Behind a run `Stepped` does the rest.
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from d2s import types
 from d2s.autodiff import writes
 from d2s.autodiff.mode import no_grad
+from d2s.capture.answers import Reader
 from d2s.capture.forms import OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import Place
@@ -41,8 +42,9 @@ from d2s.eager.tensor import Tensor
 from d2s.nn.clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from d2s.ops import OPS
 from d2s.ops.slicing import unbind
-from d2s.optimizer.lr import LRScheduler
+from d2s.optimizer.lbfgs import LBFGS
 from d2s.optimizer.optimizer import Optimizer
+from d2s.optimizer.recorded_rates import changed, rate_reader
 from d2s.optimizer.update import Rule, text_of
 from d2s.types import DType, Type
 
@@ -65,11 +67,16 @@ class Kernel:
 class Stepped:
     """The steps of one parameter as calls make them: what they are told before a run, what is done behind it."""
 
-    def __init__(self, optimizer: Any, group: Any, slot: Any, ahead: int) -> None:
+    def __init__(self, optimizer: Any, group: Any, slot: Any, ahead: int, rate: Reader | None = None) -> None:
         self.optimizer, self.group, self.slot = optimizer, group, slot
+        self.rate = rate or (lambda leaves: optimizer.get_lr())
         self.ahead = ahead  # steps that the same call makes before
         self.begun: Any = None
         self.changes = slot
+
+    def __repr__(self) -> str:
+        """The same for each capture of a step."""
+        return f"'step {self.ahead} of {id(self.slot)}'"
 
     def held(self) -> Any:
         """The slot; before its first step, one whose state waits aside."""
@@ -90,7 +97,7 @@ class Stepped:
     def numbers(self, leaves: Sequence[Any]) -> Tensor:
         """What the first kernel is told, but for a limit on norms."""
         optimizer, group, slot = self.optimizer, self.group, self.held()
-        rate = optimizer._rate_of(slot, group, optimizer.get_lr())
+        rate = optimizer._rate_of(slot, group, self.rate(leaves))
         found = [*optimizer.numbers(self._later(slot) if self.ahead else slot, group, rate)]
         decay = optimizer._decay_of(slot, group)
         found += [decay.coeff] if decay else []
@@ -100,7 +107,7 @@ class Stepped:
     def to_adapt(self, leaves: Sequence[Any]) -> Tensor:
         """What a number that lengths decide is computed from besides."""
         optimizer, group, slot = self.optimizer, self.group, self.held()
-        rate = optimizer._rate_of(slot, group, optimizer.get_lr())
+        rate = optimizer._rate_of(slot, group, self.rate(leaves))
         return Tensor(np.array(optimizer.to_adapt(slot, group, rate), np.float64))
 
     def _later(self, slot: Any) -> Any:
@@ -127,8 +134,9 @@ def step(tracer: Tracer, optimizer: Any) -> None:
     training("step()")
     _refuse_own(optimizer)
     _guard(tracer, optimizer)
+    rate = rate_reader(tracer, optimizer)
     for group in optimizer._groups:
-        _step_of(tracer, optimizer, group)
+        _step_of(tracer, optimizer, group, rate)
 
 
 def clear_grad(tracer: Tracer, optimizer: Any, set_to_zero: bool = True) -> None:
@@ -164,10 +172,9 @@ def _home(optimizer: Any, method: str) -> type:
 
 
 def _guard(tracer: Tracer, optimizer: Any) -> None:
-    """A capture knows which parameters there are, how they decay and are limited; a rate that it changed itself is too late."""
-    rate = optimizer._learning_rate
-    if id(rate) in tracer.root.acted or _changed(tracer, optimizer, rate):
-        refuse("D2S1003", "step() behind a change of the learning rate in one captured function", "change it behind the step")
+    """A capture knows which parameters there are, how they decay and are limited."""
+    if changed(tracer, optimizer, "_learning_rate"):
+        refuse("D2S1003", "step() of an optimizer behind a store to it", "change it behind the step")
     for held in (optimizer._groups, *(group.slots for group in optimizer._groups)):
         _guard_listed(tracer, held)
     for group in optimizer._groups:
@@ -188,7 +195,7 @@ def _guard_attribute(tracer: Tracer, owner: Any, name: str) -> None:
     tracer.guard((id(owner), "attribute", name), f"{type(owner).__name__}.{name}", read, source=("attribute", owner, name))
 
 
-def _step_of(tracer: Tracer, optimizer: Any, group: Any) -> None:
+def _step_of(tracer: Tracer, optimizer: Any, group: Any, rate: Reader) -> None:
     """The parameters of a group that have a gradient, on some path at least."""
     found = []
     for slot in group.slots:
@@ -201,7 +208,7 @@ def _step_of(tracer: Tracer, optimizer: Any, group: Any) -> None:
             found = _limited_by_own(group.clip, found)
         lengths = limits(group.clip, [(slot.parameter, held) for slot, _, held in found])
         for (slot, symbol, held), limit in zip(found, lengths, strict=True):
-            _record(tracer, optimizer, group, slot, symbol, held, limit)
+            _record(tracer, Stepped(optimizer, group, slot, _steps_before(tracer, slot), rate), symbol, held, limit)
 
 
 def _limited_by_own(clip: Any, found: Sequence[Any]) -> list[Any]:
@@ -248,13 +255,13 @@ def _squares(held: Any) -> Any:
     return OPS["cast"](OPS["sum"](OPS["square"](_gradient(held))), types.float64)
 
 
-def _record(tracer: Tracer, optimizer: Any, group: Any, slot: Any, symbol: Any, held: Any, limit: Any) -> None:
+def _record(tracer: Tracer, stepped: Stepped, symbol: Any, held: Any, limit: Any) -> None:
     """The node of one parameter."""
+    slot, group = stepped.slot, stepped.group
     current = tracer.now(symbol)
     if current is not symbol and current.value not in tracer.training.written:
         refuse("D2S1003", "step() of a parameter that was changed in place before", "change it behind the step")
     clip = type(group.clip) if type(group.clip) in CLIPS and getattr(slot.parameter, "need_clip", True) else None
-    stepped = Stepped(optimizer, group, slot, _steps_before(tracer, slot))
     flag = presence(held)
 
     def now(name: str) -> Any:
@@ -302,7 +309,7 @@ def _hold(tracer: Tracer, key: Any, result: Any) -> None:
 
 def _numbers(tracer: Tracer, stepped: Stepped, slot: Any, name: str) -> Any:
     read = getattr(stepped, name)
-    return told(tracer, (name, id(slot), stepped.ahead), read, Type(types.float64, read(()).array.shape), name)
+    return told(tracer, (name, id(slot), stepped.ahead), read, Type(types.float64, read(tracer.root.leaves).array.shape), name)
 
 
 def _state(tracer: Tracer, stepped: Stepped, slot: Any, name: str) -> Any:
@@ -329,48 +336,9 @@ def _note(tracer: Tracer, slot: Any, stepped: Stepped, flag: Any) -> None:
     tracer.root.heap.set(place, stepped.ahead + 1 if flag is None else flag)
 
 
-def schedule(tracer: Tracer, scheduler: LRScheduler, *args: Any, **kwargs: Any) -> None:
-    """`scheduler.step()`: behind the run, so that only what is computed before sees the rate."""
-    training("step() of a scheduler")
-    if args or kwargs:
-        refuse("D2S1003", f"step() of a {type(scheduler).__name__} with arguments", "call it outside of the captured function")
-    place = tracer.root.heap.place(("scheduled", id(scheduler)), lambda: Place(0, None, ("stepped", Postponed(scheduler).done)))
-    tracer.root.heap.set(place, place.now + 1)
-    tracer.root.acted[id(scheduler)] = scheduler
-
-
-class Postponed:
-    """The steps of a scheduler, which are taken behind a run."""
-
-    def __init__(self, scheduler: LRScheduler) -> None:
-        self.changes = scheduler
-
-    def done(self, steps: int) -> None:
-        for _ in range(steps):
-            self.changes.step()
-
-
-def get_lr(tracer: Tracer, optimizer: Any) -> Any:
-    """`optimizer.get_lr()`: a Python number of run time."""
-    return _rate(tracer, optimizer._learning_rate, optimizer.get_lr, optimizer)
-
-
-def rate_of(tracer: Tracer, scheduler: LRScheduler) -> Any:
-    """`scheduler()`: a Python number of run time."""
-    return _rate(tracer, scheduler, scheduler, scheduler)
-
-
-def _rate(tracer: Tracer, scheduler: Any, read: Callable[[], float], owner: Any) -> Any:
-    if id(scheduler) in tracer.root.acted or _changed(tracer, owner):
-        refuse("D2S1003", "a learning rate behind a change of it in one captured function", "ask for it before")
-    of = Type(types.float64, python=True)
-    return told(tracer, ("rate", id(owner)), lambda leaves: Tensor(np.array(float(read()))), of, "rate")
-
-
-def _changed(tracer: Tracer, *owners: Any) -> bool:
-    """Whether an attribute of one of these was stored to."""
-    places = [place.target[1] for place in tracer.root.heap.places.values() if place.target and place.target[0] == "attribute"]
-    return any(one is owner for one in places for owner in owners)
+def line_search(tracer: Tracer, optimizer: Any, *_: Any, **__: Any) -> NoReturn:
+    """`step(closure)` of an LBFGS calls its closure as often as losses tell it to."""
+    refuse("D2S1003", f"step() of {type(optimizer).__name__}", "make the closure static, and take the step outside of it")
 
 
 RECORDED.update(
@@ -378,8 +346,6 @@ RECORDED.update(
         Optimizer.step: step,
         Optimizer.clear_grad: clear_grad,
         Optimizer.minimize: minimize,
-        Optimizer.get_lr: get_lr,
-        LRScheduler.step: schedule,
-        LRScheduler.__call__: rate_of,
+        LBFGS.step: line_search,
     }
 )
