@@ -165,7 +165,17 @@ class Graph:
 
     def unstacked(self) -> Callable[[Any, Sequence[Any]], list[Any]] | None:
         """What makes the results of those of a native call and its inputs, if they are not the same."""
-        return listed.unstacked(self.program, self._numbers) if self.lists else None
+        if not self.lists:
+            return None
+        plain = listed.unstacked(self.program, self._numbers)
+
+        def results(found: Any, inputs: Sequence[Any]) -> list[Any]:
+            given = found if isinstance(found, tuple) else (found,)
+            node = next((tape.place(t.node)[0] for t in given if t.node is not None), None)
+            own = node if isinstance(node, GraphNode) and isinstance(node.way, Way) and node.way.graph is self else None
+            return plain(given, inputs) if own is None else own.way.unstacked(own, given, inputs)
+
+        return results
 
     def _hasten(self, wanted: Mask) -> None:
         """From now on calls in which these inputs want gradients are native, if such a call can be and any are."""
@@ -174,7 +184,7 @@ class Graph:
         way = self._ways[wanted] if wanted else None
         run, recorded = (way.forward, way.recorded()) if way else (self._plain, None)
         handed = Handed(len(self.program.outputs), way.same if way else self._same)
-        if self.lists and not way:
+        if self.lists:
             run = Call(listed.stacked(run.program), passes.lower)
             handed = handed._replace(several=len(run.program.outputs))
         entry = run.entry(handlers.base.classes, self._kinds, recorded, handed)
@@ -330,7 +340,24 @@ class Way:
         return [(is_input, n if is_input else known[outputs[n]]) for is_input, n in linear.saved]
 
     def recorded(self) -> Recorded:
-        """What native calls put on the tape."""
+        """What native calls put on the tape. Which items of a list are on it is found behind such a call."""
         node = GraphNode(self, (), (), ())
         node.executor = KNOBS["EXECUTOR"][0]  # where another one is set, no call is native
-        return Recorded(node, tape.Result(node, 1), [bool(w) for w in self.wanted], self.reached, self.taken)
+        outputs = self.graph.program.outputs
+        taken = [-1 if v.type.listed else n for v, n in zip(outputs, self.taken, strict=True)]
+        return Recorded(node, tape.Result(node, 1), [bool(w) for w in self.wanted], self.reached, taken)
+
+    def unstacked(self, node: GraphNode, given: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """The results of a native call with lists, each of which it has found as one tensor."""
+        graph, outputs = self.graph, self.forward.program.outputs
+        results = [listed.apart(a) if v.type.listed else a for v, a in zip(outputs, node.results, strict=True)]
+        node.results = results
+        made: list[Any] = list(given[: len(self.given)])
+        for n, reached in enumerate(self.on_path(results)):
+            if not outputs[n].type.listed:
+                continue
+            if outputs[n].type.python:
+                made[n] = [a.item() for a in results[n]]
+            else:
+                made[n] = listed.each(graph.ended[n], results[n]) if n in graph.ended else node.taped(n, results[n], reached)
+        return graph._named(made, results, inputs, self.numbers)

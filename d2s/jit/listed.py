@@ -79,6 +79,11 @@ def stacked(program: Program) -> Program:
     return Program(program.name, program.inputs, tuple(nodes), tuple(tensors.get(v, v) for v in program.outputs))
 
 
+def apart(items: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The items of a list that are in one array, each in memory of its own."""
+    return tuple(np.array(items[k, ...]) for k in range(len(items)))
+
+
 def unstacked(program: Program, numbers: dict[int, int]) -> Callable[[Any, Sequence[Any]], list[Any]]:
     """What makes a program's results of those of a native call of the stacked one, and of its inputs.
 
