@@ -18,7 +18,7 @@ from d2s.ops import OPS
 from d2s.ops.compare import cast
 from d2s.ops.extremes import maximum
 from d2s.ops.found import finds_extents, places_along
-from d2s.ops.gather import collect, take_at
+from d2s.ops.gather import take_at
 from d2s.ops.op import flag
 from d2s.ops.scan import cumsum
 from d2s.ops.scatter import put_at
@@ -67,7 +67,7 @@ def _unique(x: Any, wanted: list[bool], kind: types.DType) -> Any:
     (begins,) = places_along(new)
     numbers = cumsum(cast(new, types.int64)) - 1
     inverse = put_at(numbers, numbers, order, axes=(0,))
-    counts = collect(ones, begins, numbers, axes=(0,))
+    counts = OPS["add_at"](begins * 0, ones, numbers, axes=(0,))
     others = take_at(order, begins, axes=(0,)), inverse, counts
     kept = [cast(o, kind) for o, keep in zip(others, wanted, strict=True) if keep]
     result = take_at(values, begins, axes=(0,))

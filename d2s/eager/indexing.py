@@ -109,6 +109,9 @@ def known_now(what: str) -> None:
         raise CaptureError("D2S1001", message, where=current().line(), hint="d2s.where(mask, x, y) keeps the size")
 
 
+known_now.d2s_not_to_static = True  # type: ignore[attr-defined] # it looks for the user's line itself
+
+
 def _single(value: Any) -> bool:
     return not isinstance(value, Indexing) or not value.array.ndim
 

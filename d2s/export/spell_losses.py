@@ -60,6 +60,27 @@ def _(pen: Pen) -> None:
     pen.squeezed(_where_seen(pen, counts, found, line, line), line, axis)
 
 
+@spells("place_class", _FLOATS)
+def _(pen: Pen) -> None:
+    (line, label, like), axis, of = pen.types, pen.attrs["axis"], pen.outputs[0].dtype
+    count, name = like.shape[axis], pen.names[1]
+    if not isinstance(count, int):
+        refuse("places of classes, as many as only a run knows,")
+    if len(label.shape) == len(like.shape):
+        name, label = pen.squeezed(name, label, axis, Type(label.dtype, line.shape)), Type(label.dtype, line.shape)
+    counts, index = _seen(pen, name, label)
+    apart = Type(of, (*line.shape, count))
+    hot = pen.write("one_hot_v2", {"X": index}, {"depth": count, "dtype": 5}, Type(types.float32, apart.shape))
+    there = pen.cast(hot, Type(types.float32, apart.shape), types.bool_)
+    seen, of_seen = pen.unsqueezed(counts, Type(types.bool_, line.shape), len(line.shape))
+    there = pen.two("logical_and", there, pen.broadcast(seen, of_seen, there, apart), Type(types.bool_, apart.shape))
+    x, of_x = pen.unsqueezed(pen.names[0], line, len(line.shape))
+    held = pen.broadcast(x, of_x, there, apart)
+    found = _where_seen(pen, there, held, apart, apart)
+    last = len(line.shape)
+    pen.transposed(found, apart, [*range(axis), last, *range(axis, last)], of=None)
+
+
 @spells("class_weight", _FLOATS)
 def _(pen: Pen) -> None:
     (weight, label), out = pen.types, pen.outputs[0]

@@ -205,11 +205,12 @@ def temporal_shift(x: Any, seg_num: int, shift_ratio: float = 0.25, name: str | 
     if not 0 < ratio <= 0.5:
         raise ArgumentError("D2S0004", f"temporal_shift(): 'shift_ratio' is {ratio}, expected more than 0 and up to 0.5")
     shape = _numbers("temporal_shift", x, 4)
-    steps = _factor("temporal_shift", "seg_num", count, shape[0], "the first extent")
+    counted = isinstance(shape[0], int)
+    steps = _factor("temporal_shift", "seg_num", count, shape[0] if counted else count, "the first extent")
     last = windows.layout(data_format, 2, "temporal_shift")
     axis, channels = (4, shape[3]) if last else (2, shape[1])
     first, second = int(channels * ratio), int(channels * 2 * ratio)
-    x = pad(reshape(x, [shape[0] // steps, steps, *shape[1:]]), [0, 0, 1, 1, *[0] * 6])
+    x = pad(reshape(x, [shape[0] // steps if counted else -1, steps, *shape[1:]]), [0, 0, 1, 1, *[0] * 6])
     ends = ((0, 0, first), (2, first, second), (1, second, channels))
     parts = [strided_slice(x, [1, axis], [t, a], [t + steps, b], [1, 1]) for t, a, b in ends if a < b]
     return flatten(concat(parts, axis), 0, 1)

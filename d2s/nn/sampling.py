@@ -26,7 +26,7 @@ from d2s.ops.matmul import matmul
 from d2s.ops.op import flag
 from d2s.ops.rounding import floor, round
 from d2s.ops.shape import flatten, reshape, unsqueeze
-from d2s.ops.shapes import tensor_type, unnamed, whole_numbers
+from d2s.ops.shapes import extents, tensor_type, unnamed
 from d2s.ops.slicing import unbind
 
 MODES, PADDINGS = ("bilinear", "nearest"), ("zeros", "border", "reflection")
@@ -38,18 +38,20 @@ def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: st
     >>> d2s.nn.functional.affine_grid(d2s.to_tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), [1, 1, 1, 2]).tolist()
     [[[[-1.0, 0.0], [1.0, 0.0]]]]
     """
-    held, size = tensor_type(theta, "affine_grid", "theta"), whole_numbers(out_shape, "affine_grid", "out_shape")
+    held, size = tensor_type(theta, "affine_grid", "theta"), extents(out_shape, "affine_grid", "out_shape")
     spatial = len(size) - 2
     if spatial not in (2, 3) or held.shape[1:] != (spatial, spatial + 1) or held.shape[0] != size[0]:
         message = f"affine_grid(): 'theta' is {held}, 'out_shape' is {list(size)}"
         raise ShapeError("D2S0002", message, hint="[batch, 2, 3] with 4 extents, or [batch, 3, 4] with 5")
+    inner = [d for d in size[2:] if isinstance(d, int)]
+    if len(inner) != spatial:
+        raise unnamed("affine_grid", f"the extents {list(size[2:])}")
     axes = [
-        _line(n, align_corners, held.dtype).reshape([-1 if k == a else 1 for k in range(spatial)])
-        for a, n in enumerate(size[2:])
+        _line(n, align_corners, held.dtype).reshape([-1 if k == a else 1 for k in range(spatial)]) for a, n in enumerate(inner)
     ]
-    places = stack([*reversed(broadcast_tensors(axes)), ones(size[2:], held.dtype)], spatial)
+    places = stack([*reversed(broadcast_tensors(axes)), ones(inner, held.dtype)], spatial)
     found = matmul(reshape(places, [1, -1, spatial + 1]), theta, False, True)
-    return reshape(found, [size[0], *size[2:], spatial])
+    return reshape(found, [found.shape[0], *inner, spatial])
 
 
 def _line(count: int, align_corners: bool, dtype: Any) -> Any:
@@ -123,16 +125,15 @@ def _mirrored(at: Any, size: int, align_corners: bool) -> Any:
 
 def _read(x: Any, indices: list[Any], sizes: list[int]) -> Any:
     """x at whole indices, 0 where these are outside."""
-    flat, inside = None, None
+    flat: Any = None
+    inside: Any = None
     for at, size in zip(indices, sizes, strict=True):
         fits = logical_and(greater_equal(at, 0.0), less_equal(at, float(size - 1)))
         inside = fits if inside is None else logical_and(inside, fits)
         step = cast(clip(at, 0.0, float(size - 1)), "int64")
         flat = step if flat is None else flat * size + step
-    shape = tensor_type(flat, "grid_sample", "grid").shape
-    found = take_along_axis(flatten(x, 2), unsqueeze(reshape(flat, [shape[0], -1]), 1), 2)
-    channels = tensor_type(x, "grid_sample", "x").shape[1]
-    return where(unsqueeze(inside, 1), reshape(found, [shape[0], channels, *shape[1:]]), 0.0)
+    found = take_along_axis(flatten(x, 2), unsqueeze(flatten(flat, 1), 1), 2)
+    return where(unsqueeze(inside, 1), reshape(found, [flat.shape[0], x.shape[1], *flat.shape[1:]]), 0.0)
 
 
 def _nearest(x: Any, coordinates: list[Any], sizes: list[int]) -> Any:

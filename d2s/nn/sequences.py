@@ -10,7 +10,10 @@ from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops.along_axis import take_along_axis
 from d2s.ops.compare import cast, less_than
 from d2s.ops.create import arange
+from d2s.ops.dispatch import current
+from d2s.ops.found import finds_extents, number
 from d2s.ops.join import stack
+from d2s.ops.open_shapes import as_extent
 from d2s.ops.reduce import max
 from d2s.ops.shape import unsqueeze
 from d2s.ops.shapes import tensor_type, whole_number
@@ -26,10 +29,17 @@ def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: str | 
     held = tensor_type(x, "sequence_mask", "x")
     if held.dtype.kind != "i":
         raise DTypeError("D2S0003", f"sequence_mask(): 'x' is {held.dtype.name}, expected whole numbers")
+    return cast(less_than(arange(_steps(x, maxlen)), unsqueeze(cast(x, "int64"), -1)), dtype)
+
+
+def _steps(x: Any, maxlen: Any) -> Any:
+    """How many there are; where a run finds that, a number of run time."""
+    if finds_extents() and (maxlen is None or current().type_of(maxlen) is not None):
+        return as_extent(number(max(x) if maxlen is None else maxlen), "sequence_mask", 0)
     steps = int(max(x).item()) if maxlen is None else whole_number(maxlen, "sequence_mask", "maxlen")
     if steps < 0:
         raise ArgumentError("D2S0004", f"sequence_mask(): 'maxlen' is {steps}, expected 0 or more")
-    return cast(less_than(arange(steps), unsqueeze(cast(x, "int64"), -1)), dtype)
+    return steps
 
 
 def gather_tree(ids: Any, parents: Any) -> Any:

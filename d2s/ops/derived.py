@@ -25,7 +25,7 @@ from d2s.ops.reduce import sum
 from d2s.ops.rounding import isinf, isnan
 from d2s.ops.shape import flatten, reshape, unsqueeze
 from d2s.ops.shapes import one_axis, tensor_type, unnamed, whole_number
-from d2s.ops.slicing import Stretch, part, split
+from d2s.ops.slicing import slice, split
 from d2s.ops.statistics import norm
 from d2s.types import float32, int64
 
@@ -104,12 +104,16 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def _steps(x: Any, axis: int) -> Any:
-    held = tensor_type(x, "diff", "x")
-    count = held.shape[axis]
-    if isinstance(count, str):
-        raise unnamed("diff", f"the extent {count}")
-    later, earlier = (part(x, held.shape, {axis: Stretch(k, max(count - 1, 0))}) for k in (min(1, count), 0))
-    return OPS["not_equal"](later, earlier) if held.dtype.kind == "b" else subtract(later, earlier)
+    earlier, later = _neighbours(x, axis)
+    return OPS["not_equal"](later, earlier) if tensor_type(x, "diff", "x").dtype.kind == "b" else subtract(later, earlier)
+
+
+MOST = (1 << 63) - 1  # behind the end of any axis
+
+
+def _neighbours(x: Any, axis: int) -> tuple[Any, Any]:
+    """All values along an axis but the last one, and all but the first one."""
+    return slice(x, [axis], [0], [-1]), slice(x, [axis], [1], [MOST])
 
 
 def trapezoid(y: Any, x: Any = None, dx: float | None = None, axis: int = -1) -> Any:
@@ -126,11 +130,7 @@ def trapezoid(y: Any, x: Any = None, dx: float | None = None, axis: int = -1) ->
     if wide is None:
         line = len(tensor_type(x, "trapezoid", "x").shape) == 1
         wide = reshape(diff(x), [-1, *[1] * (len(held) - 1 - at)]) if line else diff(x, axis=at)
-    count = held[at]
-    if isinstance(count, str):
-        raise unnamed("trapezoid", f"the extent {count}")
-    sides = [part(y, held, {at: Stretch(k, max(count - 1, 0))}) for k in (min(1, count), 0)]
-    return sum(multiply(multiply(add(*sides), wide), 0.5), at)
+    return sum(multiply(multiply(add(*reversed(_neighbours(y, at))), wide), 0.5), at)
 
 
 def take(x: Any, index: Any, mode: str = "raise") -> Any:
@@ -174,8 +174,7 @@ def multiplex(inputs: Sequence[Any], index: Any) -> Any:
     if len(held) < 2:
         raise ShapeError("D2S0002", "multiplex(): 'inputs' are 0-D, expected rows")
     tensor_type(index, "multiplex", "index")
-    count = _known(held[1], "multiplex")
-    return take_at(rows, cast(reshape(index, [count]), int64), arange(count), axes=(0, 1))
+    return take_at(rows, cast(reshape(index, [-1]), int64), arange(rows.shape[1]), axes=(0, 1))
 
 
 def dist(x: Any, y: Any, p: float = 2) -> Any:

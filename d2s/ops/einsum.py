@@ -101,11 +101,20 @@ def _product(x: Any, of_x: Letters, y: Any, of_y: Letters, needed: set[str]) -> 
     rows, columns = [c for c in of_x if c not in of_y], [c for c in of_y if c not in of_x]
     x, y = _turned(x, of_x, each + rows + over), _turned(y, of_y, each + over + columns)
     extents = {**dict(zip(each + rows + over, x.shape, strict=True)), **dict(zip(each + over + columns, y.shape, strict=True))}
-    x, y = (_in_three(v, extents, parts) for v, parts in ((x, (each, rows, over)), (y, (each, over, columns))))
-    return reshape(matmul(x, y), [extents[c] for c in each + rows + columns]), each + rows + columns
+    if all(isinstance(d, int) for d in extents.values()):
+        x, y = (_of_parts(v, extents, parts) for v, parts in ((x, (each, rows, over)), (y, (each, over, columns))))
+        return reshape(matmul(x, y), [extents[c] for c in each + rows + columns]), each + rows + columns
+    alone = [[letter] for letter in each]  # of which the product tells whether they are equal
+    x, y = (_of_parts(v, extents, [*alone, *parts]) for v, parts in ((x, (rows, over)), (y, (over, columns))))
+    found = matmul(x, y)
+    wanted = [*found.shape[: len(each)], *(extents[c] for c in rows + columns)]
+    return found if len(rows) == len(columns) == 1 else reshape(found, wanted), each + rows + columns
 
 
-def _in_three(x: Any, extents: dict[str, Any], parts: Sequence[Letters]) -> Any:
+def _of_parts(x: Any, extents: dict[str, Any], parts: Sequence[Letters]) -> Any:
+    """One axis for the letters of each part."""
+    if all(len(part) == 1 for part in parts):
+        return x
     sizes = []
     for part in parts:
         size = 1
@@ -118,12 +127,15 @@ def _in_three(x: Any, extents: dict[str, Any], parts: Sequence[Letters]) -> Any:
 def _alike(x: Any, of_x: Letters, y: Any, of_y: Letters) -> tuple[Any, Any]:
     """Both with equal extents along common letters: an extent of 1 is repeated."""
     for letter in (c for c in of_x if c in of_y):
+        have = [tensor_type(v, "einsum", "operands").shape[of.index(letter)] for v, of in ((x, of_x), (y, of_y))]
         a, b = x.shape[of_x.index(letter)], y.shape[of_y.index(letter)]
-        if a != b and 1 not in (a, b):
+        if have[0] == have[1] or (1 not in have and any(isinstance(d, str) for d in have)):
+            continue
+        if 1 not in have:
             raise ShapeError("D2S0002", f"einsum(): {letter!r} names axes of {a} and of {b}")
-        if a != b and a == 1:
+        if have[0] == 1:
             x = expand(x, [b if c == letter else -1 for c in of_x])
-        elif a != b:
+        else:
             y = expand(y, [a if c == letter else -1 for c in of_y])
     return x, y
 

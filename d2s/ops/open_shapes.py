@@ -104,8 +104,13 @@ def _(n, out, of, least):
 
 @as_extent.rule("fault")
 def _(value, n, of, least):
+    if of not in _SHAPED:
+        return ArgumentError("D2S0004", f"{of}(): a count of values is below {least} in this run")
     hint = "" if of == "full" else "write a -1 itself: which extent is left is then known"
     return ArgumentError("D2S0004", f"{of}(): 'shape' holds a number that is below {least} in this run", hint=hint)
+
+
+_SHAPED = ("full", "reshape", "expand", "tile")
 
 
 def _copied(x: Type, inputs: int, out: Shape) -> Kernel:

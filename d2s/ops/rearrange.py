@@ -93,8 +93,9 @@ def crop(x: Any, shape: Any = None, offsets: Any = None) -> Any:
     starts = whole_numbers([0] * len(have) if offsets is None else offsets, "crop", "offsets")
     if len(sizes) != len(have) or len(starts) != len(have):
         raise ShapeError("D2S0002", f"crop(): {len(sizes)} extents and {len(starts)} offsets for {len(have)} axes")
-    ends = [_end(n, start, size, dim) for n, (start, size, dim) in enumerate(zip(starts, sizes, have, strict=True))]
-    return slice(x, list(range(len(have))), starts, ends) if have else cast(x, x.dtype)
+    axes = [n for n, dim in enumerate(have) if isinstance(dim, int) or (starts[n], sizes[n]) != (0, -1)]
+    ends = [_end(n, starts[n], sizes[n], have[n]) for n in axes]
+    return slice(x, axes, [starts[n] for n in axes], ends) if axes else cast(x, x.dtype)
 
 
 def _end(axis: int, start: int, size: int, dim: Dim) -> int:

@@ -19,6 +19,7 @@ from d2s.errors import ArgumentError, DTypeError, IndexRangeError, brief
 from d2s.extents import Extent
 from d2s.ops.dispatch import current
 from d2s.ops.expand import summed_to
+from d2s.ops.found import finds_extents, stretch_of
 from d2s.ops.movement import CHUNK, Axis, Kernel, Product, Registers, axes_of, body, indented, joined, moved
 from d2s.ops.op import Share, op
 from d2s.ops.shapes import fitting, one_axis, tensor_type, uncountable, unnamed, whole_number, whole_numbers
@@ -325,10 +326,30 @@ def strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> An
     """
     name, shape = "strided_slice", tensor_type(x, "strided_slice", "x").shape
     along = [one_axis(a, len(shape), name) for a in whole_numbers(axes, name, "axes")]
-    given = [whole_numbers(v, name, a) for v, a in ((starts, "starts"), (ends, "ends"), (strides, "strides"))]
+    given = [_bounds(v, name, a) for v, a in ((starts, "starts"), (ends, "ends"))] + [whole_numbers(strides, name, "strides")]
     if any(len(v) != len(along) for v in given):
         raise ArgumentError("D2S0004", f"{name}(): {len(along)} 'axes', but {[len(v) for v in given]} starts, ends and strides")
-    return part(x, shape, {a: stretch(name, shape[a], *v) for a, *v in zip(along, *given, strict=True)})
+    stretches = dict(zip(along, zip(*given, strict=True), strict=True))
+    found = {a: stretches.pop(a) for a in along if _is_found(shape[a], stretches[a])}
+    x = part(x, shape, {a: stretch(name, shape[a], *v) for a, v in stretches.items()}) if stretches or not found else x
+    for a, (begin, end, step) in found.items():
+        x = stretch_of(x, a, begin, end, step)
+    return x
+
+
+def _bounds(given: Any, name: str, argument: str) -> Sequence[Any]:
+    """Ints, or numbers of run time."""
+    if finds_extents() and isinstance(given, (list, tuple)):
+        return [n if current().type_of(n) is not None else whole_number(n, name, argument) for n in given]
+    return whole_numbers(given, name, argument)
+
+
+def _is_found(dim: Dim, bounds: Sequence[Any]) -> bool:
+    """Whether a run finds how much is left of an axis."""
+    whole = type(dim) is str or any(not isinstance(n, int) for n in bounds[:2])
+    if whole and finds_extents() and not bounds[2]:
+        raise ArgumentError("D2S0004", "strided_slice(): a slice step is 0")
+    return whole and finds_extents()
 
 
 def split(x: Any, num_or_sections: Any, axis: Any = 0) -> list[Any]:

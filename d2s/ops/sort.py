@@ -11,10 +11,13 @@ from typing import Any
 
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.ops.along_axis import collect_along, take_along
-from d2s.ops.compare import cast, where
+from d2s.ops.compare import cast, equal, greater_than, where
 from d2s.ops.dispatch import current
+from d2s.ops.extremes import minimum
+from d2s.ops.found import cut, finds_extents, length, number
 from d2s.ops.join import stack
 from d2s.ops.op import Share, flag, op
+from d2s.ops.open_shapes import as_extent
 from d2s.ops.reduce import kept_shape
 from d2s.ops.rounding import isnan
 from d2s.ops.scan import in_a_row
@@ -22,7 +25,7 @@ from d2s.ops.shape import squeeze, unsqueeze
 from d2s.ops.shapes import tensor_type, unnamed, whole_number
 from d2s.ops.slicing import slice
 from d2s.ops.softmax import no_bools, one_axis
-from d2s.types import Type, int32, int64
+from d2s.types import Type, float64, int32, int64
 
 # --- sorting -----------------------------------------------------------------------------------------------------------------
 
@@ -168,9 +171,9 @@ def kthvalue(x: Any, k: int, axis: Any = None, keepdim: bool = False) -> tuple[A
     return (values, places) if not x.ndim else (_place(values, k - 1, axis, keepdim), _place(places, k - 1, axis, keepdim))
 
 
-def _place(x: Any, k: int, axis: int, keepdim: bool) -> Any:
-    """Element k along an axis."""
-    found = slice(x, [axis], [k], [k + 1])
+def _place(x: Any, k: Any, axis: int, keepdim: bool) -> Any:
+    """Element k along an axis, an int or a number of run time."""
+    found = slice(x, [axis], [k], [k + 1]) if isinstance(k, int) else cut(x, number(k), number(1), axis, 1, (1,))
     return found if keepdim else squeeze(found, axis)
 
 
@@ -203,11 +206,14 @@ def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -
     return (found, place) if mode == "min" and not whole else found
 
 
-def _count(name: str, x: Any, axis: int) -> int:
-    """The number of elements along an axis, which is to be one at least."""
+def _count(name: str, x: Any, axis: int) -> Any:
+    """The number of elements along an axis, which is to be one at least; where only a run knows it, a tensor."""
     if not x.shape:
         raise ArgumentError("D2S0004", f"{name}(): axis {brief(axis)} is not one of 0 axes")
-    count = x.shape[one_axis(axis, len(x.shape), name)]
+    axis = one_axis(axis, len(x.shape), name)
+    count = x.shape[axis]
+    if not isinstance(count, int) and finds_extents():
+        return as_extent(length(x, axis), name, 1)
     if isinstance(count, int) and count == 0:
         raise ArgumentError("D2S0004", f"{name}(): 'x' has shape {list(x.shape)}: there is nothing along axis {axis}")
     return count
@@ -239,13 +245,29 @@ def quantile(x: Any, q: Any, axis: Any = None, keepdim: bool = False, interpolat
 
 def _between(values: Any, q: float, axis: int, interpolation: str) -> Any:
     count = _count("quantile", values, axis)
+    low, after, part = _part(q, count, interpolation) if isinstance(count, int) else _part_found(q, count, interpolation)
+    below, above = _place(values, low, axis, True), _place(values, after, axis, True)
+    last = _place(values, count - 1, axis, True)
+    return where(isnan(last), last, below + (above - below) * (part if isinstance(count, int) else cast(part, values.dtype)))
+
+
+def _part(q: float, count: int, interpolation: str) -> tuple[int, int, float]:
+    """Between which two of so many values the part q of them ends, and how far behind the first."""
     at = q * (count - 1)
     low = int(at)
     parts = {"linear": at - low, "lower": 0.0, "higher": float(at > low), "nearest": float(round(at) - low)}
-    part = parts.get(interpolation, 0.5 * (at > low))
-    below, above = _place(values, low, axis, True), _place(values, min(low + 1, count - 1), axis, True)
-    last = _place(values, count - 1, axis, True)
-    return where(isnan(last), last, below + (above - below) * part)
+    return low, min(low + 1, count - 1), parts.get(interpolation, 0.5 * (at > low))
+
+
+def _part_found(q: float, count: Any, interpolation: str) -> tuple[Any, Any, Any]:
+    """The same of a count that only a run knows."""
+    at = cast(count - 1, float64) * q
+    low = cast(at, int64)
+    rest = at - cast(low, float64)
+    up = greater_than(rest, 0.0)
+    nearest = where(equal(rest, 0.5), cast(low % 2, float64), cast(greater_than(rest, 0.5), float64))
+    parts = {"linear": rest, "lower": rest * 0.0, "higher": cast(up, float64), "nearest": nearest}
+    return low, minimum(low + 1, count - 1), parts.get(interpolation, cast(up, float64) * 0.5)
 
 
 @op(paddle=None)
