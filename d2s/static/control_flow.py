@@ -34,6 +34,8 @@ def cond(
     for argument, given in (("true_fn", true_fn), ("false_fn", false_fn)):
         expect("cond", argument, given, Callable | None, "a function")
     arms = [given or _nothing for given in (true_fn, false_fn)]
+    if pred is None or isinstance(pred, str):
+        raise DTypeError("D2S0001", f"cond(): 'pred' expects a bool Tensor, got {type(pred).__name__}")
     if not isinstance(pred, Variable):
         return arms[0]() if pred else arms[1]()
     recording = declaring("cond")

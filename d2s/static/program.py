@@ -15,75 +15,26 @@ In: `enable_static()`, `program_guard(main, startup)`, `data(...)`. Out: a progr
 import contextlib
 import copy
 import itertools
+import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from d2s import memory, types, unique_name
+from d2s import types
 from d2s.arguments import expect, one_of
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, brief
-from d2s.ir.program import Node, Value
 from d2s.ir.program import Program as Graph
+from d2s.ir.program import Value
 from d2s.ir.text import show
 from d2s.nn.initializer import Initializer
 from d2s.nn.parameter import Parameter
 from d2s.ops.dispatch import handlers
+from d2s.static.blocks import Block, named_extents
 from d2s.static.input_spec import InputSpec
 from d2s.static.recording import Recording
 from d2s.static.scope import Scope, global_scope
 from d2s.static.variable import Fed, Held, Variable
-from d2s.types import Dim, Type
-
-
-class Operator(NamedTuple):
-    """One node of a program, as it is shown to users."""
-
-    node: Node
-
-    @property
-    def type(self) -> str:
-        return self.node.op
-
-    def attr(self, name: str) -> Any:
-        return self.node.attrs[name]
-
-
-class Block:
-    """The variables and nodes of a program."""
-
-    idx = 0
-
-    def __init__(self, program: "Program") -> None:
-        self.program = program
-
-    @property
-    def ops(self) -> list[Operator]:
-        return [Operator(node) for node in self.program.recording.builder.nodes]
-
-    @property
-    def vars(self) -> dict[str, Any]:
-        return {v.name: v for v in self.program.list_vars()}
-
-    def var(self, name: str) -> Any:
-        """The variable of that name."""
-        return self.program.named(name)
-
-    def create_var(self, name: str | None = None, shape: Any = None, dtype: Any = "float32", **more: Any) -> Any:
-        """A variable for what `py_func` returns; persistable, a tensor that the program keeps."""
-        recording = self.program.recording
-        found = name or unique_name.generate("_generated_var")
-        spec = InputSpec([] if shape is None else shape, dtype)
-        if more.get("persistable"):
-            held = Tensor(memory.zeros("create_var", [d or 1 for d in spec.shape], spec.dtype.numpy))
-            held.name = found
-            return held
-        return recording.feed(found, Type(types.dtype(spec.dtype), _named_extents(spec.shape)))
-
-    def has_var(self, name: str) -> bool:
-        return self.program.has(name)
-
-    def all_parameters(self) -> list[Tensor]:
-        return self.program.all_parameters()
+from d2s.types import Type
 
 
 class Program:
@@ -99,7 +50,7 @@ class Program:
 
     def _recording(self) -> Recording:
         found = Recording("main")
-        found.postponed = _Starts()
+        found.postponed, found.program = _Starts(), self
         return found
 
     @property
@@ -114,6 +65,9 @@ class Program:
     current_block = global_block
 
     def block(self, index: int) -> Block:
+        """The one block there is: branches and loops are attributes of their operators."""
+        if index != 0:
+            raise ArgumentError("D2S0004", f"block(): there is no block {brief(index)}", hint="0")
         return Block(self)
 
     @property
@@ -154,10 +108,13 @@ class Program:
         return held + [t for t, _ in self.starts if not any(t is known for known in held)]
 
     def list_vars(self) -> Iterator[Any]:
-        """All variables with a name, and the tensors the program reads."""
-        held = self._held()
-        yield from held
-        yield from (v for v in self.recording.names.values() if not v.persistable)
+        """The tensors the program reads, what it is fed, and what it computes."""
+        yield from self._held()
+        names = self.recording.names
+        known = {variable.value for variable in names.values()}
+        for value in [v for node in self.recording.builder.nodes for v in node.outputs if v not in known]:
+            self.recording.name_of(Variable(self.recording, value))
+        yield from [v for v in names.values() if not v.persistable]
 
     def all_parameters(self) -> list[Tensor]:
         """The tensors the program reads that are learnt."""
@@ -192,15 +149,22 @@ class Program:
         return found
 
     def set_state_dict(self, state_dict: dict[str, Any], scope: Scope | None = None) -> None:
-        """Gives parameters, and the optimizers, values by name."""
+        """Gives parameters, and the optimizers, values by name; warns of names that neither has."""
         expect("set_state_dict", "state_dict", state_dict, dict, "a dict")
         held = global_scope() if scope is None else scope
         expect("set_state_dict", "scope", held, Scope, "a Scope")
         for tensor in self.persistables():
             if tensor.name in state_dict:
                 held.place(tensor).set_value(state_dict[tensor.name])
+        known = {tensor.name for tensor in self.persistables()}
         for step in self.recording.steps:
-            held.optimizer(step.optimizer).set_state_dict(state_dict)
+            optimizer = held.optimizer(step.optimizer)
+            optimizer.set_state_dict(state_dict)
+            known |= optimizer.state_dict().keys()
+        unknown = [name for name in state_dict if name not in known]
+        if unknown:
+            listed = ", ".join(brief(name) for name in unknown[:10])
+            warnings.warn(f"set_state_dict(): nothing in the program is named {listed}", stacklevel=2)
 
     def persistables(self) -> list[Tensor]:
         """The tensors the program reads that have names of their own."""
@@ -320,16 +284,12 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Variab
     expect("data", "name", name, str, "a str")
     spec = InputSpec(shape, "float32" if dtype is None else dtype)
     known = recording.names.get(name)
-    of = Type(types.dtype(spec.dtype), _named_extents(spec.shape))
+    of = Type(types.dtype(spec.dtype), named_extents(spec.shape))
     if known is not None and isinstance(recording.roles.get(known.value), Fed):
         if str(known.value.type) != str(of):
             raise ArgumentError("D2S0004", f"data(): '{name}' was declared as another kind of tensor before")
         return known
     return recording.feed(name, of)
-
-
-def _named_extents(shape: Sequence[int | None]) -> tuple[Dim, ...]:
-    return tuple(f"n{k}" if d is None else d for k, d in enumerate(shape))
 
 
 _scopes: list[str] = []

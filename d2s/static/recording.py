@@ -68,6 +68,7 @@ class Recording(Recorder, Postpones):
         self.calls: list[Called] = []  # of Python, that gradients pass
         self.tested = False  # it is a clone for tests: what only training does is left out of runs
         self.postponed: Any = None  # the startup program's list of tensors and how they begin
+        self.program: Any = None  # what is declared here
 
     def region(self, name: str) -> "Recording":
         return Recording(name, self)

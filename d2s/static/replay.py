@@ -61,7 +61,8 @@ class Replay:
         if declared in self.unfed:
             raise ArgumentError("D2S0004", f"Executor.run(): 'feed' has no value for '{self.unfed[declared]}'")
         if declared not in self.values:
-            raise ArgumentError("D2S0004", f"a variable {declared.name} of another program is asked for")
+            what = declared.name or f"{declared.type}, which has no name,"
+            raise ArgumentError("D2S0004", f"a variable {what} of another program is asked for")
         return self.values[declared]
 
     def _check_answers(self) -> None:

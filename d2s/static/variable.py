@@ -127,6 +127,31 @@ class Variable(SymbolicTensor):
     def persistable(self) -> bool:
         return isinstance(self.root.roles.get(self.value), Held)
 
+    @property
+    def is_data(self) -> bool:
+        """Whether each run is given it."""
+        return isinstance(self.root.roles.get(self.value), Fed)
+
+    need_check_feed = is_data
+    is_parameter = belong_to_optimizer = False
+    lod_level, error_clip = 0, None
+
+    @property
+    def block(self) -> Any:
+        """Where it is declared."""
+        return self.root.program.global_block()
+
+    @property
+    def op(self) -> Any:
+        """The operator that computes it; None of what is given."""
+        return next((op for op in self.block.ops if self.value in op.node.outputs), None)
+
+    def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
+        return repr(self)
+
+    def set_value(self, value: Any, scope: Any = None) -> None:
+        refuse("D2S1003", "set_value() of a variable: only a run has its values", "give a run other values to feed")
+
     def __getitem__(self, index: Any) -> Any:
         return get_item(self, index)
 
