@@ -24,10 +24,11 @@ def _(pen: Pen) -> None:
     if not any(pairs):
         pen.copy(pen.names[0])
         return
-    if len(pen.types[0].shape) == 4 and not any(pairs[:4]):  # paddle.inference does not come back from `pad`
+    rank = len(pen.types[0].shape)
+    if rank <= 5 and not any(pairs[: 2 * (rank - 3)] if rank > 3 else ()):
         _spatial(pen, pairs, "constant", float(value))
-        return
-    pen.write("pad", {"X": pen.names[0]}, {"paddings": pairs, "pad_value": float(value)})
+    else:  # from which paddle.inference does not come back, or with other values, where an extent is open
+        pen.write("pad", {"X": pen.names[0]}, {"paddings": pairs, "pad_value": float(value)})
 
 
 @spells("pad_own", _NUMBERS, narrow=True)
@@ -53,11 +54,13 @@ def _paddings(pairs: Sequence[int]) -> list[int]:
 
 
 def _spatial(pen: Pen, pairs: Sequence[int], mode: str, value: float) -> None:
-    """Lines and images as volumes of one layer, which have an op of their own."""
+    """Lines and images as volumes of one layer, which have an op of their own: the first that is padded comes behind two."""
     x, out = pen.types[0], pen.outputs[0]
-    missing = list(range(2, 7 - len(x.shape)))
+    at = min(2, next(k for k in range(len(x.shape)) if any(pairs[2 * k : 2 * k + 2])))
+    missing = list(range(at, at + 5 - len(x.shape)))
+    whole = [*pairs[: 2 * at], *[0, 0] * len(missing), *pairs[2 * at :]]
     attrs = {
-        "paddings": _paddings([0, 0] * len(missing) + list(pairs[4:])),
+        "paddings": _paddings(whole[4:]),
         "mode": mode,
         "value": value,
         "data_format": "NCDHW",
@@ -66,7 +69,7 @@ def _spatial(pen: Pen, pairs: Sequence[int], mode: str, value: float) -> None:
         pen.write("pad3d", {"X": pen.names[0]}, attrs)
         return
     layers = (1,) * len(missing)
-    deep, wide = (Type(x.dtype, (*of.shape[:2], *layers, *of.shape[2:])) for of in (x, out))
+    deep, wide = (Type(x.dtype, (*of.shape[:at], *layers, *of.shape[at:])) for of in (x, out))
     volumes = pen.write(
         "unsqueeze2", {"X": pen.names[0]}, {"axes": missing}, deep, also={"XShape": Type(x.dtype, (0, *x.shape))}
     )

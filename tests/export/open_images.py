@@ -81,7 +81,18 @@ class Laid(d2s.nn.Layer):
         return [*found, F.unfold(x, 2, 2), x.std([2, 3]), x.var()]
 
 
+class Framed(Filtered):
+    """Zeros around lines and tables, behind what turns them; around channels, too."""
+
+    def forward(self, x):
+        lines = self.conv(x).sum(2)
+        table = lines.sum([0, 1])
+        rows = F.pad(lines.transpose([0, 2, 1]), [1, 2]), F.pad(lines, [1, 0, 2, 1, 0, 1], value=0.5)
+        return [*rows, F.pad(table + 1.0, [1, 2]), F.pad(lines[0], [2, 0, 0, 1]), F.pad(x, [0, 0, 1, 1, 2, 0, 1, 0])]
+
+
 LAYERS = {"narrowing": Narrowing, "and_back": AndBack, "pooled": Pooled, "padded": Padded, "resized": Resized, "laid": Laid}
+LAYERS |= {"framed": Framed}
 
 
 def images():
