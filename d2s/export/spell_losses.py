@@ -73,7 +73,8 @@ def _(pen: Pen) -> None:
     hot = pen.write("one_hot_v2", {"X": index}, {"depth": count, "dtype": 5}, Type(types.float32, apart.shape))
     there = pen.cast(hot, Type(types.float32, apart.shape), types.bool_)
     seen, of_seen = pen.unsqueezed(counts, Type(types.bool_, line.shape), len(line.shape))
-    there = pen.two("logical_and", there, pen.broadcast(seen, of_seen, there, apart), Type(types.bool_, apart.shape))
+    both = {"X": there, "Y": pen.broadcast(seen, of_seen, there, apart)}
+    there = pen.write("logical_and", both, {}, Type(types.bool_, apart.shape))
     x, of_x = pen.unsqueezed(pen.names[0], line, len(line.shape))
     held = pen.broadcast(x, of_x, there, apart)
     found = _where_seen(pen, there, held, apart, apart)
