@@ -23,7 +23,7 @@ from d2s.capture.encode import Chosen, decode, encode, holes
 from d2s.capture.faults import line_of, refuse_fault
 from d2s.capture.fitting import places
 from d2s.capture.fork import Forked
-from d2s.capture.forms import Form, Grown, OneOf, Union, described, form_of, join, stays
+from d2s.capture.forms import Form, Grown, OneOf, Union, anonymous, described, form_of, join, stays
 from d2s.capture.heap import Changes, Memory, Place, contents
 from d2s.capture.raised import found_by_run, raise_in_run
 from d2s.capture.stores import pending
@@ -105,7 +105,7 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
         if end is not None:
             end += [pair[n] for pair in levelled]
     makers = [region if end is not None else other for region, end, other in zip(regions, ends, regions[::-1], strict=True)]
-    forms = [join(*map(form_of, pair, makers)) for pair in _pairs(ends)]
+    forms = _forms(ends, makers)
     outputs = [_outputs(region, end, forms, found) for region, end, found in zip(regions, ends, changes, strict=True)]
     reads, (then, otherwise) = tracer.adopt(regions, outputs)
     results = tracer.choose(tracer.resolve(test), reads, then, otherwise)
@@ -268,6 +268,13 @@ def refuse_stand_in(error: Exception) -> None:
     refuse_fault(error)
     if any(kind in part for kind in _STAND_INS for part in error.args if isinstance(part, str)):
         raise CaptureError("D2S1003", f"{type(error).__name__}: {error}", where=line_of(error)) from error
+
+
+def _forms(ends: Sequence[list[Any] | None], makers: Sequence[Tracer]) -> list[Form]:
+    """Of what either arm makes; where but one comes to its end, what it has made is made anew, too."""
+    if None in ends:
+        return [anonymous(form_of(value, makers[0])) for value, _ in _pairs(ends)]
+    return [join(*map(form_of, pair, makers)) for pair in _pairs(ends)]
 
 
 def _pairs(ends: Sequence[list[Any] | None]) -> Iterator[tuple[Any, Any]]:

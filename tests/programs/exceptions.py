@@ -1,5 +1,6 @@
 """Programs that catch what a tensor decides to raise, and enter managers."""
 
+import collections
 import contextlib
 
 from programs_compare import program, t
@@ -245,3 +246,32 @@ def texts_of_what_ops_raise(x):
     except Exception as error:
         found.append(f"{error}")
     return x, found
+
+
+@program(*SETS)
+def made_where_the_other_path_raises(x):
+    if x.sum() > 0:
+        found = {"a": x * 2, "parts": [x]}
+        if x.max() > 1.5:
+            found["b"] = x
+    else:
+        raise ValueError("not positive")
+    found["parts"].append(x * 3)
+    return found
+
+
+@program(*SETS)
+def made_by_what_may_raise(x):
+    def parsed(value):
+        if value.sum() < 0:
+            raise KeyError("negative")
+        return collections.OrderedDict(first=value, rest=[value * 2])
+
+    try:
+        made = parsed(x)
+    except KeyError:
+        made = {"rest": []}
+    made["rest"].append(x)
+    if len(made) > 1:
+        made.pop("first")
+    return made
