@@ -11,7 +11,7 @@ In: a Program, or an op with the types it is used on. Out: the values whose elem
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from d2s.autodiff.sweep import pull
@@ -46,6 +46,7 @@ def of_program(program: Program) -> set[Value]:
     for node in reversed(program.nodes):
         if node.regions() or not found.isdisjoint(node.outputs):
             found.update(_read(node))
+            found.update(_entering(node, found))
     return found
 
 
@@ -59,6 +60,13 @@ def _read(node: Node) -> Iterator[Value]:
     for region in node.regions().values():
         inside = of_program(region)
         yield from (v for v, p in zip(bound, region.inputs, strict=True) if p in inside)
+
+
+def _entering(loop: Node, found: Collection[Value]) -> Iterator[Value]:
+    """What a loop begins with and, where it makes no trip, hands out."""
+    for first, left in zip(loop.inputs, loop.outputs, strict=False) if loop.op == "while_loop" else ():
+        if left in found:
+            yield first
 
 
 def _key(node: Node) -> tuple[tuple[str, Any], ...]:

@@ -11,13 +11,13 @@ forward half ran, and the node keeps what the backward half reads.
 
 import contextlib
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from d2s import passes
-from d2s.autodiff import orders, taken, tape
+from d2s.autodiff import orders, reads, taken, tape
 from d2s.autodiff.active import depending
-from d2s.autodiff.changed import Changes, needs_changed
+from d2s.autodiff.changed import Changes, may_need, needs_changed
 from d2s.autodiff.identity import Identity
 from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
@@ -60,7 +60,8 @@ class Graph:
     """A Program with its gradients. `returned` outputs are the function's; those behind them get no cotangent as a rule.
 
     `history`: where the Program has gradients of its own, what they leave of the results' histories. `overwritten`: what the
-    function has changed in place. `named`: the outputs of which it matters whether they are one tensor, if not all.
+    function has changed in place. `named`: the outputs of which it matters whether they are one tensor, if not all. `in_place`:
+    the inputs into whose memory a call writes, each with the output it writes there.
     """
 
     def __init__(
@@ -71,13 +72,14 @@ class Graph:
         overwritten: Overwritten | None = None,
         named: Collection[int] | None = None,
         changes: Changes | None = None,
+        in_place: Mapping[int, int] | None = None,
     ) -> None:
         self.program = passes.prepare(program)
         self.returned = len(program.outputs) if returned is None else returned
         self.identity = Identity(self.program, range(len(program.outputs)) if named is None else named)
         self.ended = dict.fromkeys(history.used_up, used_up) | dict.fromkeys(history.inside, ends_inside) if history else {}
         self.stopped = history.stopped if history else frozenset()
-        self.overwritten, self.changes = overwritten, changes or {}
+        self.overwritten, self.changes, self.in_place = overwritten, changes or {}, in_place or {}
         self.opened = program if changes else self.program  # with changes that nobody reads
         self.lives = history is None or history.lives  # whether a call may want gradients
         plain, self._same, self._numbers = self.alike(self.program)
@@ -144,12 +146,21 @@ class Graph:
         self._hasten(wanted)
         node = GraphNode(way, [tape.edge(t) if w else None for t, w in zip(inputs, wanted, strict=True)], arrays, results)
         node.found = host.current().found[before:] if self.acts else []
+        node.keep()
         own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
         made = [
             own[id(a)] if id(a) in own else listed.each(self.ended[n], a) if n in self.ended else node.taped(n, a, reached)
             for n, (a, reached) in enumerate(zip(results, way.on_path(results), strict=False))
         ]
         return self._named(made, results, inputs, way.numbers)
+
+    def keep(self, results: Any) -> None:
+        """Before a native call's results are written into its inputs: its node keeps of these what may be read again."""
+        for t in results if type(results) is tuple else (results,):
+            node = t.node and t.node.node
+            if type(node) is GraphNode and node.way.graph is self and not node.before:
+                node.keep()
+                return
 
     @property
     def ways(self) -> int:
@@ -279,9 +290,21 @@ class Way:
         return needs_changed(self.graph.opened, self.graph.wanting(self.wanted), self.graph.changes)
 
     @functools.cached_property
+    def needs_memory(self) -> bool:
+        """Whether a gradient may need what a call finds or leaves in memory that it changes."""
+        graph = self.graph
+        there = {v: (v, "") for n, m in graph.in_place.items() for v in (graph.opened.inputs[n], graph.opened.outputs[m])}
+        return may_need(graph.opened, graph.wanting(self.wanted), graph.changes, there)
+
+    @functools.cached_property
     def reorders(self) -> bool:
-        """Whether some sweep would add contributions in another order than eager code, or needs what may have been changed."""
-        return self.needs_changed or self.has_order_of_its_own(self.wanted, frozenset(range(len(self.given))))
+        """Whether some sweep would add contributions in another order than eager code, or needs what may have been changed.
+
+        One towards some inputs asks of each node it passes what that needs, be it for these or for others.
+        """
+        graph = self.graph
+        needs = may_need(graph.opened, graph.wanting(self.wanted), graph.changes, graph.changes)
+        return needs or self.has_order_of_its_own(self.wanted, frozenset(range(len(self.given))))
 
     @functools.cached_property
     def will_be_opened(self) -> bool:
@@ -293,6 +316,14 @@ class Way:
     def opened(self) -> Program:
         """What is opened of a call behind which memory was changed."""
         return making(self.graph.opened, self.reached, self.graph.wanting(self.wanted), self.graph.changes)
+
+    @functools.cached_property
+    def kept(self) -> tuple[int, ...]:
+        """The inputs that calls change in place and that what is run once more for a sweep reads."""
+        if not any(self.reached):
+            return ()
+        read = reads.of_program(self.opened)
+        return tuple([n for n in self.graph.in_place if self.opened.inputs[n] in read])
 
     def has_order_of_its_own(self, started: Mask, given: frozenset[int]) -> bool:
         """Whether a sweep from these results would, where these inputs have totals before."""

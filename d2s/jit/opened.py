@@ -12,7 +12,7 @@ result passes to another is seen by a hook of the first, and gradients of gradie
 ('exp', True, True)
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,10 @@ import numpy as np
 from d2s.autodiff import tape, writes
 from d2s.autodiff.changed import Changes
 from d2s.autodiff.passed import each
-from d2s.eager.handler import OpNode
+from d2s.eager.handler import OpNode, refuse_changed
 from d2s.errors import GradientError
 from d2s.ir.program import Node, Program, Value
+from d2s.jit.lying import Lying
 from d2s.ops import OPS, join
 from d2s.runtime import interpreter
 
@@ -33,14 +34,18 @@ _ENDING = ("detached", "host", "update", "hole", "constant")
 class _Opened(OpNode):
     """A node that stands for one of a Program."""
 
-    __slots__ = ("changed", "needs", "where")
+    __slots__ = ("changed", "lying", "needs", "where")
     where: str
     needs: set[int]  # the arrays its gradient reads, by id
     changed: GradientError | None  # what is said of one that was changed in place
+    lying: list[Lying]  # where eager code has what its gradient reads, of what others know
 
     def pull(self, cotangents: dict[int, Any], totals: tape.Totals) -> None:
         if self.changed:
             raise self.changed
+        for lying in self.lying:
+            if lying.is_lost:
+                refuse_changed(lying.array, self.order, f"{self.op.name}()", lambda: self.where)
         super().pull(cotangents, totals)
 
     @property
@@ -59,16 +64,25 @@ class Opened:
         order: float,
         stopped: Collection[Value] = (),
         changes: Changes | None = None,
+        lying: Mapping[Value, Lying] | None = None,
     ) -> None:
-        """Its nodes are as old as the one of that order. `changes`: what the Program's function changes in place."""
+        """Its nodes are as old as the one of that order. `changes`: what the Program's function changes in place.
+
+        `lying`: what lies in memory that others know, beside the inputs that are not changed.
+        """
         self._changes, self._last = changes or {}, dict[Value, Any]()
+        lying = lying or {}
         given = [a.view() for a in arrays]
         self._stopped = stopped
         self._nodes: list[_Opened] = []
         self._kept: list[Any] = [*given]  # so that ids stay theirs
-        self._saved = {id(mine): a for mine, a in zip(given, arrays, strict=True)}
+        self._saved = {id(mine): a for v, mine, a in zip(program.inputs, given, arrays, strict=True) if v not in lying}
         self._edges = {id(mine): edge for mine, edge in zip(given, edges, strict=True) if edge is not None}
+        self._last.update(zip(program.inputs, given, strict=True))
         results = interpreter.run(program, given, see=self._see)
+        homes = {id(self._last[v]): one for v, one in lying.items() if v in self._last}
+        for node in self._nodes:
+            node.lying = [homes[at] for at in node.needs if at in homes]
         self._results = [tuple(map(self._edge, each(found))) for found in results]
         for n, node in enumerate(self._nodes):  # orders are whole numbers: between two there is place for all
             node.order = order - 1 + (n + 1) / (len(self._nodes) + 1)
@@ -91,23 +105,22 @@ class Opened:
 
     def _see(self, node: Node, inputs: list[Any], results: list[Any]) -> None:
         first = len(self._nodes)
-        if self._changes:
-            self._last.update(zip(node.inputs, inputs, strict=True))
+        self._last.update(zip(node.inputs, inputs, strict=True))
         self._take(node, inputs, results)
-        if self._changes:
-            self._last.update(zip(node.outputs, results, strict=True))
-            for v in node.outputs:
-                if v in self._changes:
-                    self._change(*self._changes[v], self._nodes[first:])
+        self._last.update(zip(node.outputs, results, strict=True))
+        for v in node.outputs:
+            if v in self._changes:
+                self._change(v, self._nodes[first:])
 
-    def _change(self, before: Value, where: str, own: list[_Opened]) -> None:
-        """Notes that what a value is now is written over: the nodes that need it are refused, but for its `own`."""
+    def _change(self, by: Value, own: list[_Opened]) -> None:
+        """Notes that something is written over: the nodes that need it are refused, but for those that write (`own`)."""
+        before, where = self._changes[by]
         array = self._last.get(before)
         for made in self._nodes if array is not None else ():
             if id(array) in made.needs and made not in own:
                 made.changed = made.changed or writes.refusal(f"{made.op.name}()", made.where, before.type, where)
         for made in own:
-            made.needs = set()
+            made.needs -= {id(array), id(self._last[by])}
 
     def _take(self, node: Node, inputs: list[Any], results: list[Any]) -> None:
         if node.op in _HANDING:
@@ -149,7 +162,7 @@ class Opened:
         made = _Opened(op, edges, attrs, [self._saved.get(id(a), a) for a in (*inputs, *results)])
         made.where, made.changed = node.where, None
         arrays = (*inputs, *results)
-        made.needs = {id(arrays[k]) for k in made.read()} if self._changes else set()
+        made.needs = {id(arrays[k]) for k in made.read()}
         self._nodes.append(made)
         carrying = len(results) if op.has("composed") else 1
         for k, (value, array) in enumerate(zip(node.outputs[-len(results) :], results[:carrying], strict=False)):

@@ -85,6 +85,8 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
         if entry is None:
             return None
         call, declined = entry.call, entry.declined
+    if variant.graph.in_place and call and not apart:
+        changes.insert(0, f"{check.named(variant.graph.keep)}(r)")
     native = {"call": call, "declined": declined, "unstacked": variant.graph.unstacked()}
     return check.quick(function, signature, named, [*changes, f"return {result}"], native, captured.draws)
 

@@ -24,6 +24,7 @@ from d2s.eager.handler import refuse_changed
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Program, Value
 from d2s.jit import listed
+from d2s.jit.lying import Lying
 from d2s.jit.opened import Opened
 from d2s.ops.dispatch import handlers
 from d2s.passes import drop_dead
@@ -76,15 +77,20 @@ class GraphNode(tape.TapeNode):
     Native calls make such nodes, too (`runtime/native_call.py`).
     """
 
-    __slots__ = ("arrays", "executor", "found", "opened", "results", "sweeping", "swept", "way")
+    __slots__ = ("arrays", "before", "executor", "found", "opened", "results", "sweeping", "swept", "way")
 
     def __init__(self, way: Any, edges: Sequence[tape.Edge], arrays: Sequence[Any], results: Sequence[Any]) -> None:
         super().__init__(edges)
         self.way, self.arrays, self.results = way, arrays, results  # arrays: of a Python float it may be itself
         self.swept: tuple[Sweeping, ...] = ()
         self.executor = knob("EXECUTOR")
+        self.before: Sequence[np.ndarray] = ()  # what was in memory that the call changes, as far as it may be read again
         self.found: Sequence[Any] = ()  # what Python's steps found in the forward half
         self.opened: Callable[[int], tape.Edge] | None = None
+
+    def keep(self) -> None:
+        """Before a call changes its inputs: keeps of what they hold what may be read again."""
+        self.before = [self.arrays[n].copy() for n in self.way.kept]
 
     def taped(self, n: int, found: Any, reached: Any) -> Any:
         """Result number n as a tensor; a list of results as tensors of their own."""
@@ -118,23 +124,31 @@ class GraphNode(tape.TapeNode):
         graph, program = self.way.graph, self.way.graph.opened
         if writes.after(self.order):
             program = self.way.opened
-            self._check(program, self.arrays)
-        found = self._again(lambda: Opened(program, self._arrays(), self.edges, self.order, graph.stopped, graph.changes))
+            self._check(program, self._arrays())
+        changes = graph.changes, self._lying()
+        found = self._again(lambda: Opened(program, self._arrays(), self.edges, self.order, graph.stopped, *changes))
         for numbers, wanted in self.swept:
             found.free(self._places(numbers), [edge for edge, w in zip(self.edges, wanted, strict=True) if w])
         self.opened = lambda position: found.result(*self._place(position))
         for position, held in (self.hooks or {}).items():
             tape.hand_on(held, tape.now(tape.result(self, position)))
         self.arrays = self.results = self.edges = ()
+        self.before = ()
 
     @property
     def reorders(self) -> bool:  # type: ignore[override]
-        return self.way.reorders
+        return self.way.reorders or self._needs_lost
+
+    @property
+    def _needs_lost(self) -> bool:
+        """Whether a gradient may need what others have written over since, in memory that the call changed."""
+        changed = () if self.released or self.opened else self._changed().values()
+        return any(lying.is_lost for lying in changed) and self.way.needs_memory
 
     def has_order_of_its_own(self, positions: Collection[int], totals: tape.Totals) -> bool:
         started = tuple([edge is not None and totals.get(edge) is not None for edge in self.edges])
         given = frozenset(n % len(self.way.given) for n in positions)
-        found = self.way.needs_changed or self.way.has_order_of_its_own(started, given)
+        found = self.way.needs_changed or self._needs_lost or self.way.has_order_of_its_own(started, given)
         if found:
             self.way.graph.leave(self.way.wanted)
         return found
@@ -164,11 +178,25 @@ class GraphNode(tape.TapeNode):
     def _saved(self, sweep: Sweep) -> list[Any]:
         """What a backward half reads of the call, as it was kept or, where it was not, computed once more."""
         if sweep.kept is not None and self.executor == knob("EXECUTOR"):  # stacks of one executor are nothing to another
-            return [(self.arrays if is_input else self.results)[n] for is_input, n in sweep.kept]
+            arrays = self._entered()
+            return [(arrays if is_input else self.results)[n] for is_input, n in sweep.kept]
         if writes.after(self.order):
-            self._check(sweep.missed, self.arrays)
+            self._check(sweep.missed, self._arrays())
         computed = iter(self._again(lambda: sweep.computing(self._arrays())))
-        return [self.arrays[n] if is_input else next(computed) for is_input, n in sweep.linear.saved]
+        arrays = self._entered()
+        return [arrays[n] if is_input else next(computed) for is_input, n in sweep.linear.saved]
+
+    def _changed(self) -> dict[int, Lying]:
+        """The memory that the call has changed, by input."""
+        return {n: Lying(self.arrays[n], self.results[m]) for n, m in self.way.graph.in_place.items()}
+
+    def _lying(self) -> dict[Value, Lying]:
+        """What of a run lies in memory that others know."""
+        graph, changed, given = self.way.graph, self._changed(), set(map(id, self.arrays))
+        made = [(v, a) for v, a in zip(graph.opened.outputs, self.results, strict=False) if id(a) not in given]
+        found = {v: Lying(a, None) for v, a in made if isinstance(a, np.ndarray)}
+        found |= {graph.opened.outputs[m]: changed[n] for n, m in graph.in_place.items()}
+        return found | {graph.opened.inputs[n]: lying for n, lying in changed.items()}
 
     def _put(self, linear: Linear, results: Sequence[Tensor], totals: tape.Totals) -> None:
         for n, total, flag in linear.totals:
@@ -176,7 +204,16 @@ class GraphNode(tape.TapeNode):
                 totals.put(self.edges[n], results[total])
 
     def _arrays(self) -> list[Any]:
-        return [_array(a) for a in self.arrays]
+        return [_array(a) for a in self._entered()]
+
+    def _entered(self) -> Sequence[Any]:
+        """The inputs as the call found them, Python floats as they are."""
+        if not self.before:
+            return self.arrays
+        found = [*self.arrays]
+        for n, values in zip(self.way.kept, self.before, strict=True):
+            found[n] = values
+        return found
 
     def _again(self, run: Callable[[], Any]) -> Any:
         """A forward half once more, for a sweep that was not foreseen: what Python did before it does not do again."""
@@ -222,7 +259,7 @@ class GraphNode(tape.TapeNode):
         left = listed.numbers(self.way.linear.reached, self.results, len(self.way.given)) - swept
         if not left or left <= self.way.shut(self.swept):
             super().release()
-            self.results, self.arrays = (), ()
+            self.results, self.arrays, self.before = (), (), ()
 
 
 def _array(value: Any) -> Any:

@@ -65,8 +65,9 @@ class Variant:
         self.captured = trace(function, name, leaves, key.skeleton, symbols, same, assumed, varying)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
         named = _named(self.captured)
-        program, returned, changes = self.captured.program, self.captured.returned, self.captured.changes
-        self.graph = Graph(program, returned, self.captured.history, self.captured.overwritten, named, changes)
+        program, returned, history = self.captured.program, self.captured.returned, self.captured.history
+        overwritten, changes, in_place = self.captured.overwritten, self.captured.changes, _in_place(self.captured)
+        self.graph = Graph(program, returned, history, overwritten, named, changes, in_place)
         self.graph.may_be_left = True
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
         self.in_place = [(owner, details[0]) for kind, owner, *details in self.captured.stores if kind == "tensor"]
@@ -248,6 +249,20 @@ def _named(captured: Captured) -> set[int]:
     assert isinstance(captured.stored, Made)
     parts = [part for store, part in zip(captured.stores, captured.stored.parts, strict=True) if store[0] not in _WRITTEN]
     return {at for recipe in (captured.result, *parts) for kind, at in leaves_of(recipe) if kind in ("output", "row")}
+
+
+def _in_place(captured: Captured) -> dict[int, int]:
+    """The inputs that a call changes in place, each with the output that it writes there."""
+    assert isinstance(captured.stored, Made)
+    inputs = [("argument", n) for n in captured.arguments] + [("outside", id(t)) for t in captured.lifted]
+    inputs += [("read", n) for n, _ in enumerate(captured.reads)]
+    found = {}
+    for (kind, *details), part in zip(captured.stores, captured.stored.parts, strict=True):
+        at, held = details[0] if kind == "tensor" else ("", None)
+        place = at, id(held) if at == "outside" else held
+        if place in inputs and isinstance(part, tuple) and part[0] == "output":
+            found[inputs.index(place)] = part[1]
+    return found
 
 
 def _tensor(leaf: Any) -> Tensor:
