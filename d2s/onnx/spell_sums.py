@@ -64,7 +64,9 @@ def _(pen: Pen) -> None:
 @says("sorted")
 def _(pen: Pen) -> None:
     axis = pen.attrs["axis"]
-    count = pen.const(known(pen, pen.types[0].shape[axis : axis + 1]))
+    dim = pen.types[0].shape[axis]
+    whole = isinstance(dim, int)
+    count = pen.const([dim]) if whole else pen.write("Gather", pen.write("Shape", pen.names[0]), pen.const([axis]))
     attrs = {"axis": axis, "largest": int(pen.attrs["descending"]), "sorted": 1}
     pen.graph.node("TopK", [pen.names[0], count], pen.graph.define(pen.node), attrs)
 

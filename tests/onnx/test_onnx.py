@@ -38,7 +38,10 @@ REALS = np.concatenate([np.linspace(-7.3, 12, 30), [0, -0.0, 1, 2, -1, np.inf, -
 SHARES = np.concatenate([np.linspace(-0.999, 0.999, 15), [0, -0.0, 1, -1, 2, 1e-6, 0.9999999, np.nan]])
 BITS = np.array([[1, 3, -5, 7, -1, 2**40, -(2**63), 2**63 - 1, 0, 5], [4, 62, 1, 63, 64, -1, 3, 70, 2, 0]])
 TEXTS = np.array([[1, 1, 2], [2, 1, 0], [2, 2, 0], [1, 1, 1]]), np.array([5, 4, 3, 0]), np.array([3, 2, 1, 0])
-FUNCTIONS = {  # which ONNX has not, and where their values are hard
+LINE = np.sin(np.arange(30.0))
+FUNCTIONS = {  # which ONNX has not, and where their values are hard; of vectors of any length
+    "ordered": (lambda x: d2s.sort(x, descending=True) - d2s.argsort(x).astype(x.dtype), LINE),
+    "median": (lambda x: d2s.median(x) + d2s.quantile(x, 0.3), LINE),
     "atan2": (d2s.atan2, *ANGLES),
     "digamma": (d2s.digamma, REALS),
     "erfinv": (d2s.erfinv, SHARES),
