@@ -105,7 +105,8 @@ def _runs(fn: types.FunctionType, text: str) -> bool:
     """Whether the text still compiles to the code of `fn`."""
     wanted = fn.__code__
     places = (c for c in _compiled(text, wanted.co_filename) if c.co_firstlineno == wanted.co_firstlineno)
-    return _ASSERTIONS in fn.__globals__ or any(_meaning(code) == _meaning(wanted) for code in places)
+    rewritten = any(_ASSERTIONS in code.co_names for code in _codes(wanted))
+    return rewritten or any(_meaning(code) == _meaning(wanted) for code in places)
 
 
 @functools.lru_cache(maxsize=8)
@@ -133,8 +134,15 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _meaning(code: types.CodeType) -> tuple[object, ...]:
-    constants = [_meaning(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
+    constants = [_constant(c) for c in code.co_consts]
     return code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, constants
+
+
+def _constant(value: object) -> object:
+    """What tells a constant from others; the order in which a set shows its items is that of the process that compiled it."""
+    if isinstance(value, types.CodeType):
+        return _meaning(value)
+    return sorted(map(repr, value)) if isinstance(value, frozenset) else repr(value)
 
 
 def _bare(node: gast.AST) -> gast.FunctionDef:

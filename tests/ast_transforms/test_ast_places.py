@@ -294,3 +294,23 @@ def test_a_file_edited_since_its_import_is_refused(tmp_path, monkeypatch):
     linecache.checkcache(str(path))
     with pytest.raises(CaptureError, match="D2S1005.*differs from the code that runs"):
         convert_function(module.f, None)
+
+
+def test_a_file_edited_under_a_test_runner_is_refused():
+    """Whose own way with asserts concerns the functions that have some."""
+    fn = from_text("def f(x):\n    return x + 1\n", "<rewritten>")
+    fn.__globals__["@pytest_ar"] = None
+    from_text("def f(x):\n    return x - 1\n", "<rewritten>")
+    with pytest.raises(CaptureError, match="D2S1005.*'f' differs"):
+        stub.convert(fn)
+
+
+def test_a_set_of_constants_has_no_order():
+    """The order in which it shows them is that of the process that compiled the file."""
+    fn = from_text("def f(x):\n    return x in {8, 0, 16}\n")
+    (shown,) = (c for c in fn.__code__.co_consts if isinstance(c, frozenset))
+    other = frozenset(reversed(list(shown)))
+    assert repr(shown) != repr(other)
+    constants = tuple(other if c is shown else c for c in fn.__code__.co_consts)
+    fn.__code__ = fn.__code__.replace(co_consts=constants)
+    assert stub.convert(fn)(16)
