@@ -1,7 +1,7 @@
 """`while` statements become calls: test and body a function each, and the variables they change handed over by name.
 
 In: a function whose loops are left at their heads only. Out: the same, asking the runtime to run each loop, and telling it
-whether a flag in the test ends it early.
+whether a flag in the test ends it early, and whether only what is raised ends it.
 
 >>> from d2s.ast_transforms.function import shown
 >>> shown('''
@@ -24,7 +24,7 @@ def f(x):
     def set_3(values):
         nonlocal x
         x, = values
-    _d2s.while_loop(test_3, body_3, get_3, set_3, ('x',), False)
+    _d2s.while_loop(test_3, body_3, get_3, set_3, ('x',), False, False)
     return x
 """
 
@@ -41,7 +41,7 @@ def body():
     nonlocal shared_1
     statements
 STATE
-_d2s.while_loop(test, body, get, set, names, leaves)
+_d2s.while_loop(test, body, get, set, names, leaves, endless)
 """
 
 
@@ -58,4 +58,5 @@ class _WhileLoop(Rewriter):
         if node not in self.function.scopes.regions:
             return node
         leaves = quote_expression(repr(hasattr(node, "stop")), node)
-        return self.function.region(_TEMPLATE, node, "test", "body", statements=node.body, leaves=leaves)
+        endless = quote_expression(repr(isinstance(node.test, gast.Constant) and bool(node.test.value)), node)
+        return self.function.region(_TEMPLATE, node, "test", "body", statements=node.body, leaves=leaves, endless=endless)

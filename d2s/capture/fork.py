@@ -34,12 +34,13 @@ class Attempt:
         self.before = list(recorded or [])  # to be given again
         self.recorded: list[Recorded] = []
         self.asked = 0
+        self.ends_trip = False  # whether all that is raised is handed on by a loop, whatever it is
         self.arms: dict[Any, int] = {}  # where it is recorded, and which question that is an answer to
 
     def decided(self, place: int, side: bool) -> "Attempt":
         """The run after this one, once a question is decided."""
         found = Attempt(self.tracer, self.decisions | {place: side}, self.recorded)
-        found.arms = dict(self.arms)
+        found.arms, found.ends_trip = dict(self.arms), self.ends_trip
         return found
 
     def on(self, tracer: Any) -> "Attempt":

@@ -168,6 +168,8 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
         self.answers: Any = None  # of the capture, to questions that no graph holds; None where it answers none
         self.attempts: list[Attempt] = []  # runs of statements that may catch what is raised
+        self.tried = 0  # such runs so far
+        self.raising: set[Any] = set()  # loops whose trips raise what may be caught
         self.active: dict[Any, list[Any]] = {}  # the calls of the user's functions that go on
         self.bodies: list[Any] = []  # functions that call themselves, whose bodies are being captured
         self.given: set[int] = set()  # lists and dicts that were there before the capture

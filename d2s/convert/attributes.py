@@ -27,6 +27,7 @@ from d2s.convert.loads import attribute, guard_attribute, read_attribute
 from d2s.convert.methods import answers, asked, follow, is_users, method_of
 from d2s.eager.tensor import Tensor
 
+_HANDLED = "catch what is raised outside of the captured function"
 _OUTSIDE = "return the new value and store it outside the captured function"
 
 
@@ -35,6 +36,8 @@ def get_attribute(owner: Any, name: str) -> Any:
     tracer = capturing()
     if tracer is None or isinstance(owner, _NO_OBJECTS) or ("attribute", id(owner), name) in tracer.root.heap.places:
         return attribute(owner, name)
+    if isinstance(owner, types.TracebackType | types.FrameType):
+        refuse("D2S1003", f"'{name}' of a {type(owner).__name__}: it is the capture's, a run has its own", _HANDLED)
     if name == "__dict__" and not isinstance(owner, type | types.ModuleType):
         return _all_of(tracer, owner)
     found = _computed(tracer, owner, name)

@@ -2,9 +2,10 @@
 
 In: body, handlers and ends as functions that set the caller's variables. Out: the variables set.
 
-While capturing, an arm of an `if` on a tensor that raises makes a *fork*: what was recorded so far stays, and the statement is
-run again once for either answer to the question, each in an arm of its own. There it is a Python exception, that goes
-through the user's calls to the handlers. What is run again gives the symbols it gave before, and records nothing.
+While capturing, an arm of an `if` on a tensor that raises makes a *fork* (`convert.forking`): what was recorded so far stays,
+and the statement is run again once for either answer to the question, each in an arm of its own. There it is a Python
+exception, that goes through the user's calls to the handlers. What is run again gives the symbols it gave before, and
+records nothing.
 
 >>> found = []
 >>> def handle(raised):
@@ -20,15 +21,15 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from d2s.capture.branch import branch, is_internal
-from d2s.capture.fork import Attempt, Forked
+from d2s.capture.branch import is_internal
 from d2s.capture.forms import Later
 from d2s.capture.steps import ask, tell
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.symbolic import SymbolicTensor, capturing
 from d2s.capture.taping import Taping
 from d2s.capture.users_code import refuse
 from d2s.convert import exceptions
 from d2s.convert.calls import call
+from d2s.convert.forking import forking
 from d2s.convert.generators import Entering
 from d2s.convert.if_else import Get, Set, truth_of
 from d2s.convert.methods import is_users
@@ -66,7 +67,7 @@ def protected(body: Part, handle: Callable[[Any], None], otherwise: Part, finish
             raise
         finish()
 
-    _forking(run, get, set)
+    forking(run, get, set)
 
 
 def within(manager: Callable[[], Any], body: Callable[[Any], None], get: Get, set: Set, names: Sequence[str]) -> None:
@@ -91,7 +92,7 @@ def within(manager: Callable[[], Any], body: Callable[[Any], None], get: Get, se
         else:
             _managed(made, body)
 
-    _forking(run, get, set)
+    forking(run, get, set)
 
 
 def _handled(body: Part, handle: Callable[[Any], Any], otherwise: Part) -> None:
@@ -159,55 +160,3 @@ def _left(manager: Any, error: BaseException | None) -> None:
 def _suppressed(manager: Any, error: BaseException) -> None:
     if not manager.__exit__(type(error), error, None):
         raise error
-
-
-def _forking(run: Part, get: Get, set: Set) -> None:
-    """Runs a protected statement, on each side of a fork again."""
-    tracer = capturing()
-    if tracer is None:
-        run()
-        return
-    before = get()
-
-    def arm() -> list[Any]:
-        set(before)
-        run()
-        return list(get())
-
-    set(tuple(_attempt(tracer, arm, Attempt(tracer))))
-
-
-def _attempt(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt) -> list[Any]:
-    heap, failure, forked = tracer.root.heap, None, None
-    try:
-        with attempt, heap.path(attempt) as changes:
-            try:
-                values = arm()
-            except BaseException as error:
-                if is_internal(error):
-                    raise
-                failure = error  # what it changed stays changed
-    except Forked as found:
-        forked = found
-    if forked:
-        return _both_sides(tracer, arm, attempt, forked)
-    attempt.refuse_faults()
-    for container, held in changes.values():
-        heap.set(container, held)
-    if failure is not None:
-        raise failure
-    return values
-
-
-def _both_sides(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt, fork: Forked) -> list[Any]:
-    if fork.test is None:
-        message = "something is raised in a loop on a tensor, inside a `try` or `with`: a graph cannot catch it there"
-        refuse("D2S1003", message, "put the `try` into the loop")
-    then, otherwise = (attempt.decided(fork.place, side) for side in (True, False))
-    return branch(tracer, fork.test, (lambda: _again(arm, then), lambda: _again(arm, otherwise)))
-
-
-def _again(arm: Callable[[], list[Any]], attempt: Attempt) -> list[Any]:
-    tracer = capturing()
-    assert tracer is not None
-    return _attempt(tracer, arm, attempt.on(tracer))

@@ -9,44 +9,59 @@ several. Which variables are carried, and as what, is found by capturing the bod
 [0]
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s.capture.branch import encoded, encoded_at_end, note_aliases, part, put_back, recorded, refuse_unheld, shared
 from d2s.capture.containers import STAND_INS, List, is_container
 from d2s.capture.encode import decode
+from d2s.capture.fork import Forked
 from d2s.capture.forms import Form, Grown, Later, OneOf, Union, alike, form_of, same, slots
 from d2s.capture.growing import Moved
 from d2s.capture.heap import Changes, Place, contents, restore
 from d2s.capture.lengthening import carried_as, moved_form, widened
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.undefined import with_names
-from d2s.capture.users_code import refuse
+from d2s.capture.users_code import refuse, user_line
 from d2s.convert.if_else import Get, Set, guard_truth, truth, truth_of
 from d2s.convert.methods import truth_asked
+from d2s.convert.raising_loops import Raising
 from d2s.eager.tensor import Tensor
+from d2s.errors import CaptureError
 from d2s.ops.dispatch import handling
 
+GUARDED = 256  # trips of a loop that nothing but an exception ends, where what a trip does cannot be looked at
 ROUNDS = 50  # each round carries at least one variable more, or one of them as one kind more
 Test = Callable[[], Any]
 Body = Callable[[], None]
 Indices = frozenset[int]  # of variables
 
 
-def while_loop(test: Test, body: Body, get: Get, set: Set, names: Sequence[str], leaves: bool = False) -> None:
-    """`leaves`: a `break` may end the loop, so a trip may make a tensor's test of one that was Python's."""
+def while_loop(
+    test: Test, body: Body, get: Get, set: Set, names: Sequence[str], leaves: bool = False, endless: bool = False
+) -> None:
+    """`leaves`: a `break` may end the loop, so a trip may make a tensor's test of one that was Python's.
+
+    `endless`: nothing ends it but what a trip raises.
+    """
     tracer = capturing()
     if tracer:
-        _captured(tracer, lambda: truth_asked(test()), body, get, set, names, leaves)
+        _captured(tracer, lambda: truth_asked(test()), body, get, set, names, leaves, endless)
         return
     while test():
         body()
 
 
-def _captured(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequence[str], leaves: bool) -> None:
-    while True:
+def _captured(
+    tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequence[str], leaves: bool, endless: bool
+) -> None:
+    for trips in itertools.count():
         before = get()
-        if _is_symbolic(tracer, test) or (leaves and _becomes_symbolic(tracer, test, body, before, set)):
+        if _is_symbolic(tracer, test) or (
+            (leaves or endless)
+            and _becomes_symbolic(tracer, test, body, before, get, set, endless and trips < GUARDED, endless)
+        ):
             if any(a is not b for a, b in zip(before, get(), strict=True)):
                 hint = "assign before the loop and at the end of its body"
                 refuse("D2S1003", "the test of a `while` on a tensor assigns a variable", hint)
@@ -64,14 +79,22 @@ def _captured(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
 def _is_symbolic(tracer: Tracer, test: Test) -> bool:
     """Whether the test asks about a tensor; what it records to say so is thrown away."""
     region: Any = tracer.region("test")
-    with handling(region), tracer.root.heap.path(region):
-        return isinstance(test(), SymbolicTensor | Tensor | OneOf | Later)
+    try:
+        with handling(region), tracer.root.heap.path(region):
+            return _is_of_run(test())
+    except Forked:  # and raises by what the answer is
+        return True
 
 
-def _becomes_symbolic(tracer: Tracer, test: Test, body: Body, before: Sequence[Any], set: Set) -> bool:
-    """Whether the test asks about a tensor after a trip; what is recorded to say so is thrown away."""
-    region: Any = tracer.region("body")
-    set(tuple(before))
+def _is_of_run(answer: Any) -> bool:
+    return isinstance(answer, SymbolicTensor | Tensor | OneOf | Later)
+
+
+def _becomes_symbolic(
+    tracer: Tracer, test: Test, body: Body, before: tuple[Any, ...], get: Get, set: Set, goes_on: bool, endless: bool
+) -> bool:
+    """Whether a tensor may end the loop after a trip; what is recorded to say so is thrown away."""
+    raising = Raising(test, body, get, set)
 
     def trip() -> list[Any]:
         if not test():
@@ -79,14 +102,71 @@ def _becomes_symbolic(tracer: Tracer, test: Test, body: Body, before: Sequence[A
         body()
         return [test()]
 
-    with tracer.root.heap.path(region):
-        ends = recorded(region, trip)
-    set(tuple(before))
-    return ends is not None and isinstance(ends[0], SymbolicTensor | Tensor | OneOf | Later)
+    def raising_trip() -> list[Any]:
+        raising.begin()
+        if raising.more:
+            raising.trip()
+        return [raising.more]
+
+    set(before)
+    try:
+        region, ends = _thrown_away(tracer, trip, lambda: set(before))
+        if region is None:
+            region, ends = _thrown_away(tracer, raising_trip, lambda: set(before))
+    except CaptureError:
+        if not goes_on:
+            raise
+        return False  # so far it is Python's
+    return ends is not None and (_is_of_run(ends[0]) or (endless and _may_raise(region)))
+
+
+def _thrown_away(tracer: Tracer, trip: Callable[[], list[Any]], reset: Callable[[], None]) -> tuple[Any, list[Any] | None]:
+    """A trip, recorded to look at it; no region where it raises, for certain or by a tensor, what may be caught."""
+    region: Any = tracer.region("body")
+    try:
+        with tracer.root.heap.path(region):
+            return region, recorded(region, trip)
+    except Forked:
+        return None, None
+    finally:
+        reset()
+
+
+def _may_raise(region: Any) -> bool:
+    return any(inner.op == "fail" for node in region.builder.nodes for r in node.regions().values() for inner in r.every_node())
 
 
 def loop(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequence[str]) -> None:
-    """Records the loop, and sets the variables as it leaves them; containers it changes are variables, too."""
+    """Records the loop, and sets the variables as it leaves them."""
+    if _raises(tracer, names, lambda: _recorded(tracer, test, body, get, set, names)):
+        raising = Raising(test, body, get, set)
+        raising.begin()
+        _recorded(tracer, lambda: raising.more, raising.trip, raising.get, raising.set, ("more", "raised", *names))
+        raising.end()
+
+
+def _raises(tracer: Tracer, names: Sequence[str], record: Callable[[], None]) -> bool:
+    """Whether a loop cannot be recorded, as its test or a trip raises what may be caught; what was found once is known."""
+    if not tracer.catches():
+        record()
+        return False
+    runs, key = [run for run in tracer.root.attempts if run.tracer is tracer], (user_line(), *names)
+    before = [len(run.recorded) for run in runs]
+    if key in tracer.root.raising:
+        return True
+    try:
+        record()
+    except Forked as found:
+        if found.test is not None:
+            raise
+        if before == [len(run.recorded) for run in runs]:  # else another run would not do the same
+            tracer.root.raising.add(key)
+        return True
+    return False
+
+
+def _recorded(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names: Sequence[str]) -> None:
+    """Records a loop; containers it changes are variables, too."""
     state = _State(tracer, get, set, names)
     get, set, names = state.get, state.set, state.names
     before = get()

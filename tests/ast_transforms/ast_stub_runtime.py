@@ -82,7 +82,7 @@ def raised(error, *cause):
     return error
 
 
-def while_loop(test, body, get, set_, names, leaves):
+def while_loop(test, body, get, set_, names, leaves, endless):
     assert isinstance(leaves, bool)
     _check_state(get, set_, names)
     while test():

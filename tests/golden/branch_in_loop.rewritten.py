@@ -32,5 +32,5 @@ def branch_in_loop(x, w, n):
     def set_41(values):
         nonlocal h, i
         h, i = values
-    _d2s.while_loop(test_41, body_41, get_41, set_41, ('h', 'i'), False)
+    _d2s.while_loop(test_41, body_41, get_41, set_41, ('h', 'i'), False, False)
     return _d2s.call(_d2s.attribute(_d2s.binary(h, '*', x), 'sum'))()

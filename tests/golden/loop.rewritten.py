@@ -15,5 +15,5 @@ def loop(x, n):
     def set_32(values):
         nonlocal x, i
         x, i = values
-    _d2s.while_loop(test_32, body_32, get_32, set_32, ('x', 'i'), False)
+    _d2s.while_loop(test_32, body_32, get_32, set_32, ('x', 'i'), False, False)
     return _d2s.call(_d2s.attribute(x, 'sum'))(), i

@@ -25,6 +25,7 @@ import ordinary
 import own_gradients
 import pytest
 import raised_by_runs
+import raising_loops
 import recursion
 import sets_by_path
 import sizes
@@ -53,8 +54,8 @@ MODULES = (
     layers,
     own_gradients,
 )
-MODULES += library_of_python, loops, machine, numbers_, objects, ordinary, raised_by_runs, recursion, sets_by_path, sizes
-MODULES += stars, taken_apart, two_names, user_operators
+MODULES += library_of_python, loops, machine, numbers_, objects, ordinary, raised_by_runs, recursion
+MODULES += raising_loops, sets_by_path, sizes, stars, taken_apart, two_names, user_operators
 # kernels in plain Python are slow: these are of small values
 UNJITTED = "branches", "loops", "exits", "growing", "found_extents", "recursion"
 CORPUS = [

@@ -1,0 +1,78 @@
+"""Runs of a statement around which something is caught: where an arm raises, once more for each answer to the arm's question.
+
+In: the statement as a function, and how to read and set the variables it changes. Out: the variables set.
+
+>>> found = []
+>>> forking(lambda: found.append(1), lambda: (), lambda values: None)
+>>> found
+[1]
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from d2s.capture.branch import branch, is_internal
+from d2s.capture.fork import Attempt, Forked
+from d2s.capture.symbolic import Tracer, capturing
+from d2s.capture.users_code import refuse
+from d2s.convert.if_else import Get, Set
+
+RUNS = 3000  # of protected statements in one capture, which takes some seconds then: loops in loops are captured many times
+
+
+def forking(run: Callable[[], None], get: Get, set: Set, ends_trip: bool = False) -> None:
+    """Runs a protected statement, on each side of a fork again. `ends_trip`: it is a trip of a loop, which hands on all."""
+    tracer = capturing()
+    if tracer is None:
+        run()
+        return
+    before = get()
+
+    def arm() -> list[Any]:
+        set(before)
+        run()
+        return list(get())
+
+    attempt = Attempt(tracer)
+    attempt.ends_trip = ends_trip
+    set(tuple(_attempt(tracer, arm, attempt)))
+
+
+def _attempt(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt) -> list[Any]:
+    heap, failure, forked = tracer.root.heap, None, None
+    tracer.root.tried += 1
+    if tracer.root.tried > RUNS:
+        message = "something is raised on so many paths of loops in loops, inside a `try` or `with`, that no end is seen"
+        refuse("D2S1003", message, "put the `try` into the inner loop")
+    try:
+        with attempt, heap.path(attempt) as changes:
+            try:
+                values = arm()
+            except BaseException as error:
+                if is_internal(error):
+                    raise
+                failure = error  # what it changed stays changed
+    except Forked as found:
+        forked = found
+    if forked:
+        return _both_sides(tracer, arm, attempt, forked)
+    attempt.refuse_faults()
+    for container, held in changes.values():
+        heap.set(container, held)
+    if failure is not None:
+        raise failure
+    return values
+
+
+def _both_sides(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt, fork: Forked) -> list[Any]:
+    if fork.test is None:
+        message = "something is raised in a function that calls itself, inside a `try` or `with`: a graph cannot catch it there"
+        refuse("D2S1003", message, "put the `try` into the function")
+    then, otherwise = (attempt.decided(fork.place, side) for side in (True, False))
+    return branch(tracer, fork.test, (lambda: _again(arm, then), lambda: _again(arm, otherwise)))
+
+
+def _again(arm: Callable[[], list[Any]], attempt: Attempt) -> list[Any]:
+    tracer = capturing()
+    assert tracer is not None
+    return _attempt(tracer, arm, attempt.on(tracer))
