@@ -20,6 +20,7 @@ import re
 import types
 from typing import Any
 
+from d2s.place import CPUPlace, CUDAPlace, Place
 from d2s.types import DType
 
 WORDS = ("constant", "compared", "leaving", "computing", "given", "content", "iterated")
@@ -38,6 +39,7 @@ _TABLE: dict[type, str] = {
     type(NotImplemented): "leaving",
     type: "leaving",
     DType: "leaving computing given",
+    **dict.fromkeys((Place, CPUPlace, CUDAPlace), "leaving computing given"),
     re.Pattern: "computing given",
     re.Match: "computing given",
     range: "compared leaving computing given iterated",

@@ -110,6 +110,11 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
         found.recorder.root.sharing |= dict.fromkeys([self.value, found.value], user_line())  # type: ignore[attr-defined]
         return found
 
+    @property
+    def data(self) -> "SymbolicTensor":
+        """The same memory without history."""
+        return self.detach()
+
     def __getattr__(self, name: str) -> Any:
         method = None if self.value.type.python else in_place.method(self, name)
         if method is not None:

@@ -62,7 +62,9 @@ def _again(value: Any, copied: Callable[[Any], Any], name: str, done: Any = None
     if isinstance(value, OneOf):
         return each(value, lambda one: _again(one, copied, name, done))
     if isinstance(value, SymbolicTensor | Tensor):
-        return _leaf(tracer, value, name)
+        if type(value) not in (SymbolicTensor, Tensor):
+            refuse("D2S1003", f"{name}() of a {type(value).__name__}", "x.clone(), or x.detach().clone()")
+        return leaf(tracer, value, value.stop_gradient)
     guard_content(tracer, value)
     if kind in (tuple, frozenset) or (isinstance(value, tuple) and hasattr(value, "_fields")):
         parts = [copied(part) for part in value]
@@ -78,12 +80,10 @@ def _again(value: Any, copied: Callable[[Any], Any], name: str, done: Any = None
     return _object(value, copied, done)
 
 
-def _leaf(tracer: Any, value: Any, name: str) -> Any:
+def leaf(tracer: Any, value: Any, stop_gradient: bool) -> Any:
     """A tensor of the same values without a history."""
-    if name == "copy" or type(value) not in (SymbolicTensor, Tensor):
-        refuse("D2S1003", f"{name}() of a tensor, which shares its memory", "x.clone(), or x.detach().clone()")
     made = tracer.symbol_of(value).detach().clone()
-    if not value.stop_gradient:
+    if not stop_gradient:
         set_stop_gradient(made, False)
     return made
 

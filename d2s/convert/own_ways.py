@@ -40,7 +40,7 @@ from d2s.convert.attributes import delete_attribute, get_attribute, set_attribut
 from d2s.convert.classes import callable_, getattr_, hasattr_, isinstance_, type_
 from d2s.convert.collected import COLLECTED
 from d2s.convert.computing import begun, of_each, pure
-from d2s.convert.copies import as_dict, as_tuple, deeply, once
+from d2s.convert.copies import as_dict, as_tuple, deeply, leaf, once
 from d2s.convert.generators import Suspended
 from d2s.convert.library import greatest, in_order, reduced, replaced, summed
 from d2s.convert.library_objects import LIBRARY_OBJECTS
@@ -56,6 +56,8 @@ from d2s.convert.taken_on import dropped_while, taken_while, until
 from d2s.convert.taking import every, folded, generated, next_of, settled, some
 from d2s.eager.gradients import backward, grad
 from d2s.eager.tensor import Tensor, to_tensor
+from d2s.ops.compare import cast
+from d2s.place import usable
 from d2s.runtime import launch
 
 Call = Callable[[Any], Callable[..., Any]]
@@ -125,13 +127,16 @@ def _next(call: Call, tracer: Tracer, iterator: Any, *default: Any) -> Any:
     return next_of(tracer, walked(iterator) if answers(iterator, "__next__") else iterator, *default)
 
 
-def _to_tensor(call: Call, tracer: Tracer, data: Any, dtype: Any = None, stop_gradient: bool = True) -> Any:
+def _to_tensor(call: Call, tracer: Tracer, data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Any:
     """A number becomes a constant of the graph, other data a tensor made once: it is not data of the call."""
+    usable(place, "to_tensor")
     if isinstance(data, Later) or (isinstance(data, SymbolicTensor) and data.value.type.python):
         return to_tensor_of(tracer, data, dtype)
-    if isinstance(data, SymbolicTensor | Tensor) or not stop_gradient:
-        message = "to_tensor() of a tensor, or of one that wants a gradient"
-        refuse("D2S1003", message, "make it outside of the captured function")
+    if isinstance(data, SymbolicTensor | Tensor):
+        found = data if dtype is None else cast(data, dtype)
+        return leaf(tracer, found, stop_gradient)
+    if not stop_gradient:
+        refuse("D2S1003", "to_tensor() of what wants a gradient", "make it outside of the captured function")
     if not all(isinstance(leaf, bool | int | float) for leaf in flatten(data)[0]):
         refuse(
             "D2S1003", f"to_tensor() of a {type(data).__name__}: a change of it would not be seen", "make the tensor outside"

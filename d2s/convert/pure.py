@@ -11,6 +11,7 @@ import types
 from typing import Any
 
 from d2s.capture.kinds import COMPUTING
+from d2s.place import CPUPlace, CUDAPlace
 
 _PURE = {
     len,
@@ -33,6 +34,7 @@ _PURE = {
     dict.fromkeys,
 }
 _PURE |= {str.maketrans, bytes.fromhex, int.from_bytes, float.fromhex, itertools.chain.from_iterable}
+_PURE |= {CPUPlace, CUDAPlace}
 _PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass}
 _PURE |= {
     itertools.chain,

@@ -1,4 +1,4 @@
-"""Tensors handed to and taken from others: NumPy, DLPack, pickle, copies; and facts about a tensor that are no computation.
+"""Tensors handed to and taken from others: NumPy, DLPack, pickle, copies.
 
 >>> import copy, pickle
 >>> x = d2s.to_tensor([1.0, 2.0], stop_gradient=False)
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from d2s import place, types
+from d2s import types
 from d2s.eager import dlpack
 from d2s.eager.shown import Shown
 from d2s.errors import ArgumentError, DTypeError, ExchangeError, brief
@@ -30,6 +30,7 @@ class Exchange(Shown):
     __slots__ = ()
     array: np.ndarray
     stop_gradient: bool
+    place: Any
     _one: Callable[[], Any]
 
     # --- to NumPy and others
@@ -108,45 +109,6 @@ class Exchange(Shown):
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     # --- facts
-
-    @property
-    def place(self) -> place.Place:
-        """Where the tensor lies.
-
-        >>> d2s.to_tensor([1.0]).place
-        Place(cpu)
-        """
-        return place.usable("cpu", "place")
-
-    def cpu(self) -> Any:
-        """The tensor itself: it is on the CPU."""
-        return self
-
-    def cuda(self, device_id: int | None = None, blocking: bool = True) -> Any:
-        """There is no GPU: says so."""
-        return place.usable("gpu", "cuda")
-
-    def element_size(self) -> int:
-        """The bytes of one element.
-
-        >>> d2s.to_tensor([1.0]).element_size()
-        4
-        """
-        return self.array.itemsize
-
-    @property
-    def itemsize(self) -> int:
-        return self.array.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        return self.array.nbytes
-
-    def dim(self) -> int:
-        """The number of axes."""
-        return self.array.ndim
-
-    ndimension = dim
 
     def numel(self) -> Any:
         """The number of elements, as a 0-D tensor.

@@ -47,20 +47,6 @@ class Holding:
         return self.array.item()
 
     @property
-    def strides(self) -> list[int]:
-        """How many elements a step along each axis goes."""
-        return self.get_strides()
-
-    def get_strides(self) -> list[int]:
-        """How many elements a step along each axis goes.
-
-        >>> d2s.zeros([2, 3]).get_strides()
-        [3, 1]
-        """
-        shape = self.array.shape
-        return [math.prod(shape[k + 1 :]) for k in range(len(shape))]
-
-    @property
     def data(self) -> Any:
         """The same memory without history; set, this tensor's memory is that of another one from then on.
 

@@ -35,6 +35,7 @@ from d2s.ops.dispatch import OPS, current
 from d2s.ops.op import Op
 from d2s.ops.shape_methods import ShapeMethods, method_of
 from d2s.types import NUMBERS, float32
+from d2s.whereabouts import Whereabouts
 
 
 def _operator(op: Op, reflected: bool = False) -> Any:
@@ -68,7 +69,7 @@ def _true_quotient(reflected: bool = False) -> Any:
     return method
 
 
-class Operators(ShapeMethods):
+class Operators(ShapeMethods, Whereabouts):
     """What `x + y` and `x.sum()` mean."""
 
     __slots__ = ()

@@ -182,12 +182,6 @@ class Variable(SymbolicTensor):
     def __format__(self, spec: str) -> str:  # type: ignore[override]
         return format(repr(self), spec)
 
-    def dim(self) -> int:
-        """How many axes it has."""
-        return self.ndim
-
-    ndimension = dim
-
     def minimized_by(self, optimizer: Any, startup: Any, parameters: Any, no_grad_set: Any) -> Any:
         """What `optimizer.minimize(loss)` does for a declared loss: each run ends with a step."""
         pairs = self.gradients_for(optimizer, parameters, no_grad_set)

@@ -10,6 +10,7 @@ import containers
 import defined_inside
 import exceptions
 import exits
+import facts
 import found_extents
 import growing
 import iterators
@@ -46,6 +47,7 @@ MODULES = (
     defined_inside,
     exceptions,
     exits,
+    facts,
     found_extents,
     growing,
     iterators,
