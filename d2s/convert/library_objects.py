@@ -62,6 +62,12 @@ class ExitStack:
         self.ends: list[Any] = []
 
     def enter_context(self, manager: Any) -> Any:
+        if isinstance(manager, contextlib.nullcontext):
+            return manager.enter_result
+        if isinstance(manager, contextlib.suppress):
+            kinds: Any = manager._exceptions  # type: ignore[attr-defined]
+            self.ends.append(lambda kind, error, trace: kind is not None and issubclass(kind, kinds))
+            return None
         found = manager.__enter__()
         self.ends.append(manager.__exit__)
         return found
@@ -103,6 +109,19 @@ class ExitStack:
         return error is not None and pending is None
 
 
+class Closing:
+    """A `contextlib.closing`."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __enter__(self) -> Any:
+        return self.thing
+
+    def __exit__(self, *_: Any) -> None:
+        self.thing.close()
+
+
 class PyLayerContext:
     """What a PyLayer's forward leaves to its backward."""
 
@@ -126,5 +145,5 @@ class PyLayerContext:
         """There is one result with a gradient, and its backward is asked where that has one."""
 
 
-MADE_HERE = (Key, Compared, ExitStack, PyLayerContext)
-LIBRARY_OBJECTS: dict[Any, Any] = {functools.cmp_to_key: Key, contextlib.ExitStack: ExitStack}
+MADE_HERE = (Key, Compared, ExitStack, Closing, PyLayerContext)
+LIBRARY_OBJECTS: dict[Any, Any] = {functools.cmp_to_key: Key, contextlib.ExitStack: ExitStack, contextlib.closing: Closing}

@@ -20,6 +20,7 @@ import layers
 import library_of_python
 import loops
 import machine
+import managers
 import numbers_
 import objects
 import ordinary
@@ -56,7 +57,7 @@ MODULES = (
     layers,
     own_gradients,
 )
-MODULES += library_of_python, loops, machine, numbers_, objects, ordinary, raised_by_runs, recursion
+MODULES += library_of_python, loops, machine, managers, numbers_, objects, ordinary, raised_by_runs, recursion
 MODULES += raising_loops, sets_by_path, sizes, stars, taken_apart, two_names, user_operators
 # kernels in plain Python are slow: these are of small values
 UNJITTED = "branches", "loops", "exits", "growing", "found_extents", "recursion"

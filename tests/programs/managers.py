@@ -1,0 +1,57 @@
+"""Programs with managers of Python's library around what a tensor decides."""
+
+import contextlib
+
+from programs_compare import program, t
+
+SETS = (t([1.0, 2.0]),), (t([-1.0, -2.0]),), (t([30.0, 2.0]),)
+
+
+class Door:
+    def __init__(self, weight):
+        self.weight, self.closed = weight, 0
+
+    def close(self):
+        self.closed += self.weight
+
+
+@program(*SETS)
+def closed_however_it_is_left(x):
+    door = Door(10)
+    with contextlib.closing(door) as entered:
+        if x.sum() < 0:
+            return x * entered.weight, door.closed
+        if x.sum() > 20:
+            raise KeyError("unknown")
+        x = x + entered.weight
+    return x, door.closed
+
+
+@program(*SETS)
+def closed_behind_a_loop_that_raises(x):
+    door = Door(1)
+    try:
+        with contextlib.closing(door):
+            for v in x:
+                if v < 0:
+                    raise ValueError("negative")
+    except ValueError as error:
+        return x, door.closed, str(error)
+    return x * 2, door.closed, ""
+
+
+@program(*SETS)
+def a_stack_of_managers(x):
+    ends, doors = [], (Door(1), Door(2))
+    with contextlib.ExitStack() as stack:
+        stack.callback(ends.append, "end")
+        stack.enter_context(contextlib.suppress(ValueError))
+        scale = stack.enter_context(contextlib.nullcontext(3.0))
+        for door in doors:
+            stack.enter_context(contextlib.closing(door))
+        if x.sum() < 0:
+            raise ValueError("swallowed")
+        if x.sum() > 20:
+            raise KeyError("not swallowed")
+        ends.append(x * scale)
+    return x, ends, [door.closed for door in doors]
