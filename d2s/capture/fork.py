@@ -36,11 +36,12 @@ class Attempt:
         self.asked = 0
         self.ends_trip = False  # whether all that is raised is handed on by a loop, whatever it is
         self.arms: dict[Any, int] = {}  # where it is recorded, and which question that is an answer to
+        self.around: list[tuple[Attempt, int]] = []  # runs of statements around, and which question each comes to next
 
     def decided(self, place: int, side: bool) -> "Attempt":
         """The run after this one, once a question is decided."""
         found = Attempt(self.tracer, self.decisions | {place: side}, self.recorded)
-        found.arms, found.ends_trip = dict(self.arms), self.ends_trip
+        found.arms, found.around, found.ends_trip = dict(self.arms), self.around, self.ends_trip
         return found
 
     def on(self, tracer: Any) -> "Attempt":
@@ -50,8 +51,13 @@ class Attempt:
         return self
 
     def is_before(self, arm: Any) -> bool:
-        """Whether the question that an arm answers was not asked yet in this run: nothing is known from it."""
-        return self.arms.get(arm, -1) >= self.asked
+        """Whether the question that an arm answers was not asked yet in this run: nothing is known from it.
+
+        A statement around may run in the arms of questions that were this one's when it was run before.
+        """
+        asked = sum(place < self.asked for place in self.decisions)
+        others = self.around if asked < len(self.decisions) else []
+        return self.arms.get(arm, -1) >= self.asked or any(run.arms.get(arm, -1) >= n + asked for run, n in others)
 
     def __enter__(self) -> None:
         self.tracer.root.attempts.append(self)

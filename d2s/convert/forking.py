@@ -34,7 +34,7 @@ def forking(run: Callable[[], None], get: Get, set: Set, ends_trip: bool = False
         return list(get())
 
     attempt = Attempt(tracer)
-    attempt.ends_trip = ends_trip
+    attempt.ends_trip, attempt.around = ends_trip, [(run, run.asked) for run in tracer.root.attempts]
     set(tuple(_attempt(tracer, arm, attempt)))
 
 

@@ -24,14 +24,14 @@ from typing import Any
 from d2s.capture.branch import is_internal
 from d2s.capture.forms import Later
 from d2s.capture.steps import ask, tell
-from d2s.capture.symbolic import SymbolicTensor, capturing
+from d2s.capture.symbolic import capturing
 from d2s.capture.taping import Taping
 from d2s.capture.users_code import refuse
 from d2s.convert import exceptions
 from d2s.convert.calls import call
 from d2s.convert.forking import forking
 from d2s.convert.generators import Entering
-from d2s.convert.if_else import Get, Set, truth_of
+from d2s.convert.if_else import Get, Set, if_else
 from d2s.convert.methods import is_users
 from d2s.errors import CaptureError, D2SError
 
@@ -122,11 +122,11 @@ def _managed(manager: Any, body: Callable[[Any], None]) -> None:
     entered = call(enter)(manager)
 
     def handle(error: BaseException) -> None:
-        swallowed = truth_of(call(leave)(manager, type(error), error, error.__traceback__))
-        if isinstance(swallowed, SymbolicTensor):
-            refuse("D2S1001", f"whether a {type(manager).__name__} swallows an exception is known at run time only")
-        if not swallowed:
+        def let_through() -> None:
             raise error
+
+        swallowed = call(leave)(manager, type(error), error, error.__traceback__)
+        if_else(swallowed, lambda: None, let_through, lambda: (), lambda values: None, ())
 
     _handled(lambda: body(entered), handle, lambda: call(leave)(manager, None, None, None))
 

@@ -55,3 +55,30 @@ def a_stack_of_managers(x):
             raise KeyError("not swallowed")
         ends.append(x * scale)
     return x, ends, [door.closed for door in doors]
+
+
+class SwallowingSome:
+    def __init__(self, x):
+        self.x, self.left = x, 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.left += 1
+        return self.x.sum() > -2.5 if kind else None
+
+
+@program(*SETS, (t([-1.0, -1.0]),))
+def swallowed_by_what_a_tensor_says(x):
+    manager = SwallowingSome(x)
+    try:
+        with manager:
+            for v in x:
+                if v < 0:
+                    raise ValueError("negative")
+                x = x * 2
+        x = x + 1
+    except ValueError as error:
+        return x, str(error), manager.left
+    return x, "", manager.left

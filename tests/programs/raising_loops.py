@@ -279,3 +279,23 @@ def only_on_some_path(x):
     except (ValueError, KeyError) as error:
         return x, repr(error)
     return x, ""
+
+
+@program(*SETS, (t([-1.0, -1.0]),))
+def raised_by_a_handler_by_a_tensor(x):
+    try:
+        try:
+            for v in x:
+                if v < 0:
+                    raise ValueError("negative")
+        except ValueError:
+            if x.sum() > -2.5:
+                raise KeyError("both") from None
+            x = x * 2
+        for v in x:
+            if v > 20:
+                raise KeyError("large")
+        x = x + 1
+    except KeyError as error:
+        return x, str(error)
+    return x, ""
