@@ -123,7 +123,7 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
         if isinstance(function, later.Method):
             return function.__get__(self, type(self))
         if hasattr(Tensor, name):
-            refuse("D2S1003", f"'{name}' of a tensor is not part of graphs yet")
+            refuse("D2S1003", f"'{name}' of a tensor is not part of graphs yet", "ask for it outside of the captured function")
         raise AttributeError(f"'Tensor' object has no attribute '{name}'")
 
     __str__ = __repr__ = __format__ = _unknown("the text")

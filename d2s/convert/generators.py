@@ -144,7 +144,8 @@ class Entering:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
         if capturing() is not self.home:
-            refuse("D2S1003", f"'{self.generator.function.__name__}' is entered by an ExitStack and left on some paths only")
+            message = f"'{self.generator.function.__name__}' is entered by an ExitStack and left on some paths only"
+            refuse("D2S1003", message, "enter it by a `with` statement")
         try:
             if error is None:
                 next(self.going)

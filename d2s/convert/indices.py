@@ -64,7 +64,8 @@ def places_of(tracer: Tracer, owner: SymbolicTensor, key: Any) -> tuple[Any, ...
     for entry, axis in pairs:
         if _is_open(owner, entry, axis):
             if any(not isinstance(other, slice) and other is not ... for other, _ in pairs):
-                refuse("D2S1003", "assignment between bounds of run time, beside an index of another kind")
+                message = "assignment between bounds of run time, beside an index of another kind"
+                refuse("D2S1003", message, "assign to a part of a part: first one index, then the other")
             entries.append(numbers_of(owner, axis, *_bounds(entry)))
         else:
             entries += _entries(tracer, owner, entry, axis)
@@ -106,7 +107,7 @@ def _bounds(entry: slice) -> tuple[Any, Any, int]:
     """Start, stop and step; the bounds are ints, of run time or not."""
     step = 1 if entry.step is None else entry.step
     if isinstance(step, _SYMBOLS):
-        refuse("D2S1001", "a slice of a tensor in steps that only a run will tell")
+        refuse("D2S1001", "a slice of a tensor in steps that only a run will tell", "use a Python int")
     for bound in (entry.start, entry.stop):
         shape = bound.value.type.shape if isinstance(bound, SymbolicTensor) else getattr(bound, "shape", ())
         kind = bound.dtype.kind if isinstance(bound, _SYMBOLS) else "i"

@@ -108,7 +108,8 @@ def _read(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """What is printed is there: a variable without a value is not."""
     for leaf in flatten(args)[0]:
         if isinstance(leaf, Undefined):
-            refuse("D2S1001", "a value that is not there on every path is given to a function of Python's")
+            message = "a value that is not there on every path is given to a function of Python's"
+            refuse("D2S1001", message, "give it a value before the `if`")
     return args
 
 
@@ -120,7 +121,8 @@ def _draw(tracer: Tracer, source: Any, function: Any, args: tuple[Any, ...], kwa
         return loads.item(args[0], place)
     held = isinstance(source, random.Random) and any(not isinstance(c, tuple) for c in containers(args))
     if held or name in ("shuffle", "setstate", "set_state"):
-        refuse("D2S1004", f"'{name}' of a container: it would change, or hand out, what is known at capture only")
+        message = f"'{name}' of a container: it would change, or hand out, what is known at capture only"
+        refuse("D2S1004", message, "draw a place in it, as in items[random.randrange(len(items))]")
     example = computed(getattr(source, name), args, kwargs)
     if example is None:
         tell(tracer, name, function, args, kwargs)
@@ -173,7 +175,7 @@ def _number(tracer: Tracer, function: Any, value: Any) -> Any:
     if function is bool:
         return truth_of(value)
     if function is complex:
-        refuse("D2S1003", "a complex number of run time")
+        refuse("D2S1003", "a complex number of run time", "float(...) is one of run time")
     symbol = tracer.symbol_of(value)
     assert symbol is not None
     number = item(symbol)

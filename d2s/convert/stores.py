@@ -184,6 +184,7 @@ def set_item(value: Any, owner: Any, key: Any) -> None:
             _set_by_key(tracer, value, owner, key)
             return
         if isinstance(key, SymbolicTensor):
-            refuse("D2S1001", f"a {type(owner).__name__} stored into at an index that only a run will tell")
+            message = f"a {type(owner).__name__} stored into at an index that only a run will tell"
+            refuse("D2S1001", message, "keep pairs in a list, or ask for each key in an `if`")
         changing(tracer, owner)
     owner[key] = value

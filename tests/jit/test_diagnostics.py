@@ -1,5 +1,6 @@
 """What is said where a function cannot be captured: the line, what of it, why, and the way out; and whose lines are seen."""
 
+import ast
 import io
 import linecache
 import logging
@@ -104,6 +105,15 @@ def test_what_is_said(code):
 
 def test_every_code_of_refusal_has_its_words():
     assert set(SAID) == {code for code in PAGES if code.startswith("D2S1")}
+
+
+def test_every_refusal_names_a_way_out():
+    folders = [pathlib.Path(d2s.__file__).parent / name for name in ("capture", "convert")]
+    trees = {path: ast.parse(path.read_text()) for folder in folders for path in folder.glob("*.py")}
+    calls = [(path.name, node) for path, tree in trees.items() for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    refusals = [(name, node) for name, node in calls if isinstance(node.func, ast.Name) and node.func.id == "refuse"]
+    assert len(refusals) > 50
+    assert [f"{name}:{node.lineno}" for name, node in refusals if len(node.args) < 3] == []
 
 
 def test_a_fault_of_the_machinery_is_no_exception_of_the_users(monkeypatch):
