@@ -146,10 +146,10 @@ def _in_mode(inner: Sequence[Any], training: bool) -> Iterator[None]:
 def _in_training(variant: Variant, inner: Sequence[Any], capture: Callable[[], tuple[Variant, list[str]]]) -> Body | str | None:
     """What is captured where all is in training that was asked whether it is, if any was."""
     sources = [guard.source for guard in variant.captured.guards if guard.source is not None]
-    asked = [owner for kind, owner, name in sources if kind == "attribute" and name == "training"]
+    asked = [one for kind, one, name in sources if kind == "attribute" and name == "training" and isinstance(one, Layer)]
     if all(one.training for one in asked):
         return None
-    layers = [part for one in asked if isinstance(one, Layer) for part in one.sublayers()]
+    layers = [part for one in asked for part in one.sublayers()]
     with _in_mode(list({id(one): one for one in (*asked, *layers, *inner)}.values()), True):
         try:
             return body_of(*capture(), changing=True)

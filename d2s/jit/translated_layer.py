@@ -61,7 +61,7 @@ class _Method:
     """One method of a loaded layer: how it runs in inference and in training, and what it reads of the layer."""
 
     def __init__(self, name: str, model: export.Model, layer: "TranslatedLayer") -> None:
-        self.name, self.model, self.layer, self.training = name, model, layer, False
+        self.name, self.model, self.layer = name, model, layer
         self.inference = in_inference(model)
         self.trained = in_training(model, self.inference)
 
@@ -76,8 +76,9 @@ class _Method:
 
     def inlined(self, tracer: Tracer, *args: Any, **kwargs: Any) -> Any:
         """A call in a captured function: the graph becomes a part of that one."""
-        read = functools.partial(getattr, self, "training")
-        tracer.guard((id(self), "attribute", "training"), "loaded.training", read, source=("attribute", self, "training"))
+        layer = self.layer
+        read = functools.partial(getattr, layer, "training")
+        tracer.guard((id(layer), "attribute", "training"), "loaded.training", read, source=("attribute", layer, "training"))
         way = self.way
         given = self._fed(way, args, kwargs)
         return returned.result(way.returns, iter(self._left(way, given, self.layer.held(self.model, way.stored))), OneOf)
@@ -96,10 +97,12 @@ class _Method:
     @property
     def way(self) -> Way:
         """How it runs as things stand."""
-        if self.training and isinstance(self.trained, str):
+        if not self.layer.training:
+            return self.inference
+        if isinstance(self.trained, str):
             message = f"train(): '{self.name}' cannot be trained once it is loaded: {self.trained}"
             raise ArgumentError("D2S0004", message, hint="eval(), or train it before it is saved")
-        return self.trained if self.training else self.inference  # type: ignore[return-value]
+        return self.trained
 
     @functools.cached_property
     def captured(self) -> StaticFunction:
@@ -241,8 +244,6 @@ class TranslatedLayer(Layer):
     @training.setter
     def training(self, mode: bool) -> None:
         self.__dict__["_training"] = mode
-        for method in self.__dict__.get("_methods", {}).values():
-            method.training = mode
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self.method(FORWARD)(*args, **kwargs)

@@ -1,5 +1,7 @@
 """A loaded layer in training does what the layer did before it was saved, bit for bit; or says why it cannot."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -233,3 +235,47 @@ def test_training_of_a_program_saved_for_inference_is_refused(tmp_path):
     loaded.train()
     with pytest.raises(ArgumentError, match=r"has kept of it what inference does"):
         loaded(d2s.ones([1, 3]))
+
+
+def test_what_is_no_layer_keeps_what_it_says_of_training(tmp_path):
+    settings, drop = types.SimpleNamespace(training=False), nn.Dropout(0.5)
+
+    def function(x):
+        return drop(x) + (1.0 if settings.training else 2.0)
+
+    d2s.jit.save(function, str(tmp_path / "f"), [InputSpec([None, 3], name="x")])
+    drop.eval()
+    d2s.jit.save(function, str(tmp_path / "g"), [InputSpec([None, 3], name="x")])
+    assert not settings.training
+    loaded = d2s.jit.load(str(tmp_path / "g"))
+    loaded.train()
+    assert {*loaded(d2s.zeros([4, 3])).flatten().tolist()} == {2.0}
+    assert {*loaded(d2s.ones([9, 3])).flatten().tolist()} == {2.0, 4.0}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"fed": 9}, {"fed": -1}, {"changes": [("fc_weight", "written")] * 2}, {"changes": [("nothing", "written")]},
+        {"changes": [("count", "at will")]}, {"changes": [("mean", "replaced"), ("count", "written")]},
+    ],
+)  # fmt: skip
+def test_what_is_said_of_training_and_does_not_fit_is_not_believed(damage, tmp_path):
+    layer = Averages()
+    path = saved(layer, tmp_path)
+    model = d2s.export.load(path)
+    for name, value in damage.items():
+        setattr(model.training, name, value)
+    d2s.export.save(model, path)
+    loaded = d2s.jit.load(path)
+    assert loaded.models()["forward"].training is None  # as in a file that only has ops
+    assert loaded(batch(2)).tolist() == layer.eval()(batch(2)).tolist()
+
+
+def test_a_structure_that_training_does_not_return_is_refused(tmp_path):
+    path = saved(Averages(), tmp_path)
+    model = d2s.export.load(path)
+    model.training.returns = ["tuple", [], [None, None]]
+    d2s.export.save(model, path)
+    with pytest.raises(d2s.errors.FormatError, match="does not fit its outputs"):
+        d2s.jit.load(path)
