@@ -16,7 +16,7 @@ from typing import Any
 
 from d2s import passes
 from d2s.autodiff import orders, reads, taken, tape
-from d2s.autodiff.active import depending
+from d2s.autodiff.active import active_values, depending
 from d2s.autodiff.changed import Changes, may_need, needs_changed
 from d2s.autodiff.identity import Identity
 from d2s.autodiff.linear import Linear
@@ -214,10 +214,11 @@ class Graph:
 
     def is_left(self, inputs: Callable[[], Sequence[Tensor]], changes: bool) -> bool:
         """Whether eager code makes a call on such tensors; one that `changes` them could not be run again."""
-        if not (self._left or changes) or not recording() or unusual or _staying:
+        if not (self._left or self.changes) or not recording() or unusual or _staying:
             return False
         wanted = tuple([not t.stop_gradient for t in inputs()])
-        if changes and self.lives and True in wanted and self._way(wanted).will_be_opened:
+        way = self._way(wanted) if self.lives and True in wanted else None
+        if way and ((changes and way.will_be_opened) or way.loses_history):
             self.leave(wanted)
         return wanted in self._left
 
@@ -311,6 +312,20 @@ class Way:
         """Whether a sweep from all results would, where nothing has a total before."""
         results = frozenset(n for n, has in enumerate(self.given) if has)
         return self.has_order_of_its_own((False,) * len(self.wanted), results)
+
+    @functools.cached_property
+    def loses_history(self) -> bool:
+        """Whether a tensor that wants a gradient gets other values without history, and results are made of it then.
+
+        Eager code knows no values: the gradient goes to where it went before.
+        """
+        graph, valued = self.graph, set[Value]()
+        passed = depending(graph.opened, self.wanted, graph.stopped) if graph.changes else ()
+        for by, (before, _) in graph.changes.items():
+            if (before in passed or before in valued) and by not in passed and by.type.is_float:
+                valued.add(by)
+        made = active_values(graph.opened, set(valued), graph.stopped) if valued else set()
+        return not made.isdisjoint(graph.opened.outputs[: graph.returned])
 
     @functools.cached_property
     def opened(self) -> Program:

@@ -195,3 +195,79 @@ def test_what_a_gradient_needs_of_moved_numbers_is_refused():
         z.register_hook(lambda g: g * 2.0)
         with pytest.raises(GradientError, match="changed in place"):
             (y + z).sum().backward()
+
+
+W = d2s.to_tensor([2.0, 3.0], stop_gradient=False)
+
+
+def a_leaf_gets_other_values(x):
+    W.set_value(W * 0.5)
+    return (x * W).sum()
+
+
+def a_result_gets_other_values(x):
+    y = x * 2.0
+    y.set_value(y * y)
+    return (y * y).sum()
+
+
+def one_that_is_returned(x):
+    y = x * x
+    y.set_value(x * 3.0)
+    return y.reshape([2])
+
+
+def under_no_grad(x):
+    y = x * x
+    with d2s.no_grad():
+        y.add_(1.0)
+        y.multiply_(d2s.to_tensor(2.0))
+    y.add_(x)
+    return (y * y).sum()
+
+
+def on_a_path(x):
+    y = x * x
+    if x.sum() > 0:
+        y.set_value(x * 3.0)
+    return (y * y).sum()
+
+
+def in_trips(x):
+    y, i = x * x, 0
+    while i < x.sum():
+        y.set_value(y * 3.0)
+        i += 1
+    return (y * y).sum()
+
+
+def learned(function, values):
+    """What a call gives and the gradients of it."""
+    W.set_value([2.0, 3.0])
+    W.grad = None
+    x = d2s.to_tensor(values, stop_gradient=False)
+    result = function(x)
+    result.sum().backward()
+    return result.tolist(), W.tolist(), [None if t.grad is None else t.grad.tolist() for t in (x, W)]
+
+
+RENEWED = [a_leaf_gets_other_values, a_result_gets_other_values, one_that_is_returned, under_no_grad, on_a_path, in_trips]
+
+
+@pytest.mark.parametrize("function", RENEWED)
+def test_other_values_without_history_leave_a_tensor_where_it_was_on_the_tape(function):
+    static = d2s.to_static(function)
+    for values in [[1.0, 2.0], [-1.0, -2.0]] * 3:
+        assert learned(static, values) == learned(function, values)
+
+
+def test_steps_taken_by_hand_stay_in_the_graph():
+    def step(x):
+        loss = (x * W).sum()
+        with d2s.no_grad():
+            W.subtract_(x * 0.5)
+        return loss
+
+    static = d2s.to_static(step)
+    for _ in range(4):
+        assert isinstance(static(d2s.to_tensor([1.0, 2.0])).node, GraphNode)
