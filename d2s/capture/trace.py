@@ -65,6 +65,12 @@ class Captured:
     answered: list[Answered] = dataclasses.field(default_factory=list)  # what each call is asked
     assumed: list[tuple[bool, str]] = dataclasses.field(default_factory=list)  # what a run asks of tensors, and where
 
+    def complaints(self, kind: type[Exception], word: str = "") -> set[str]:
+        """Where a run may end in such an error: of an argument that may be a number which only the capture does not know."""
+        ends = [node for node in self.program.every_node() if node.op == "fail"]
+        errors = [(node.where, getattr(node.attrs["error"], "error", None)) for node in ends]
+        return {where for where, error in errors if isinstance(error, kind) and word in str(error)}
+
 
 class Given(NamedTuple):
     """What is captured: a function, and the leaves of its arguments with those that are values of run time."""
@@ -126,9 +132,9 @@ def _settled(given: Given) -> Captured:
     for known in filter(None, (found | given.varying, found)):
         try:
             reading, more = _reading(given, known)
-        except CaptureError:
-            continue  # it asks for a value that only a run will tell: a capture for each value
-        if _complaints(reading) <= _complaints(captured):
+        except Exception:
+            continue  # it does with a number what it cannot with one that only a run will tell: a capture for each value
+        if reading.complaints(D2SError) <= captured.complaints(D2SError):
             captured, lifts = reading, more
             break
     loose = _without_content(captured, lambda containers: _decided(given, lifts, containers)[0])
@@ -136,12 +142,6 @@ def _settled(given: Given) -> Captured:
         raise CaptureError("D2S1003", "a list from outside is looked into that a path or a loop adds to")
     loose.lifts = {key: where for key, where in lifts.items() if key[1] != "content"}
     return loose
-
-
-def _complaints(captured: Captured) -> set[str]:
-    """Where a run may end in an error of ours: of a number that a capture does not know, eager code has no such complaint."""
-    ends = [node for node in captured.program.every_node() if node.op == "fail"]
-    return {node.where for node in ends if isinstance(getattr(node.attrs["error"], "error", None), D2SError)}
 
 
 def _reading(given: Given, lifts: dict[Any, Any]) -> tuple[Captured, dict[Any, Any]]:

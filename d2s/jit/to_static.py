@@ -23,6 +23,7 @@ from d2s.capture.symbolic import capturing
 from d2s.capture.tree import changeable, flatten
 from d2s.capture.users_code import at_users_line
 from d2s.config import knob
+from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError, DTypeError
 from d2s.jit import signature
 from d2s.jit.binding import binder
@@ -176,7 +177,7 @@ class StaticFunction(Inspected):
             found = next(fits, None)
             if found is None:
                 self._note(f"{described(asked[-1][1])}: {asked[-1][0]} → {answers[-1]}")
-                return self._captured_as(variant.key, leaves, self._names(self._arguments(values)), answers)
+                return self._keep(self._made(variant.key, leaves, self._names(self._arguments(values)), answers))
             if found.matches is None:
                 found.write_check()
         self._first(found, leaves)
@@ -329,22 +330,33 @@ class StaticFunction(Inspected):
         keys = signature.candidates(call, [old for old, _ in self.variants], specs, names, self.stays_open)
         for key in keys:
             try:
-                return self._captured_as(key, leaves, names)
+                variant = self._made(key, leaves, names)
+                if key == keys[-1] or self.stays_open or self._complains_rightly(variant, keys[-1], leaves, names):
+                    return self._keep(variant)
             except D2SError as error:
                 if key == keys[-1]:
                     raise (error.at(self._line()) if isinstance(error, CaptureError) else error) from error.__cause__
                 continue  # code that asks for an extent's number, or for an argument's, is captured once for each
         raise AssertionError("unreachable")
 
-    def _captured_as(self, key: Key, leaves: list[Any], names: list[str], answers: tuple[bool, ...] = ()) -> Variant:
+    def _complains_rightly(self, variant: Variant, known: Key, leaves: list[Any], names: list[str]) -> bool:
+        """Whether runs complain of an argument's class only where they would if all numbers were known."""
+        complaints = variant.captured.complaints(TypeError, Tensor.__name__)
+        known_too = complaints and self._made(known, leaves, names).captured.complaints(TypeError, Tensor.__name__)
+        return complaints <= known_too
+
+    def _made(self, key: Key, leaves: list[Any], names: list[str], answers: tuple[bool, ...] = ()) -> Variant:
         """A new variant. Files hold what stands for all numbers and tensors: for them no question is answered."""
         varying: dict[Any, Any] = {}
         for _, known in self.variants:
             varying |= known.varying()
         assumed = None if self.stays_open else answers
-        variant = Variant(self._python, self.__name__, key, leaves, names, assumed, varying)
+        return Variant(self._python, self.__name__, key, leaves, names, assumed, varying)
+
+    def _keep(self, variant: Variant) -> Variant:
+        """The variant, among those that calls may run from now on."""
         self.variants[LIMIT - 1 :] = []
-        self.variants.insert(0, (key, variant))
+        self.variants.insert(0, (variant.key, variant))
         self._choose_quick()
         return variant
 

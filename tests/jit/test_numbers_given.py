@@ -1,5 +1,7 @@
 """Python numbers among the arguments: told at each call where a graph can have them so, known to it where it must know them."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,45 @@ def test_a_float_is_told_at_each_call_though_an_int_is_not():
         for s in (0.5, 1.5, 2.5):
             assert told(static(X, s, axis)) == told((X * s).sum(axis))
     assert len(static.variants) == 2
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_floats_that_an_op_needs_to_know_on_a_path(name):
+    def function(x, s):
+        y = x
+        if x.sum() > -1e9:
+            y = ATTRIBUTES[name](x, s)
+        return y
+
+    static = d2s.to_static(function)
+    for s in (0.3, 0.25, 0.3):
+        assert told(static(X, s)) == told(function(X, s))
+
+
+OF_INTS = {
+    "norm": lambda x, k: x.norm(k),
+    "normalize": lambda x, k: F.normalize(x, p=k),
+    "axis": lambda x, k: x.sum(k - 2),
+}
+
+
+@pytest.mark.parametrize("name", OF_INTS)
+def test_ints_that_an_op_needs_to_know_on_a_path(name):
+    def function(x, k):
+        return OF_INTS[name](x, k) if x.sum() > -1e9 else x
+
+    static = d2s.to_static(function)
+    for k in (1, 2, 3, 2, 1):
+        assert told(static(X, k)) == told(function(X, k))
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_floats_of_attributes_that_an_op_needs_to_know(name):
+    has = types.SimpleNamespace()
+
+    def function(x):
+        return (ATTRIBUTES[name](x, has.s) if x.sum() > -1e9 else x), ATTRIBUTES[name](x, has.s)
+
+    static = d2s.to_static(function)
+    for has.s in (0.3, 0.25, 0.3, 0.125):
+        assert told(static(X)) == told(function(X))
