@@ -26,6 +26,7 @@ from d2s.capture.guards import Guard
 from d2s.capture.heap import Heap, Memory, Place
 from d2s.capture.outside import Read, ReadsOutside
 from d2s.capture.users_code import refuse, user_line
+from d2s.eager.in_place import refuse_leaf
 from d2s.eager.tensor import Tensor
 from d2s.errors import DTypeError
 from d2s.ir.program import Value
@@ -257,6 +258,9 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
     def begin_anew(self, symbol: SymbolicTensor, result: SymbolicTensor, history: bool) -> None:
         """The same where only the tensor is another from now on, not its memory."""
         self._refuse_one_with_another(self.root.aliased.get(symbol.value))
+        training = self.root.training
+        if history and self.root.taping and training is not None and self.now(symbol).value in training.opened:
+            refuse_leaf()
         home = None if symbol.recorder is self.root else symbol.recorder
         place = self.root.heap.place(symbol.value, lambda: Memory(self.now(symbol), home))
         place.history |= history and self.root.taping

@@ -11,7 +11,7 @@ of them is what a method is for: then nothing is overwritten, and who shared the
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,12 @@ from d2s.autodiff.mode import recording
 from d2s.eager.history import acts
 from d2s.errors import ArgumentError, DTypeError, GradientError, ShapeError
 from d2s.ops import OPS
+
+
+def refuse_leaf() -> NoReturn:
+    """Of a leaf that wants a gradient and is changed in place."""
+    message = "a leaf that wants a gradient cannot be changed in place: there is nowhere its gradient could go"
+    raise GradientError("D2S0006", message, hint="change it under d2s.no_grad(), or a copy of it: x.clone()")
 
 
 class InPlace:
@@ -80,8 +86,7 @@ class InPlace:
     def _check_place(self) -> None:
         """Whether a change that is recorded has a place on the tape."""
         if self.node is None and not self.stop_gradient:
-            message = "a leaf that wants a gradient cannot be changed in place: there is nowhere its gradient could go"
-            raise GradientError("D2S0006", message, hint="change it under d2s.no_grad(), or a copy of it: x.clone()")
+            refuse_leaf()
 
     def _check_values(self, values: np.ndarray) -> None:
         """Whether values can go into this tensor's memory."""

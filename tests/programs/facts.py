@@ -52,3 +52,20 @@ def tensors_of_tensors(x):
     y, z = d2s.to_tensor(x), d2s.to_tensor(x * 2, "float64")
     wanting = d2s.to_tensor(x * 2, None, "cpu", False)
     return y * 3, y.stop_gradient, z, wanting * 2, d2s.to_tensor(x, dtype="int64"), x * d2s.to_tensor(2.0, place=x.place)
+
+
+@program(*SETS)
+def a_leaf_made_inside_is_not_changed_in_place(x):
+    y = copy.deepcopy(x)
+    y.add_(x.detach())
+    return y * 2
+
+
+@program(*SETS)
+def what_is_said_of_a_leaf_made_inside(x):
+    y = copy.deepcopy(x)
+    try:
+        y.add_(1.0)
+    except Exception as error:
+        return str(error).splitlines()[0], y * 2
+    return "", y
