@@ -21,8 +21,10 @@ from d2s.capture.branch import switch
 from d2s.capture.containers import STAND_INS, Dict, List, Set, by_path, contents, is_container, plain_kind, stand_in
 from d2s.capture.forms import OneOf
 from d2s.capture.growing import asked, grow, is_grown
+from d2s.capture.kinds import CONSTANT
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
+from d2s.eager.tensor import Tensor
 
 _TAKEN = "only a run will tell how many items it has"
 
@@ -61,7 +63,7 @@ def _asked(plain: Callable[..., Any]) -> Any:
     takes_items = name not in ("index", "count", "get")  # these are given a value as it is, whatever it is
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if name in ("__mul__", "__rmul__") and isinstance(args[0], SymbolicTensor) and _only_numbers(self):
+        if name in ("__mul__", "__rmul__") and isinstance(args[0], SymbolicTensor) and _never_changes(self):
             return asked(grow(List(self), []), name, *args)
         if is_grown(self) or (takes_items and any(map(is_grown, args))):
             return asked(self, name, *args, **kwargs)
@@ -80,10 +82,16 @@ def _asked(plain: Callable[..., Any]) -> Any:
     return method
 
 
-def _only_numbers(owner: Any) -> bool:
-    """Whether a list holds numbers only: one of them is as good as another that is equal."""
-    held = None if by_path(owner) or not isinstance(owner, List) else contents(owner)
-    return held is not None and all(type(v) in (bool, int, float) or is_number(v) for v in held)
+def _never_changes(owner: Any) -> bool:
+    """Whether a list holds only what may be in it several times: no containers and objects, which may change."""
+    held = () if by_path(owner) or not isinstance(owner, List) else contents(owner)
+    return bool(held) and all(map(_is_constant, held))
+
+
+def _is_constant(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_constant, value))
+    return isinstance(value, SymbolicTensor | Tensor) or type(value) in CONSTANT
 
 
 def is_number(value: Any) -> bool:

@@ -335,8 +335,10 @@ def loose(form: Form) -> Form:
     if isinstance(form, Union):
         return functools.reduce(join, map(loose, form.alternatives))
     if isinstance(form, Held | Box | Growing) or (isinstance(form, Fixed) and is_container(form.value)):
-        what = "a list or a dict that" if not isinstance(form, Held) else "an object of Python's that"
-        refuse("D2S1003", f"a list that a loop makes longer is given {what} is more than its items", "give it tensors")
+        text = isinstance(form, Held)
+        what = "an object of Python's that" if text else "a list or a dict that"
+        hint = "append the numbers, and make a text of the list: f'{parts}'" if text else "give it tensors"
+        refuse("D2S1003", f"a list that a loop makes longer is given {what} is more than its items", hint)
     return form
 
 

@@ -50,12 +50,15 @@ class Step:
         def leaf(kind: str, at: Any) -> Any:
             if kind == "object":
                 return run.objects[int(arrays[at])]
-            if kind != "output":
-                return at
-            return arrays[at].item() if self.python[at] else Tensor(arrays[at].copy(), not wanting[at])
+            if kind == "row":
+                return [self._given(at, item, wanting) for item in arrays[at]]
+            return self._given(at, arrays[at], wanting) if kind == "output" else at
 
         args, kwargs = build(self.recipe, leaf)
         return self.keep(run, self.function(*args, **kwargs))
+
+    def _given(self, at: int, array: np.ndarray, wanting: Sequence[bool]) -> Any:
+        return array.item() if self.python[at] else Tensor(array.copy(), not wanting[at])
 
     def __repr__(self) -> str:
         return repr(self.name)

@@ -94,8 +94,7 @@ def _at_capture(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: di
     for value in (*args, *kwargs.values()):
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
-        if isinstance(value, Recipe):
-            refuse("D2S1003", f"{function.__name__}() of this {value.kind}, whose items a run takes", "make a list of it first")
+        _refuse_taken_by_run(function, value)
         if acts(value) or not (
             callable(value) or isinstance(value, (SymbolicTensor, Tensor, *GIVEN)) or hasattr(type(value), "__next__")
         ):
@@ -104,6 +103,11 @@ def _at_capture(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: di
     if isinstance(found, frozenset):
         return with_known_keys(found)
     return made(found) if type(found) in (list, dict, set) else found
+
+
+def _refuse_taken_by_run(function: Any, value: Any) -> None:
+    if isinstance(value, Recipe):
+        refuse("D2S1003", f"{function.__name__}() of this {value.kind}, whose items a run takes", "loop over it with a `for`")
 
 
 def higher(call: Call, tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -119,6 +123,7 @@ def higher(call: Call, tracer: Tracer, function: Any, *args: Any, **kwargs: Any)
     for value in (*args, *kwargs.values()):
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
+        _refuse_taken_by_run(function, value)
     return begun(function, *(call(value) if acts(value) else value for value in args), **kwargs)
 
 

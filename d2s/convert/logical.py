@@ -18,9 +18,11 @@ from d2s.capture.growing import is_grown
 from d2s.capture.kinds import CONSTANT
 from d2s.capture.steps import ask
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.users_code import refuse
 from d2s.convert.if_else import guard_truth, truth, truth_of
 from d2s.convert.loads import field_values, guard_content, is_, iterate, spread
 from d2s.convert.methods import PLAIN, answers, asked, resolved, truth_asked
+from d2s.convert.recipes import Recipe
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
 
@@ -137,6 +139,9 @@ def in_(value: Any, container: Any) -> Any:
         return ask(tracer, "in", operator.contains, (container, value), {}, True, number=True)
     if tracer and isinstance(value, Later) and isinstance(container, str):
         return ask(tracer, "in", operator.contains, (container, value), {}, True, number=True)
+    if isinstance(container, Recipe):
+        hint = "make a list of it first, or compare: 0 <= k < n"
+        refuse("D2S1003", f"`in` of this {container.kind}, whose items a run takes", hint)
     guard_content(tracer, container)
     if tracer and isinstance(value, SymbolicTensor) and value.value.type.python and isinstance(container, range):
         return _in_range(value, container)

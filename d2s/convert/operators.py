@@ -22,13 +22,14 @@ from d2s.convert.attributes import get_attribute
 from d2s.convert.loads import field_values, is_, item, operand
 from d2s.convert.logical import equal, if_exp, in_, is_not, not_, not_equal
 from d2s.convert.methods import ARITHMETIC, METHODS, ORDER, PLAIN, answers, asked, resolved
-from d2s.convert.steps import bitwise, inverted, power
+from d2s.convert.steps import bitwise, inverted, power, repeated
 from d2s.eager.tensor import Tensor
 
 _PYTHONS: dict[str, Callable[[Any, Any], Any]] = {"&": operator.and_, "|": operator.or_, "divmod": divmod}
 _PYTHONS |= {sign: getattr(operator, name) for sign, name in ARITHMETIC.items() if sign not in _PYTHONS}
 _PYTHONS |= {sign: getattr(operator, name) for sign, (name, _) in ORDER.items()}
 _PYTHONS["**"] = power
+_PYTHONS["*"] = repeated
 _PYTHONS |= {sign: functools.partial(bitwise, _PYTHONS[sign]) for sign in ("&", "|", "^", "<<", ">>")}
 _IN_PLACE = {sign: getattr(operator, f"i{name}") for sign, name in ARITHMETIC.items() if hasattr(operator, f"i{name}")}
 _UNARY: dict[str, tuple[str, Callable[[Any], Any]]] = {

@@ -33,32 +33,28 @@ from d2s.capture.growing import asked, is_grown
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.taping import switched
 from d2s.capture.training import backward_of, grad_of
-from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import refuse, refuse_call
 from d2s.convert.attributes import delete_attribute, get_attribute, set_attribute
 from d2s.convert.classes import callable_, getattr_, hasattr_, isinstance_, type_
 from d2s.convert.collected import COLLECTED
 from d2s.convert.computing import begun, of_each, pure
-from d2s.convert.copies import as_dict, as_tuple, deeply, leaf, once
+from d2s.convert.copies import as_dict, as_tuple, deeply, once
 from d2s.convert.generators import Suspended
 from d2s.convert.library import greatest, in_order, reduced, replaced, summed
 from d2s.convert.library_objects import LIBRARY_OBJECTS
-from d2s.convert.loads import gone_over, guard_content, items_of, iterate, refuse_consumption
+from d2s.convert.loads import gone_over, items_of, iterate, refuse_consumption
 from d2s.convert.logical import not_
 from d2s.convert.making import make
 from d2s.convert.methods import answers, walked
 from d2s.convert.operators import ASKING, binary
-from d2s.convert.recipes import count_, enumerate_, range_, reversed_, zip_
-from d2s.convert.steps import to_tensor_of
+from d2s.convert.recipes import count_, enumerate_, range_, repeat_, reversed_, zip_
 from d2s.convert.stores import set_item
 from d2s.convert.taken_on import dropped_while, taken_while, until
 from d2s.convert.taking import every, folded, generated, next_of, settled, some
+from d2s.convert.to_tensor import made_of
 from d2s.eager.gradients import backward, grad
 from d2s.eager.tensor import Tensor, to_tensor
-from d2s.ops.compare import cast
-from d2s.place import usable
-from d2s.runtime import launch
 
 Call = Callable[[Any], Callable[..., Any]]
 
@@ -127,28 +123,6 @@ def _next(call: Call, tracer: Tracer, iterator: Any, *default: Any) -> Any:
     return next_of(tracer, walked(iterator) if answers(iterator, "__next__") else iterator, *default)
 
 
-def _to_tensor(call: Call, tracer: Tracer, data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Any:
-    """A number becomes a constant of the graph, other data a tensor made once: it is not data of the call."""
-    usable(place, "to_tensor")
-    if isinstance(data, Later) or (isinstance(data, SymbolicTensor) and data.value.type.python):
-        return to_tensor_of(tracer, data, dtype)
-    if isinstance(data, SymbolicTensor | Tensor):
-        found = data if dtype is None else cast(data, dtype)
-        return leaf(tracer, found, stop_gradient)
-    if not stop_gradient:
-        refuse("D2S1003", "to_tensor() of what wants a gradient", "make it outside of the captured function")
-    if not all(isinstance(leaf, bool | int | float) for leaf in flatten(data)[0]):
-        refuse(
-            "D2S1003", f"to_tensor() of a {type(data).__name__}: a change of it would not be seen", "make the tensor outside"
-        )
-    guard_content(tracer, data)
-    tensor = to_tensor(data, dtype)
-    if isinstance(data, int | float):
-        return tracer.constant(tensor.item(), launch.type_of(tensor.array))
-    tracer.root.made[id(tensor)] = tensor
-    return tensor
-
-
 def _by_place(tracer: Tracer, value: Any) -> Any:
     """Of a list of layers its layers, unless the user says what is in it."""
     return value if answers(value, "__reversed__", "__getitem__", "__len__", "__iter__") else items_of(tracer, value)
@@ -192,6 +166,18 @@ def _wrapper(call: Call, tracer: Tracer, wrapper: Any, wrapped: Any, *names: Any
             set_attribute(getattr(wrapped, name), wrapper, name)
     set_attribute(wrapped, wrapper, "__wrapped__")
     return wrapper
+
+
+def _repeat(call: Call, tracer: Tracer, value: Any, *times: Any) -> Any:
+    by_run = any(isinstance(n, SymbolicTensor | Tensor) for n in times)
+    return repeat_(tracer, value, *times) if by_run else pure(tracer, itertools.repeat, value, *times)
+
+
+def _islice(call: Call, tracer: Tracer, iterable: Any, *bounds: Any) -> Any:
+    if any(isinstance(bound, SymbolicTensor | Tensor) for bound in bounds):
+        message = "islice() of as many items as only a run will tell"
+        refuse("D2S1001", message, "take them from a list: parts[:n], or leave a `for` by `break`")
+    return pure(tracer, itertools.islice, iterable, *bounds)
 
 
 def _of_heap(function: Any, call: Call, tracer: Tracer, heap: Any, *args: Any) -> Any:
@@ -246,9 +232,11 @@ _OWN_WAYS: dict[Any, Callable[..., Any]] = {
     **{function: functools.partial(_asking, way) for function, way in _PLAINLY.items()},
     **{function: functools.partial(_of_heap, function) for function in _HEAPS},
     **{kind: functools.partial(_collected, of) for kind, of in (COLLECTED | LIBRARY_OBJECTS).items()},
-    to_tensor: _to_tensor,
+    to_tensor: made_of,
     next: _next,
     itertools.tee: _tee,
+    itertools.repeat: _repeat,
+    itertools.islice: _islice,
     dir: _names,
     sorted: _sorted,
     sum: _sum,

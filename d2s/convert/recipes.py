@@ -177,6 +177,11 @@ def _range(start: Any, stop: Any, step: Any) -> Recipe:
     return Recipe("range", (span + (abs(step) - 1)) // abs(step), lambda k: k * step + start)
 
 
+def repeat_(tracer: Tracer, value: Any, times: Any) -> Onward:
+    """`itertools.repeat(...)` as often as only a run will tell."""
+    return onward(tracer, "repeat", _range(0, _index(tracer, times), 1).length, lambda k: value)
+
+
 def count_(tracer: Tracer, start: Any = 0, step: Any = 1) -> Onward:
     """`itertools.count(...)`: as many items as are asked for."""
     return onward(tracer, "count", math.inf, lambda k: k * step + start)

@@ -26,6 +26,7 @@ from d2s.capture.branch import branch
 from d2s.capture.containers import STAND_INS, STANDING, by_path
 from d2s.capture.faults import line_of
 from d2s.capture.forms import Later, OneOf
+from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.raised import found_by_run
 from d2s.capture.steps import array, ask, attempted, computed, example_of, item, later, number_of, tell
@@ -36,6 +37,7 @@ from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import in_package, refuse
 from d2s.convert import loads
 from d2s.convert.if_else import truth_of
+from d2s.convert.recipes import as_index
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import PythonIntOverflow
 from d2s.ops import OPS
@@ -136,7 +138,7 @@ def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dic
     given = [*args, *kwargs.values()]
     leaves = flatten(given)[0]
     texts = function in _TEXTS or isinstance(getattr(function, "__self__", None), str)
-    if texts and any(isinstance(v, OneOf) for v in leaves):
+    if texts and any(isinstance(v, OneOf) or is_grown(v) for v in leaves):
         return ask(tracer, function.__name__, function, args, kwargs, "")
     if not any(isinstance(v, _SEEN) or _has_text_of_its_own(v) for v in leaves):
         return MISSING
@@ -201,6 +203,24 @@ def power(x: Any, y: Any) -> Any:
     if not isinstance(y, SymbolicTensor):
         return found(1 if y >= 0 else 1.0)
     return branch(tracer, y < 0, (lambda: [found(1.0)], lambda: [found(1)]))[0]
+
+
+def repeated(x: Any, y: Any) -> Any:
+    """`x * y`: of a list or a text, as often as only a run will tell."""
+    value, times = (x, y) if isinstance(x, _SEQUENCES) else (y, x)
+    tracer = capturing()
+    if not tracer or not isinstance(times, SymbolicTensor | Tensor) or not isinstance(value, _SEQUENCES):
+        return operator.mul(x, y)
+    if isinstance(value, tuple):
+        refuse("D2S1001", "a tuple of as many items as only a run will tell", "keep them in a list: [0] * n")
+    if isinstance(value, list):
+        symbol = tracer.symbol_of(times)
+        assert symbol is not None
+        return operator.mul(value, as_index(symbol, "can't multiply sequence by non-int of type 'float'"))
+    return attempted("repeat", operator.mul, value, times)
+
+
+_SEQUENCES = (str, bytes, list, tuple)
 
 
 def bitwise(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:

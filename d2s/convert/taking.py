@@ -94,7 +94,7 @@ def _of_each_item(owner: Any, over: Callable[[Any], Any]) -> Any:
 
 def folded(function: Callable[[Any, Any], Any], iterable: Any, first: Any) -> Any:
     """What a function makes of all that was and of each item a generator yields; None where there is no such generator."""
-    if not _inverted(iterable):
+    if not (_inverted(iterable) or counted_by_run(iterable) or is_grown(iterable)):
         return None
     total = first
 

@@ -1,5 +1,6 @@
 """Every program of the corpus: eager, compiled, interpreted, some un-jitted; on every argument set, with gradients."""
 
+import as_often_as_a_run_says
 import as_users_write
 import attributes_by_path
 import branches
@@ -38,6 +39,7 @@ import user_operators
 from programs_compare import PROGRAMS, check
 
 MODULES = (
+    as_often_as_a_run_says,
     as_users_write,
     attributes_by_path,
     branches,
