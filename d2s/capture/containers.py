@@ -9,6 +9,7 @@ answered by `capture.by_path`. To the user's code it is a list or a dict.
 ([1, 2], False, None)
 """
 
+import collections
 from typing import Any
 
 from d2s.errors import another
@@ -128,6 +129,11 @@ def _restore_exception(error: BaseException, held: dict[str, Any]) -> None:
     vars(error).update({k: v for k, v in held.items() if k != "__cause__" and not k.startswith(_ARGUMENT)})
 
 
+def base_of(container: Any) -> Any:
+    """Python's class whose methods say and change what a container holds, whatever classes made of it add to that."""
+    return next(kind for kind in (list, collections.OrderedDict, dict, set) if isinstance(container, kind))
+
+
 def contents(container: Any) -> Any:
     """What a container holds, or an object, as something that does not change."""
     if not is_container(container):
@@ -137,7 +143,8 @@ def contents(container: Any) -> Any:
     if isinstance(container, list):
         return tuple(list.__iter__(container))
     if isinstance(container, dict):
-        return dict(zip(dict.keys(container), dict.values(container), strict=True))
+        kind = base_of(container)
+        return dict(zip(kind.keys(container), kind.values(container), strict=True))
     return frozenset(set.__iter__(container))
 
 
@@ -154,7 +161,7 @@ def restore(container: Any, held: Any) -> None:
         return
     if isinstance(container, STAND_INS):
         container.held = None
-    kind: Any = list if isinstance(container, list) else dict if isinstance(container, dict) else set
+    kind = base_of(container)
     kind.clear(container)
     if not isinstance(held, tuple | list | dict | set | frozenset):
         container.held = held

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2s.capture.containers import by_path, contents
+from d2s.capture.containers import base_of, by_path, contents
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place, restore
 from d2s.capture.leaves import Leaves, found_outside
@@ -158,7 +158,7 @@ def _added(owner: Any, value: Any, run: Run, count: int) -> None:
     if isinstance(container, list):
         container[run.lengths.setdefault(id(container), len(container)) :] = value
     else:
-        container.update(value)
+        base_of(container).update(container, value)
 
 
 def _owner(leaf: Any, run: Run) -> Any:

@@ -55,6 +55,7 @@ def _asks_values(name: str, value: Any) -> bool:
     return name in ("get", "index", "count") and isinstance(value, SymbolicTensor | Tensor)
 
 
+_TAKING_ONE = ("append", "insert", "setdefault", "move_to_end")
 _BY_KEY = ("setdefault", "pop", "add", "discard", "remove")
 
 
@@ -68,7 +69,7 @@ def change(call: Call, tracer: Tracer, method: Any, *args: Any, **kwargs: Any) -
     for value in args:
         guard_content(tracer, value)
         refuse_consumption(tracer, value)
-        if name not in ("append", "insert", "setdefault") and isinstance(value, SymbolicTensor | Tensor | OneOf):
+        if name not in _TAKING_ONE and isinstance(value, SymbolicTensor | Tensor | OneOf):
             of = "a number of run time" if is_number(value) else "a tensor"
             hint = "use append" if isinstance(owner, list) else "keep pairs in a list, or ask for each key in an `if`"
             refuse("D2S1003", f"'{name}' of a {type(owner).__name__} with {of}", hint)

@@ -75,7 +75,7 @@ WALKING = {
     *(f for f in vars(itertools).values() if callable(f)),
 }  # over what they are given
 READING = {"get", "items", "keys", "values", "index", "count", "copy", "union", "intersection", "difference", "issubset"}
-READING |= {"issuperset", "isdisjoint", "symmetric_difference"}
+READING |= {"issuperset", "isdisjoint", "symmetric_difference", "most_common", "total"}
 
 
 MODULES = {"re", "json", "bisect", "statistics", "textwrap", "fractions", "posixpath", "fnmatch", "html"}  # that only compute

@@ -40,6 +40,8 @@ CHANGING = {
     "update",
     "setdefault",
     "popitem",
+    "move_to_end",
+    "subtract",
     "add",
     "discard",
     "sort",

@@ -6,6 +6,7 @@
 import collections
 import contextlib
 import dataclasses
+import itertools
 import random
 import time
 
@@ -1927,3 +1928,79 @@ def a_star_takes_a_list_apart_that_a_loop_makes_longer(x, n):
 @plain(*OF_TRIPS)
 def a_tuple_of_as_many_items_as_a_run_says(x, n):
     return tuple(x * k for k in range(int(n)))
+
+
+@plain(*OF_TRIPS)
+def a_list_several_times_that_a_run_counts(x, n):
+    return [[]] * int(n)
+
+
+@plain(*OF_TRIPS)
+def a_tuple_repeated_as_a_run_says(x, n):
+    return (0,) * int(n)
+
+
+@plain(*OF_TRIPS)
+def a_tensor_of_a_list_that_a_loop_makes_longer(x, n):
+    return d2s.to_tensor(list(range(int(n) + 1)))
+
+
+@plain(*OF_TRIPS)
+def texts_in_a_list_that_a_loop_makes_longer(x, n):
+    return ",".join([f"{k}" for k in range(int(n))])
+
+
+@plain(*OF_TRIPS)
+def as_many_of_an_iterator_as_a_run_says(x, n):
+    return list(itertools.islice(range(10), int(n)))
+
+
+@plain(*OF_TRIPS)
+def in_a_range_that_a_run_ends(x, n):
+    return 2 in range(int(n))
+
+
+@plain(*OF_TRIPS)
+def added_up_over_a_range_that_a_run_ends(x, n):
+    return list(itertools.accumulate(range(int(n))))
+
+
+REPLAY, CALLS, ORDERED = collections.Counter(), collections.Counter(), collections.OrderedDict()
+
+
+def kept_in_dicts_of_the_library():
+    return list(REPLAY.items()), list(CALLS.items()), list(ORDERED.items())
+
+
+@case(state=kept_in_dicts_of_the_library)
+def dicts_of_the_library_from_outside():
+    for one in (REPLAY, CALLS, ORDERED):
+        one.clear()
+    CALLS.update("aab")
+    ORDERED.update(a=1.0, b=2.0, c=3.0)
+
+    def f(x):
+        REPLAY["a"] += 1
+        CALLS["a"] = 5
+        CALLS.subtract("b")
+        CALLS.update("zz")
+        first = ORDERED.popitem(last=False)
+        ORDERED["z"] = ORDERED.pop(first[0], 4.0)
+        ORDERED[first[0]] = first[1] + 1
+        ORDERED.move_to_end("z", last=False)
+        return x * CALLS["a"], first, list(ORDERED), list(reversed(ORDERED)), CALLS.most_common(1), CALLS.total()
+
+    return f
+
+
+@case(state=kept_in_dicts_of_the_library)
+def an_ordered_dict_from_outside_loses_its_first():
+    ORDERED.clear()
+    ORDERED.update({k: float(k) for k in range(9)})
+
+    def f(x):
+        key, value = ORDERED.popitem(last=False)
+        ORDERED["last"] = value
+        return x * value, key
+
+    return f
