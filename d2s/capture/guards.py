@@ -85,6 +85,8 @@ def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:
         return kind, value
     if kind is float:
         return kind, value.hex()
+    if isinstance(value, np.generic):
+        return kind, repr(value.item())
     if id(value) in around or by_path(value):  # a container inside itself, or one that a capture has made
         return kind, id(value)
     inside = (*around, id(value))

@@ -20,6 +20,8 @@ import re
 import types
 from typing import Any
 
+import numpy as np
+
 from d2s.place import CPUPlace, CUDAPlace, Place
 from d2s.types import DType
 
@@ -40,6 +42,7 @@ _TABLE: dict[type, str] = {
     type: "leaving",
     DType: "leaving computing given",
     **dict.fromkeys((Place, CPUPlace, CUDAPlace), "leaving computing given"),
+    np.generic: "computing given",
     re.Pattern: "computing given",
     re.Match: "computing given",
     range: "compared leaving computing given iterated",
@@ -68,4 +71,5 @@ def _of(word: str) -> tuple[Any, ...]:
     return tuple(kind for kind, words in _TABLE.items() if word in words.split())
 
 
+NUMPYS_NUMBERS = (np.number, np.bool_)  # which never change, either
 CONSTANT, COMPARED, LEAVING, COMPUTING, GIVEN, CONTENT, ITERATED = map(_of, WORDS)

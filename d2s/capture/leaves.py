@@ -10,7 +10,7 @@ from typing import Any
 from d2s.capture.forms import Later
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD
-from d2s.capture.kinds import LEAVING
+from d2s.capture.kinds import LEAVING, NUMPYS_NUMBERS
 from d2s.capture.result import Leaf
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.undefined import Undefined
@@ -37,7 +37,7 @@ class Leaves:
             value = self.tracer.lift(value)
         if isinstance(value, SymbolicTensor):
             return self._symbol(value)
-        if type(value) not in LEAVING and id(value) not in self.known:
+        if type(value) not in LEAVING and not isinstance(value, NUMPYS_NUMBERS) and id(value) not in self.known:
             message = f"a {type(value).__name__} leaves that was made at capture: every call would return or store the same one"
             raise CaptureError(
                 "D2S1003", message, hint="return and store tensors, numbers, and lists, tuples and dicts of them"

@@ -17,6 +17,7 @@ from d2s.capture.by_path import opened
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
+from d2s.capture.kinds import NUMPYS_NUMBERS
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.users_code import refuse
@@ -32,6 +33,8 @@ from d2s.ops.join import stack
 from d2s.place import usable
 from d2s.runtime import launch
 from d2s.types import DType
+
+_NUMBERS = (bool, int, float, *NUMPYS_NUMBERS)
 
 
 def made_of(call: Any, tracer: Tracer, data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Any:
@@ -55,12 +58,12 @@ def made_of(call: Any, tracer: Tracer, data: Any, dtype: Any = None, place: Any 
         return of_each(lambda one: made_of(call, tracer, one, dtype), data)
     if any(isinstance(leaf, SymbolicTensor | Tensor) for leaf in leaves):
         return _stacked(tracer, [tracer.symbol_of(leaf) for leaf in leaves], skeleton, leaves, dtype)
-    if not all(isinstance(leaf, bool | int | float) for leaf in leaves):
+    if not all(isinstance(leaf, _NUMBERS) for leaf in leaves):
         refuse(
             "D2S1003", f"to_tensor() of a {type(data).__name__}: a change of it would not be seen", "make the tensor outside"
         )
     tensor = to_tensor(data, dtype)
-    if isinstance(data, int | float):
+    if isinstance(data, _NUMBERS):
         return tracer.constant(tensor.item(), launch.type_of(tensor.array))
     tracer.root.made[id(tensor)] = tensor
     return tensor

@@ -90,7 +90,7 @@ def _leaf(n: int, leaf: Any, seen: dict[int, int], names: Sequence[str]) -> Leaf
     if isinstance(leaf, Tensor):
         first = seen.setdefault(id(leaf), n)
         return Leaf(leaf.dtype, leaf.array.shape, same_as=-1 if first == n else first)
-    if isinstance(leaf, np.ndarray | np.generic):
+    if isinstance(leaf, np.ndarray):
         name = names[n] if names else "argument"
         raise DTypeError(
             "D2S0001", f"'{name}' is a NumPy array: a captured function takes tensors", hint="d2s.to_tensor(...) it"
@@ -117,6 +117,8 @@ def _shown(leaf: Leaf) -> str:
     if leaf.dtype:
         return str(leaf.type)
     kind, *rest = leaf.fixed
+    if issubclass(kind, np.generic):
+        return f"{kind.__name__}({rest[0]})"
     if kind is float:
         return brief(float.fromhex(rest[0]))
     return brief(rest[0]) if kind in COMPARED else f"a {kind.__name__}"

@@ -10,6 +10,7 @@ import timeit
 import warnings
 import weakref
 
+import numpy as np
 import pytest
 
 import d2s
@@ -84,6 +85,15 @@ def test_every_kind_of_change_is_seen_and_named():
     assert static.recompiles()[-1] == "k: 2 → 3"
     static(d2s.to_tensor([1, 2]))
     assert static.recompiles()[-1] == "x: f32[2] → i64[2]"
+
+
+def test_numbers_of_numpys_are_told_by_their_values():
+    static = d2s.to_static(lambda x, s: x * s)
+    x = d2s.to_tensor([1.0])
+    for s in (np.float32(2), np.float32(2), np.float32(3), np.int64(3), np.float32(2)):
+        static(x, s)
+    assert len(static.variants) == 3
+    assert static.recompiles() == ["s: float32(2.0) → float32(3.0)", "s: float32(3.0) → int64(3)"]
 
 
 def test_the_reason_is_what_the_nearest_variant_has_otherwise():

@@ -2,9 +2,13 @@
 
 import math
 
+import numpy as np
 from programs_compare import program, t
 
 import d2s
+
+X = t([1.0, 2.0])
+HALF, THREE = np.float32(0.5), np.int64(3)
 
 
 @program((t([1.0]), 0.5), (t([1.0]), -0.0), (t([1.0]), float("nan")), (t([1.0]), 1e300))
@@ -173,3 +177,37 @@ def repeated_as_a_tensor_says(x, of):
 @program((t(2.5),), (t([True]),))
 def counted_by_a_tensor(x):
     return [k for k in range(x)]  # noqa: C416
+
+
+@program((X, np.float32(2)), (X, np.float32(3)), (X, np.float32("nan")), (X, np.float64(2)), (X, 2.0), (X, np.float16(2)))
+def a_number_of_numpys(x, s):
+    results = s * x, s + x, s - x, s / x, x**s, x > s, x // s, s == s, -s, s * 2, float(s), type(s).__name__
+    return results, s, d2s.to_tensor(float(s)), (x * 2 if s > 2.5 else x)
+
+
+@program((X, np.int8(3)), (X, np.int64(2)), (X, np.int64(2)), (X, 2))
+def an_int_of_numpys(x, s):
+    count = 0
+    for k in range(s):
+        count = count + k * s
+    while x.sum() < 50:
+        x = x * s + 1
+    return x, [x, x * 2, x * 3, x * 4][s], x.reshape([1, -1]).tile([s, 1]), d2s.zeros([s]), count, s
+
+
+@program((X, np.bool_(True)), (X, np.bool_(False)), (X, True))
+def a_bool_of_numpys(x, s):
+    return (x if s and x.sum() > 0 else x * 2), not s, s
+
+
+@program((X, [np.float32(2), np.int64(1)]), (X, [np.float32(3), np.int64(1)]))
+def numbers_of_numpys_in_a_list(x, given):
+    return x * given[0] * given[1], given[0] * 2, d2s.to_tensor(given)
+
+
+@program((X,), (-X,))
+def numbers_of_numpys_from_outside(x):
+    y = HALF
+    if x.sum() > 0:
+        y = HALF * 2
+    return x * HALF + THREE, x * y, HALF, float(THREE), HALF * THREE, x * np.sqrt(2.0), x * np.prod(x.shape)

@@ -89,6 +89,8 @@ def encoded(value: Any, known: dict[int, str], seen: dict[int, int] | None = Non
         return "float", value.hex()
     if isinstance(value, (bool, int, complex, str, bytes, range, type(None), set, frozenset)):
         return type(value).__name__, repr(value)
+    if isinstance(value, np.generic):
+        return type(value).__name__, repr(value)
     return type(value).__name__, id(value)
 
 
