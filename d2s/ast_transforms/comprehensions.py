@@ -41,12 +41,14 @@ class _Comprehensions(Rewriter):
     def visit_Call(self, node: gast.Call) -> gast.expr:
         self.generic_visit(node)
         made: Any = node.args[0] if node.args else None
+        if isinstance(made, gast.Call) and _called(node) == "_d2s.call(next)" and _called(made) == "_d2s.generated":
+            made.args.append(gast.copy_location(gast.Constant(True, None), made))
         if not isinstance(node.func, gast.Attribute) or node.func.attr != "made" or type(made) not in _KINDS:
             return node
         bound = {inner.target.id for inner in walk(made) if isinstance(inner, gast.NamedExpr)}
         if not all(_asks(generator.iter) for generator in made.generators) or self.seen_outside(bound, made):
             return node
-        if any(generator.ifs for generator in made.generators):
+        if any(generator.ifs for generator in made.generators) or any(map(_counts, made.generators[1:])):
             return self.of_kept(node, made)
         if bound:
             return node
@@ -83,4 +85,14 @@ class _Comprehensions(Rewriter):
 
 
 def _asks(iterable: gast.expr) -> bool:
-    return isinstance(iterable, gast.Call) and gast.unparse(iterable.func) == "_d2s.iterate"
+    return isinstance(iterable, gast.Call) and _called(iterable) == "_d2s.iterate"
+
+
+def _counts(generator: gast.comprehension) -> bool:
+    """Whether it goes over a `range`, whose end may be an item of the one before."""
+    over: Any = generator.iter
+    return isinstance(over.args[0], gast.Call) and _called(over.args[0]) == "_d2s.call(range)"
+
+
+def _called(call: gast.Call) -> str:
+    return gast.unparse(call.func)

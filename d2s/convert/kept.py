@@ -24,10 +24,10 @@ Over = Callable[[Any], tuple[Any, Callable[[], Any], bool]]
 
 class Kept(Walking):
     """`over(item)` is the condition, and a function for what stands for the item; or, if the last is True, for what is iterated
-    for each item in turn, and over what."""
+    for each item in turn, and over what. Nobody asks for a second item where it is for `once`."""
 
-    def __init__(self, iterable: Any, over: Over) -> None:
-        self.iterable, self.over = iterable, over
+    def __init__(self, iterable: Any, over: Over, once: bool = False) -> None:
+        self.iterable, self.over, self.once = iterable, over, once
         self._items: Iterator[Any] | None = None
 
     def __iter__(self) -> "Kept":

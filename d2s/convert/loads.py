@@ -30,7 +30,7 @@ from d2s.capture.users_code import is_generated, refuse
 from d2s.convert.generators import Suspended
 from d2s.convert.indices import item_of_tensor, places_of
 from d2s.convert.methods import Walking, answers, asked, walked
-from d2s.convert.recipes import as_index, in_order
+from d2s.convert.recipes import Recipe, as_index, in_order
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
 from d2s.ops import OPS, Op
@@ -359,6 +359,9 @@ def iterate(iterable: Any) -> Iterable[Any]:
     iterable = in_order(items_of(tracer, walked(iterable)))
     if tracer and isinstance(iterable, Tensor | SymbolicTensor):
         return iter(tracer.lift(iterable) if isinstance(iterable, Tensor) else iterable)
+    if isinstance(iterable, Recipe):
+        message = f"Python goes over this {iterable.kind}, whose items a run takes"
+        refuse("D2S1003", message, "loop over it with a `for`, or make a list of it first")
     if tracer and not isinstance(iterable, (*ITERATED, Suspended, Walking)):
         refuse(
             "D2S1003",

@@ -33,10 +33,10 @@ from d2s.ops.dispatch import handling
 _KINDS: dict[str, Callable[[], Any]] = {"list": list, "set": set, "dict": dict}
 
 
-def generated(iterable: Any, over: Over) -> Any:
-    """A generator expression with conditions."""
+def generated(iterable: Any, over: Over, once: bool = False) -> Any:
+    """A generator expression with conditions; `once` where only `next` has it."""
     tracer = capturing()
-    found = Kept(iterable, over)
+    found = Kept(iterable, over, once)
     return tracer.begun(found) if tracer else found
 
 
@@ -140,7 +140,7 @@ def next_of(tracer: Tracer, items: Any, *default: Any) -> Any:
     """`next`: the first item, also where only a run will tell which of them is kept."""
     if isinstance(items, Onward):
         return _next_in_order(items, *default)
-    if not isinstance(items, Kept) or not items.fresh or not _begins_by_run(tracer, items):
+    if not isinstance(items, Kept) or not items.fresh or not (items.once or _begins_by_run(tracer, items)):
         return next(items, *default)
     found, value = False, default[0] if default else None
 

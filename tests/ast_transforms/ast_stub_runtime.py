@@ -131,7 +131,7 @@ def of_items(iterable, over):
 of_generator = of_items
 
 
-def generated(iterable, over):
+def generated(iterable, over, once=False):
     for item in iterable:
         test, rest, deeper = over(item)
         assert type(deeper) is bool

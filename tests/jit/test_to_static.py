@@ -283,7 +283,7 @@ def test_error_of_a_run_shows_the_users_line():
 
 def test_failed_capture_leaves_nothing_behind():
     def f(x):
-        return [x] * int(x.sum())
+        return (x,) * int(x.sum())
 
     for _ in range(2):
         with pytest.raises(CaptureError):

@@ -110,3 +110,43 @@ def the_first_of_what_may_be_none(x):
         return next(v for v in x if v > 2)
     except StopIteration:
         return "none"
+
+
+FEW = (t([1.0, 2.0]), t(3)), (t([-1.0, 2.0]), t(5)), (t([-1.0, -2.0]), t(1))
+
+
+@program(*FEW)
+def the_first_of_several_loops(x, n):
+    nested = next((i * j for i in range(3) for j, v in enumerate(x) if v * i > 2), -1)
+    of_rows = next((v for i, row in enumerate([x, x * 2]) for v in row if v > 1), None)
+    return nested, of_rows, next((i for i in range(int(n)) for j in range(i) if i * j > 5), "none")
+
+
+@program(*FEW)
+def the_first_of_what_python_goes_over(x, n):
+    named = next((key for key, v in {"a": x, "b": x * 2}.items() if v.sum() > 1), "none")
+    counted = next((i for i, v in enumerate([x * 9, x * 2]) if v.sum() > 0), None)
+    side_by_side = next((a for a, b in zip([x, x * 2], [1, 5], strict=True) if a.sum() > b), None)
+    return named, counted, side_by_side, next((c for c in "abc" if x.sum() > len(c)), "z")
+
+
+@program(*FEW)
+def no_first_of_several_loops(x, n):
+    try:
+        return next(i * j for i in range(3) for j, v in enumerate(x) if v * i > 2)
+    except StopIteration:
+        return x.sum()
+
+
+@program(*FEW)
+def the_first_decided_by_python(x, n):
+    return next(k for k in range(9) if k * k > x.shape[0]) * x, next((k for k in () if x.sum() > 0), None)
+
+
+@program(*FEW)
+def ranges_inside_of_ranges(x, n):
+    pairs = [i * j for i in range(int(n)) for j in range(i)]
+    known = {i * j for i in range(3) for j in range(i)}, {(i, j): x * i for i in range(2) for j in range(i + 1)}
+    three = [i + j for i in range(3) for j in range(i) for k in range(j)], [v * j for v in x for j in range(2)]
+    total = sum(i * j for i in range(int(n)) for j in range(i)), max(i * j for i in range(int(n)) for j in range(i + 1))
+    return pairs, sorted(known[0]), known[1], three, total, any(i * j > 3 for i in range(int(n)) for j in range(i))
