@@ -59,7 +59,7 @@ def run(program: Program, arrays: Sequence[Any], watch: Watch | None = None, see
             waiting.pop()
             error = raised
     if error:
-        raise error
+        raise error.stop if isinstance(error, _Stopped) else error
     return found  # type: ignore[no-any-return]
 
 
@@ -71,7 +71,7 @@ def _steps(region: Region, watch: Watch | None, see: See | None) -> Steps:
             inputs = [env[v] for v in node.inputs]
             _count()
             asking = _ASKING.get(node.op)
-            results = (yield from asking(node, inputs, around)) if asking else _results(node, inputs)
+            results = (yield from asking(node, inputs, around)) if asking else _found(node, inputs)
             for everywhere in seen:
                 everywhere(node, inputs, results)
             if see:
@@ -82,6 +82,20 @@ def _steps(region: Region, watch: Watch | None, see: See | None) -> Steps:
     finally:
         _write_updates(program, env)
     return [env[v] for v in program.outputs]
+
+
+class _Stopped(Exception):
+    """Stands for a StopIteration that a node raises: out of a generator, Python would make another exception of that."""
+
+    def __init__(self, stop: StopIteration) -> None:
+        self.stop = stop
+
+
+def _found(node: Node, inputs: list[Any]) -> list[Any]:
+    try:
+        return _results(node, inputs)
+    except StopIteration as stop:
+        raise _Stopped(stop) from None
 
 
 def _write_updates(program: Program, env: dict[Value, Any]) -> None:

@@ -150,3 +150,8 @@ def ranges_inside_of_ranges(x, n):
     three = [i + j for i in range(3) for j in range(i) for k in range(j)], [v * j for v in x for j in range(2)]
     total = sum(i * j for i in range(int(n)) for j in range(i)), max(i * j for i in range(int(n)) for j in range(i + 1))
     return pairs, sorted(known[0]), known[1], three, total, any(i * j > 3 for i in range(int(n)) for j in range(i))
+
+
+@program(*FEW)
+def there_is_no_first(x, n):
+    return next(v for v in x if v > 0)
