@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from d2s.capture.containers import by_path
-from d2s.capture.kinds import COMPARED, CONTENT
+from d2s.capture.kinds import AROUND, COMPARED, CONTENT, held_by
 from d2s.errors import brief
 
 MISSING = object()
@@ -96,7 +96,9 @@ def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:
         )  # a class of the user's may iterate over something else
         items = value.items() if isinstance(value, dict) else plain
         return kind, 0 if kind in (tuple, frozenset) else id(value), tuple(fingerprint(item, inside) for item in items)
-    if isinstance(value, np.ndarray | bytearray | array.array):
+    if isinstance(value, AROUND):
+        return kind, id(value), fingerprint(held_by(value), inside)
+    if isinstance(value, np.ndarray | bytearray | array.array | memoryview):
         return kind, id(value), getattr(value, "shape", ()), hash(bytes(value))
     if kind is types.MethodType:
         return kind, id(value.__self__), fingerprint(value.__func__, inside)

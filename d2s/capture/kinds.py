@@ -16,8 +16,10 @@ In: nothing. Out: tuples of types, one for each word of the table.
 
 import collections
 import itertools
+import os
 import re
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -72,4 +74,23 @@ def _of(word: str) -> tuple[Any, ...]:
 
 
 NUMPYS_NUMBERS = (np.number, np.bool_)  # which never change, either
+_AROUND: dict[type, Callable[[Any], Any]] = {
+    collections.UserDict: lambda value: value.data,
+    collections.UserList: lambda value: value.data,
+    collections.ChainMap: lambda value: value.maps,
+    types.MappingProxyType: lambda value: tuple(value.items()),
+    type(os.environ): lambda value: value._data,
+}
+AROUND = tuple(_AROUND)
+
+
+def held_by(value: Any) -> Any:
+    """The container that an object of Python's library is made around, by which it is guarded; None of all else.
+
+    >>> held_by(collections.UserDict(a=1)), held_by({})
+    ({'a': 1}, None)
+    """
+    return next((of(value) for kind, of in _AROUND.items() if isinstance(value, kind)), None)
+
+
 CONSTANT, COMPARED, LEAVING, COMPUTING, GIVEN, CONTENT, ITERATED = map(_of, WORDS)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from d2s.capture.containers import by_path
 from d2s.capture.guards import Guard, Source
-from d2s.capture.kinds import CONTENT
+from d2s.capture.kinds import CONTENT, held_by
 from d2s.capture.users_code import name_here, user_line
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Value
@@ -77,6 +77,8 @@ class ReadsOutside:
     def give(self, value: Any) -> None:
         """Notes containers, those in them and those that a method is bound to as given."""
         value = bound_to(value.func if isinstance(value, functools.partial) else value)
+        around = held_by(value)
+        value = value if around is None else around
         if isinstance(value, CONTENT) and not by_path(value) and id(value) not in self.root.given:
             self.root.given.add(id(value))
             for part in value.values() if isinstance(value, dict) else value:

@@ -57,6 +57,8 @@ _NO_OBJECTS = (SymbolicTensor, Tensor, OneOf, Later, types.ModuleType, str, list
 
 def _all_of(tracer: Tracer, owner: Any) -> Any:
     """`vars(owner)`: a dict of its own."""
+    if not tracer.root.heap.has(owner):
+        tracer.guard((id(owner), "vars"), f"vars() of a {type(owner).__name__}", lambda: tuple(vars(owner)))
     by_path = [one for held in vars(owner).values() if isinstance(held, OneOf) for one in held.alternatives]
     if any(isinstance(one, Undefined) for one in by_path):
         refuse("D2S1002", f"vars() of a {type(owner).__name__} that has some attributes on some paths only", "ask hasattr()")
@@ -114,6 +116,10 @@ def _cached(tracer: Tracer, own: Any, instance: Any, name: str) -> Any:
     """What a `cached_property` keeps in the object, once it is there."""
     if not tracer.root.heap.is_record(instance):
         tracer.guard((id(instance), "cached", name), name, lambda: name in vars(instance))
+        if name in vars(instance):  # a guard that asks the object would have it computed
+            described, source = f"{type(instance).__name__}.{name}", ("found", vars(instance), name)
+            key = id(instance), "attribute", name
+            tracer.guard(key, described, lambda: vars(instance).get(name, MISSING), source=source)
     if name not in vars(instance):
         set_attribute(follow(tracer, own.func)(instance), instance, name)
     return attribute(instance, name)

@@ -26,6 +26,7 @@ from d2s.convert.draws import draws
 from d2s.convert.exceptions import of_exception
 from d2s.convert.generators import Entering, manager_of
 from d2s.convert.library import is_plain, of_named_tuple
+from d2s.convert.library_objects import Remembering
 from d2s.convert.library_steps import library_step
 from d2s.convert.making import layer, make, member, of_object_itself
 from d2s.convert.methods import answers, follow, guard_method, is_followed, method_of
@@ -74,6 +75,9 @@ def call(function: Any) -> Callable[..., Any]:
 
 def decorator(function: Any) -> Callable[..., Any]:
     """What decorates a function or a class that is defined inside: of the user's functions, as any call of them."""
+    tracer = capturing()
+    if tracer and any(function is known for known in (functools.lru_cache, functools.cache)):
+        return functools.partial(make, call, tracer, Remembering)
     written = getattr(function, "__func__", function)
     users = isinstance(written, types.FunctionType) and not in_library(written.__code__.co_filename)
     users = users or is_made(function) or answers(function, "__call__")
@@ -268,8 +272,12 @@ def _dispatched_method(tracer: Tracer, method: DispatchedMethod, *args: Any, **k
 
 
 def _cached(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Of constants, what it has found for them once and for all."""
-    return given(tracer, function, *args, **kwargs) if is_plain([*args, *kwargs.values()]) else refuse_call(function)
+    """Of constants, what it has found for them; a cache that is cleared finds anew, so each call asks it."""
+    if function.cache_parameters()["maxsize"] == 0 or not is_plain([*args, *kwargs.values()]):
+        refuse_call(function)
+    key = id(function), "cached", repr((args, kwargs))
+    tracer.guard(key, f"{function.__name__}()", functools.partial(function, *args, **kwargs))
+    return given(tracer, function, *args, **kwargs)
 
 
 def _managing(tracer: Tracer, function: types.FunctionType) -> Becomes:

@@ -55,6 +55,23 @@ class Compared:
     __hash__ = None  # type: ignore[assignment]
 
 
+class Remembering:
+    """What `functools.lru_cache` makes of a function that is defined inside, at each call anew."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.__name__ = function, function.__name__
+        self.found: dict[Any, Any] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given = args, tuple(kwargs.items())
+        if given not in self.found:
+            self.found[given] = self.function(*args, **kwargs)
+        return self.found[given]
+
+    def cache_clear(self) -> None:
+        self.found.clear()
+
+
 class ExitStack:
     """A `contextlib.ExitStack`."""
 
@@ -145,5 +162,5 @@ class PyLayerContext:
         """There is one result with a gradient, and its backward is asked where that has one."""
 
 
-MADE_HERE = (Key, Compared, ExitStack, Closing, PyLayerContext)
+MADE_HERE = (Key, Compared, Remembering, ExitStack, Closing, PyLayerContext)
 LIBRARY_OBJECTS: dict[Any, Any] = {functools.cmp_to_key: Key, contextlib.ExitStack: ExitStack, contextlib.closing: Closing}

@@ -290,7 +290,7 @@ def _has_text_of_its_own(value: Any) -> bool:
         return tracer is not None and found_by_run(tracer, value)
     if isinstance(value, type | types.FunctionType | Undefined) or by_path(value):
         return False
-    if type(value) in STANDING and not isinstance(value, STAND_INS):
+    if (type(value) in STANDING and not isinstance(value, STAND_INS)) or isinstance(value, types.SimpleNamespace):
         return True
     methods = (inspect.getattr_static(type(value), name, None) for name in ("__str__", "__repr__", "__format__"))
     found = (m.__code__.co_filename for m in methods if isinstance(m, types.FunctionType))

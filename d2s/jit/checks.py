@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.guards import MISSING, Guard
-from d2s.capture.kinds import CONTENT
+from d2s.capture.kinds import AROUND, CONTENT
 from d2s.capture.symbolic import liftable
 from d2s.capture.tree import changeable
 from d2s.default_dtype import HELD
@@ -30,7 +30,7 @@ _FEW = 4  # tensors that are compared two by two
 _SMALL = 64  # items of a container that are looked at one by one
 _BY_VALUE = (bool, int, str, bytes, type(None))
 _WITH_CONTENT = (list, dict, tuple)
-_LOOKED_INTO = (*CONTENT, functools.partial, types.MethodType)  # by a guard itself
+_LOOKED_INTO = (*CONTENT, *AROUND, functools.partial, types.MethodType)  # by a guard itself
 
 
 class Check:
@@ -295,4 +295,4 @@ def _known_by_identity(item: Any) -> bool:
 
 
 def _is_memory(value: Any) -> bool:
-    return type(value).__name__ in ("ndarray", "bytearray", "array", "deque")
+    return type(value).__name__ in ("ndarray", "bytearray", "array", "deque", "memoryview")

@@ -245,3 +245,19 @@ def exception_class_inside(x):
     except Stop:
         y = x * 2
     return y
+
+
+@program(*SETS)
+def a_cache_that_is_made_inside(x):
+    @functools.lru_cache
+    def scaled(n):
+        print("computed", n)
+        return x * n
+
+    @functools.cache
+    def fibonacci(n):
+        return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+    first = scaled(2) + scaled(2)
+    print(scaled.__name__, fibonacci(20))
+    return first, scaled(3), scaled(3) is scaled(3)
