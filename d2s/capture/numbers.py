@@ -11,7 +11,7 @@ In: `/`, `//` and `%` of symbols that stand for Python numbers. Out: symbols; wh
 >>> with handling(tracer):
 ...     quotients = n // 2, 7 / n
 >>> [node.op for node in tracer.builder.nodes if node.op != "constant"]
-['floor_divide', 'cast', 'equal', 'cond', 'divide']
+['floor_divide', 'equal', 'cond', 'cast', 'divide']
 """
 
 import operator
@@ -32,9 +32,9 @@ def _divided(function: Callable[[Any, Any], Any], plain: Any, reflected: bool) -
         if not (number and self.value.type.python):
             return plain(self, other)
         x, y = (other, self) if reflected else (self, other)
+        refuse_zero(function, x, y)
         if function is operator.truediv:
             x, y = _as_float(x), _as_float(y)
-        refuse_zero(function, x, y)
         return _OPS[function](x, y)
 
     return method

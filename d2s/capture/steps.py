@@ -35,6 +35,7 @@ from d2s.errors import ArgumentError, DTypeError
 from d2s.ops import OPS
 from d2s.ops.item import get_item
 from d2s.runtime.host import Run
+from d2s.runtime.launch import left_64_bits
 from d2s.types import Type
 
 Keep = Callable[[Run, Any], np.ndarray]
@@ -83,10 +84,14 @@ def finds_object(run: Run, found: Any) -> np.ndarray:
     return run.keep(found)
 
 
-def _number(of: type, dtype: types.DType) -> Keep:
+def _number(name: str, of: type, dtype: types.DType) -> Keep:
+    where = user_line()
+
     def keep(run: Run, found: Any) -> np.ndarray:
         if type(found) is not of:
-            raise DTypeError("D2S1004", f"a {type(found).__name__} where a {of.__name__} was foreseen")
+            raise DTypeError("D2S1004", f"a {type(found).__name__} where a {of.__name__} was foreseen", where=where)
+        if isinstance(found, int) and not -(1 << 63) <= found < 1 << 63:
+            raise left_64_bits(name).at(where)
         return types.array_of(found, dtype)
 
     return keep
@@ -114,7 +119,7 @@ def ask(
     """Records a step. `example` is a result like its; with `number` that is a Python number, and one of run time comes out."""
     if number:
         dtype = _NUMBERS[type(example)]
-        return _record(tracer, name, function, args, kwargs, _number(type(example), dtype), Type(dtype, python=True))
+        return _record(tracer, name, function, args, kwargs, _number(name, type(example), dtype), Type(dtype, python=True))
     return Later(_record(tracer, name, function, args, kwargs, finds_object, TAG), example)
 
 

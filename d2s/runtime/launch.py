@@ -65,7 +65,12 @@ def fault(op: Op, inputs: Sequence[Type], attrs: dict[str, Any], value: int) -> 
     if op.has("fault"):
         error: D2SError = op.rules["fault"](value, *inputs, **attrs)
         return error
-    message = f"{op.name}: a Python int of run time left the 64 bits it has in a captured function"
+    return left_64_bits(op.name)
+
+
+def left_64_bits(name: str) -> PythonIntOverflow:
+    """The error of a Python int that Python alone could hold."""
+    message = f"{name}: a Python int of run time left the 64 bits it has in a captured function"
     return PythonIntOverflow("D2S0005", message, hint="use an int64 or float64 tensor, or do not capture this part")
 
 

@@ -1,5 +1,6 @@
 """Python numbers among the arguments: told at each call where a graph can have them so, known to it where it must know them."""
 
+import math
 import types
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import d2s
 import d2s.nn.functional as F
+from d2s.errors import PythonIntOverflow
 
 X = d2s.to_tensor(np.random.default_rng(0).normal(size=(4, 6)).astype("float32"))
 
@@ -149,3 +151,26 @@ def test_floats_of_attributes_that_an_op_needs_to_know(name):
     static = d2s.to_static(function)
     for has.s in (0.3, 0.25, 0.3, 0.125):
         assert told(static(X)) == told(function(X))
+
+
+LEAVING = {
+    "pow": (lambda n: 2 ** int(n), 70),
+    "lshift": (lambda n: 1 << int(n), 64),
+    "round": (lambda n: round(float(n) * 1e18), 10),
+    "floor": (lambda n: math.floor(float(n) * 1e18), 10),
+    "int": (lambda n: int(str(int(n)) + "0" * 18), 10),
+    "multiply": (lambda n: int(n) * int(n) * int(n), 1 << 40),
+}
+
+
+@pytest.mark.parametrize("name", LEAVING)
+def test_an_int_that_leaves_64_bits_says_so_at_the_users_line(name):
+    function, large = LEAVING[name]
+    static = d2s.to_static(function)
+    for _ in range(2):
+        assert static(d2s.to_tensor(2)) == function(d2s.to_tensor(2))
+        with pytest.raises(PythonIntOverflow, match=f"{name}: a Python int of run time left the 64 bits") as caught:
+            static(d2s.to_tensor(large))
+        assert caught.value.where.startswith(__file__)
+        assert caught.value.code == "D2S0005"
+        assert caught.value.hint

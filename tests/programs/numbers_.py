@@ -211,3 +211,8 @@ def numbers_of_numpys_from_outside(x):
     if x.sum() > 0:
         y = HALF * 2
     return x * HALF + THREE, x * y, HALF, float(THREE), HALF * THREE, x * np.sqrt(2.0), x * np.prod(x.shape)
+
+
+@program((t(0),), (t(4),), (t(-2),))
+def a_true_quotient_of_ints(n):
+    return 10 / int(n), 1.5 // int(n)
