@@ -34,8 +34,9 @@ from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
 from d2s.capture.tried import OF_NUMBERS, tried
 from d2s.capture.undefined import Undefined
-from d2s.capture.users_code import in_package, refuse
+from d2s.capture.users_code import at_users_line, in_package, refuse, user_line
 from d2s.convert import loads
+from d2s.convert.callers import by_level
 from d2s.convert.if_else import truth_of
 from d2s.convert.recipes import as_index
 from d2s.eager.tensor import Tensor, to_tensor
@@ -62,7 +63,7 @@ def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
     if isinstance(function, Later):
         return lambda *args, **kwargs: attempted("call", _called, function, *args, **kwargs)
     if any(function is known for known in _TELLING) or isinstance(owner, _RECEIVERS) or _logs(function):
-        return lambda *args, **kwargs: tell(tracer, name, function, _read(args), _with_error(tracer, name, kwargs))
+        return functools.partial(_told, tracer, name, function)
     if any(function is known for known in _CLOCKS):
         return lambda: ask(tracer, name, function, (), {}, function(), number=True)
     source = next((make() for kind, make in _sources() if isinstance(owner, kind)), None)
@@ -81,6 +82,19 @@ def _sources() -> tuple[tuple[type, Callable[[], Any]], ...]:
         (np.random.Generator, lambda: np.random.default_rng(0)),
         (random.Random, lambda: random.Random(0)),
     )
+
+
+def _told(tracer: Tracer, name: str, function: Any, *args: Any, **kwargs: Any) -> None:
+    """What prints, logs or warns, be it in the name of a line further out."""
+    args, kwargs = _read(args), _with_error(tracer, name, kwargs)
+    levelled = None if function in (print, time.sleep) else by_level(function, args, kwargs)
+    if function is warnings.warn and tracer.catches():  # where warnings are errors
+        warning, args, kwargs = levelled or (at_users_line(function), args, kwargs)
+        tried(tracer, name, warning, args, kwargs, None)
+    elif levelled is None:
+        tell(tracer, name, function, args, kwargs)
+    else:
+        tell(tracer, name, *levelled, where=user_line())
 
 
 def _called(function: Any, *args: Any, **kwargs: Any) -> Any:
