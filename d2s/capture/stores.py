@@ -94,12 +94,18 @@ class Pending:
         self.targets, self.recipe, self.python = [store.target for store in stores], recipe, python
 
     def __call__(self, run: Run, arrays: Sequence[np.ndarray]) -> None:
+        edges: Sequence[Any] = () if all(self.python) or run.history is None else run.history()
+
         def leaf(kind: str, at: Any) -> Any:
             if kind == "output":
-                return arrays[at].item() if self.python[at] else Tensor(arrays[at].copy())
+                return arrays[at].item() if self.python[at] else tensor(arrays[at], edges[at][0] if edges else None)
             if kind == "row":
-                return [a.item() if self.python[at] else Tensor(a.copy()) for a in arrays[at]]
+                each = edges[at] if edges else [None] * len(arrays[at])
+                return [a.item() if self.python[at] else tensor(a, e) for a, e in zip(arrays[at], each, strict=True)]
             return run.objects[int(arrays[at])] if kind == "object" else run.leaf(kind, at)  # type: ignore[misc]
+
+        def tensor(array: np.ndarray, edge: Any) -> Any:
+            return edge if isinstance(edge, Tensor) else Tensor(array.copy(), edge is None, edge)
 
         for target, value in zip(self.targets, build(self.recipe, leaf), strict=True):
             write(target, value, run)

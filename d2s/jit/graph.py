@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from d2s import passes
-from d2s.autodiff import orders, reads, taken, tape
+from d2s.autodiff import orders, reads, taken, tape, writes
 from d2s.autodiff.active import active_values, depending
 from d2s.autodiff.changed import Changes, may_need, needs_changed
 from d2s.autodiff.identity import Identity
@@ -32,6 +32,7 @@ from d2s.ir.text import show
 from d2s.jit import listed
 from d2s.jit.ended import ends_inside, used_up
 from d2s.jit.once_more import making
+from d2s.jit.opened import Opened
 from d2s.jit.taped import GraphNode, Mask, Place, Sweep, Sweeping
 from d2s.ops.dispatch import handlers
 from d2s.runtime import host
@@ -141,11 +142,14 @@ class Graph:
             made = [own[id(a)] if id(a) in own else listed.each(ended.get(n, Tensor), a) for n, a in enumerate(results)]
             return self._named(made, found, inputs, self._numbers)
         way = self._way(wanted)
-        before = len(host.current().found) if self.acts else 0
+        run = host.current() if self.acts else None
+        before = len(run.found) if run else 0
+        if run:
+            run.history = functools.partial(self._history, inputs, wanted, before)
         results = way.forward(arrays)
         self._hasten(wanted)
         node = GraphNode(way, [tape.edge(t) if w else None for t, w in zip(inputs, wanted, strict=True)], arrays, results)
-        node.found = host.current().found[before:] if self.acts else []
+        node.found = run.found[before:] if run else []
         node.keep()
         own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
         made = [
@@ -161,6 +165,13 @@ class Graph:
             if type(node) is GraphNode and node.way.graph is self and not node.before:
                 node.keep()
                 return
+
+    def _history(self, inputs: Sequence[Tensor], wanted: Mask, before: int) -> Sequence[Any]:
+        """Of a run that ends in an exception: where the cotangents go of what it had changed by then."""
+        edges = [tape.edge(t) if w else None for t, w in zip(inputs, wanted, strict=True)]
+        with host.replaying(host.current().found[before:]):
+            arrays = [t.array for t in inputs]
+            return Opened(self.opened, arrays, edges, writes.now(), self.stopped, self.changes).results
 
     @property
     def ways(self) -> int:

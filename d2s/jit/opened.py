@@ -25,7 +25,7 @@ from d2s.errors import GradientError
 from d2s.ir.program import Node, Program, Value
 from d2s.jit.lying import Lying
 from d2s.ops import OPS, join
-from d2s.runtime import interpreter
+from d2s.runtime import host, interpreter
 
 _HANDING = ("cond", "while_loop", "call", "again", "stack", "push", "pop", "renamed")  # what comes out of these went in
 _ENDING = ("detached", "host", "update", "hole", "constant")
@@ -79,7 +79,7 @@ class Opened:
         self._saved = {id(mine): a for v, mine, a in zip(program.inputs, given, arrays, strict=True) if v not in lying}
         self._edges = {id(mine): edge for mine, edge in zip(given, edges, strict=True) if edge is not None}
         self._last.update(zip(program.inputs, given, strict=True))
-        results = interpreter.run(program, given, see=self._see)
+        results = self._run(program, given)
         homes = {id(self._last[v]): one for v, one in lying.items() if v in self._last}
         for node in self._nodes:
             node.lying = [homes[at] for at in node.needs if at in homes]
@@ -87,6 +87,21 @@ class Opened:
         for n, node in enumerate(self._nodes):  # orders are whole numbers: between two there is place for all
             node.order = order - 1 + (n + 1) / (len(self._nodes) + 1)
         del self._kept, self._saved, self._edges, self._last
+
+    def _run(self, program: Program, given: Sequence[np.ndarray]) -> Sequence[Any]:
+        """The results; of a run that ends in an exception, what it had changed by then."""
+        try:
+            return interpreter.run(program, given, see=self._see)
+        except Exception:
+            ends = host.current().ends
+            if ends is None:
+                raise
+            return ends
+
+    @property
+    def results(self) -> list[tuple[tape.Edge, ...]]:
+        """Where the cotangents of all results go; of one that is a list, those of its items."""
+        return self._results
 
     def result(self, n: int, item: int = 0) -> tape.Edge:
         """Where the cotangent of a result goes, or that of an item of one that is a list."""

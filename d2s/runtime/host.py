@@ -38,6 +38,8 @@ class Run:
     lengths: dict[int, int] = dataclasses.field(default_factory=dict)  # of lists that got more: what they had before
     again: Iterator[np.ndarray] | None = None
     left: bool = False  # whether it ended in an exception that has written what was changed by then
+    ends: Sequence[Any] | None = None  # of one that is replayed: what was changed by then, where it ends so
+    history: Callable[[], Sequence[Any]] | None = None  # where the cotangents go of what was changed by then
 
     def keep(self, value: Any) -> np.ndarray:
         """The place of a Python object."""
@@ -82,10 +84,14 @@ def replaying(found: Sequence[np.ndarray]) -> Iterator[None]:
 def step(node: Node, arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Takes one step."""
     run = current()
-    if run.again is not None:
-        return next(run.again)
-    call = node.attrs["call"]
     count = node.attrs.get("count", len(arrays))  # the inputs behind these are what the run has changed so far
+    if run.again is not None:
+        try:
+            return next(run.again)
+        except StopIteration:  # this one raised
+            leave(node, arrays[count:])
+            raise LookupError("a step that found nothing") from None
+    call = node.attrs["call"]
     wanting = [v in run.wanting for v in node.inputs[:count]]
     try:
         found: np.ndarray = call(run, wanting, *arrays[:count])
@@ -99,7 +105,9 @@ def step(node: Node, arrays: Sequence[np.ndarray]) -> np.ndarray:
 def leave(node: Node, arrays: Sequence[np.ndarray]) -> None:
     """Where a run ends in an exception: what it has changed so far stays changed."""
     run, stores = current(), node.attrs.get("stores")
-    if callable(stores) and run.again is None:
+    if run.again is not None:
+        run.ends = arrays
+    elif callable(stores):
         run.left = True
         stores(run, arrays)
 
