@@ -40,6 +40,7 @@ class History(NamedTuple):
 
     used_up: tuple[int, ...]  # results with a history through what a sweep has freed
     inside: tuple[int, ...]  # results whose history ends at tensors computed inside
+    leaves: tuple[int, ...]  # results that are such tensors
     stopped: frozenset[Value]  # gradients without a history
     lives: bool  # whether any result has a history that is not used up
 
@@ -152,8 +153,17 @@ class Training:
                 spent |= active.intersection(node.outputs)
         learnt = [n for n, v in enumerate(program.outputs) if v in active]
         used_up = [n for n in learnt if self.written or program.outputs[n] in spent]
-        inside = [n for n in learnt if n not in used_up and program.outputs[n] not in outside]
-        return History(tuple(used_up), tuple(inside), frozenset(self.stopped), len(used_up) + len(inside) < len(learnt))
+        leaves = [n for n in learnt if self._is_alone(program, program.outputs[n])]
+        inside = [n for n in learnt if n not in (*used_up, *leaves) and program.outputs[n] not in outside]
+        lives = len({*used_up, *inside, *leaves}) < len(learnt)
+        return History(tuple(used_up), tuple(inside), tuple(leaves), frozenset(self.stopped), lives)
+
+    def _is_alone(self, program: Program, value: Value) -> bool:
+        """Whether a result is a leaf that was made here, to which no gradient has gone, nor would from another result."""
+        if value not in self.opened or (("grad", value) in self.tracer.heap.places and self.place(value).held() is not None):
+            return False
+        behind = active_values(program, {value}, self.stopped)
+        return not any(v in behind and v is not value for v in program.outputs)
 
     def refuse_shared(self, program: Program) -> None:
         """What may be one tensor with a parameter, and so eagerly has changed with it, is not read behind the step."""

@@ -1,4 +1,4 @@
-"""Results of a static call whose history is not that of the call: it is used up, or it ends inside.
+"""Results of a static call whose history is not that of the call: it is used up, it ends inside, or there begins one.
 
 In: arrays. Out: tensors that say of their history what eager code says.
 
@@ -25,6 +25,11 @@ class _Inside(tape.TapeNode):
 def ends_inside(array: Any) -> Tensor:
     """A result that depends on nothing that wants a gradient but on tensors made inside."""
     return Tensor(array, False, _Inside(()))
+
+
+def leaf(array: Any) -> Tensor:
+    """A result that is a leaf, made inside."""
+    return Tensor(array, False)
 
 
 def used_up(array: Any) -> Tensor:

@@ -30,7 +30,7 @@ from d2s.eager.tensor import Tensor
 from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import show
 from d2s.jit import listed
-from d2s.jit.ended import ends_inside, used_up
+from d2s.jit.ended import ends_inside, leaf, used_up
 from d2s.jit.once_more import making
 from d2s.jit.opened import Opened
 from d2s.jit.taped import GraphNode, Mask, Place, Sweep, Sweeping
@@ -79,6 +79,8 @@ class Graph:
         self.returned = len(program.outputs) if returned is None else returned
         self.identity = Identity(self.program, range(len(program.outputs)) if named is None else named)
         self.ended = dict.fromkeys(history.used_up, used_up) | dict.fromkeys(history.inside, ends_inside) if history else {}
+        self._leaves = dict.fromkeys(history.leaves if history else (), leaf)
+        self.ended |= self._leaves
         self.stopped = history.stopped if history else frozenset()
         self.overwritten, self.changes, self.in_place = overwritten, changes or {}, in_place or {}
         self.opened = program if changes else self.program  # with changes that nobody reads
@@ -135,9 +137,9 @@ class Graph:
             found = self._plain(arrays)
             self._hasten(())
             results = found[: len(self.program.outputs)]
-            if not (self.lists or self.hands_on or (self.ended and recording())):
+            ended = self.ended if recording() else self._leaves
+            if not (self.lists or self.hands_on or ended):
                 return [Tensor(a) for a in results]
-            ended = self.ended if recording() else {}
             own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
             made = [own[id(a)] if id(a) in own else listed.each(ended.get(n, Tensor), a) for n, a in enumerate(results)]
             return self._named(made, found, inputs, self._numbers)
