@@ -39,7 +39,7 @@ from d2s.ops.dispatch import handling
 
 Arm = Callable[[], list[Any]]
 _SHOWN = f"<{Tensor.__name__} instance at"  # as `brief` shows what has no text yet
-_STAND_INS = (OneOf.__name__, "Recipe", "Onward", _SHOWN)
+_STAND_INS = (OneOf.__name__, "Recipe", "Onward", "Walked", _SHOWN)
 
 
 class Unheld(CaptureError):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from d2s.capture.alternatives import each
 from d2s.capture.branch import switch
-from d2s.capture.containers import STAND_INS, Dict, List, Set, by_path, contents, is_container, plain_kind, stand_in
+from d2s.capture.containers import STAND_INS, STANDING, Dict, List, Set, by_path, contents, is_container, plain_kind, stand_in
 from d2s.capture.forms import OneOf
 from d2s.capture.growing import asked, grow, is_grown
 from d2s.capture.kinds import CONSTANT
@@ -36,10 +36,16 @@ def truth_asked(value: Any) -> Any:
 
 def opened(value: Any) -> Any:
     """Of a container whose content depends on the path, one of several containers; anything else as it is."""
+    value = seen_through(value)
     if not by_path(value) or is_grown(value):
         return value
     kind = type(value)
     return OneOf(value.held.tag, [kind(one) for one in value.held.alternatives])
+
+
+def seen_through(value: Any) -> Any:
+    """Of what a dict of the function shows of itself, Python's own view; or one of several, by the path."""
+    return value.content if type(value) in STANDING and type(value) not in STAND_INS and "owner" in vars(value) else value
 
 
 def gathered(value: Any) -> Any:

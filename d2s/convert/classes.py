@@ -19,6 +19,7 @@ from d2s.convert.attributes import get_attribute
 from d2s.convert.generators import Suspended
 from d2s.convert.kept import Kept
 from d2s.convert.loads import guard_attribute
+from d2s.convert.recipes import Recipe, class_of
 from d2s.eager.tensor import Tensor
 
 
@@ -52,6 +53,8 @@ def kind_of(value: Any) -> Any:
         return type(value.example)
     if isinstance(value, Suspended | Kept):
         return types.GeneratorType
+    if isinstance(value, Recipe):
+        return class_of(value)
     if not isinstance(value, SymbolicTensor):
         return plain_kind(value)
     return {"b": bool, "i": int, "f": float}[value.dtype.kind] if value.value.type.python else Tensor

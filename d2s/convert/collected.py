@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from d2s.capture.containers import REAL, STANDING
 from d2s.capture.users_code import refuse
+from d2s.convert.views import Items, Keys, Values
 
 
 class _Holding:
@@ -144,13 +145,13 @@ class _Keyed(_Holding):
         return dict(self.content) == dict(other) if isinstance(other, dict) else NotImplemented
 
     def keys(self) -> Any:
-        return self.content.keys()
+        return Keys(self)
 
     def values(self) -> Any:
-        return self.content.values()
+        return Values(self)
 
     def items(self) -> Any:
-        return self.content.items()
+        return Items(self)
 
     def get(self, key: Any, default: Any = None) -> Any:
         return self.content.get(key, default)

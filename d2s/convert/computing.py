@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from d2s.capture.alternatives import each
-from d2s.capture.by_path import opened
+from d2s.capture.by_path import opened, seen_through
 from d2s.capture.containers import attributes, by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, is_grown
@@ -68,7 +68,8 @@ def pure(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
             found.update(kwargs)
         return found
-    args = tuple(map(opened, args)) if function in LOOKING else args
+    if function not in (str, repr, format) or all(seen_through(value) is value for value in args):  # texts are of real ones
+        args = tuple(map(opened if function in LOOKING else seen_through, args))
     if several(args, kwargs):
         return of_each(functools.partial(pure, tracer, function), *args, **kwargs)
     found = of_symbols(tracer, function, args, kwargs)

@@ -19,7 +19,7 @@ from typing import Any
 from d2s.capture.alternatives import each
 from d2s.capture.branch import switch
 from d2s.capture.by_path import gathered, is_number, opened
-from d2s.capture.containers import STAND_INS, by_path, contents, restore
+from d2s.capture.containers import STAND_INS, by_path, contents, new_object, restore
 from d2s.capture.forms import OneOf
 from d2s.capture.growing import asked, is_grown
 from d2s.capture.reads import changing
@@ -30,6 +30,7 @@ from d2s.convert.library import in_order, places_of
 from d2s.convert.loads import by_key, guard_content, refuse_consumption, spread
 from d2s.convert.methods import walked
 from d2s.convert.stores import with_known_keys
+from d2s.convert.views import VIEWS
 from d2s.eager.tensor import Tensor
 
 Call = Callable[[Any], Callable[..., Any]]
@@ -47,6 +48,8 @@ def read(tracer: Tracer, method: Any, *args: Any, **kwargs: Any) -> Any:
         found = places_of(owner, args[0])
         if found or name == "count":
             return found[0] if name == "index" else len(found)
+    if name in VIEWS and isinstance(owner, STAND_INS) and not args:
+        return tracer.root.heap.made(new_object(VIEWS[name], {"owner": owner}))
     return of_each(method, *args, **kwargs) if isinstance(owner, STAND_INS) else pure(tracer, method, *args, **kwargs)
 
 

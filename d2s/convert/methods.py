@@ -37,7 +37,7 @@ ARITHMETIC |= {"<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor"
 ORDER = {"<": ("lt", "gt"), "<=": ("le", "ge"), ">": ("gt", "lt"), ">=": ("ge", "le"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
 METHODS = {sign: (f"__{name}__", f"__r{name}__") for sign, name in ARITHMETIC.items()}
 METHODS |= {sign: (f"__{name}__", f"__{other}__") for sign, (name, other) in ORDER.items()}
-_OURS = tuple(os.path.join(os.path.dirname(__file__), name) for name in ("collected.py", "library_objects.py"))
+_OURS = tuple(os.path.join(os.path.dirname(__file__), name) for name in ("collected.py", "library_objects.py", "views.py"))
 _FOLLOWED = (functools.__file__, *_OURS)  # what makes operators of the user's, and objects of Python's library
 
 
@@ -96,6 +96,8 @@ def resolved(x: Any, sign: str, y: Any) -> Any:
         found = asked(owner, method, other)
         if found is not NotImplemented:
             return found
+    if sign in ("==", "!="):
+        return (x is y) is (sign == "==")
     raise TypeError(_unsupported(x, sign, y))
 
 

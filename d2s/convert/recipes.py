@@ -6,6 +6,7 @@ these. Out: recipes, which `convert.for_loop` turns into loops of the graph; wha
 
 import dataclasses
 import functools
+import itertools
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
@@ -67,6 +68,24 @@ class Onward(Recipe):
         tracer.root.heap.set(self.place, taken)
 
 
+class Walked(Onward):
+    """An iterator over items that Python knows, one of several by the path."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return _one_by_one(self)
+
+
+_CLASSES = {"enumerate": enumerate, "zip": zip, "range": range, "count": itertools.count}
+_CLASSES |= {f"{kind.__name__}_reverseiterator": type(reversed(kind())) for kind in (list, dict)}
+
+
+def class_of(recipe: Recipe) -> Any:
+    """What `type(...)` gives of it."""
+    if recipe.kind not in _CLASSES:
+        refuse("D2S1003", f"the class of this {recipe.kind}, whose items a run takes", "ask what it is made of")
+    return _CLASSES[recipe.kind]
+
+
 def onward(tracer: Tracer, kind: str, length: Any, item: Callable[[Any], Any]) -> Onward:
     """An iterator that nothing was taken from."""
     return Onward(kind, length, item, Place(0, tracer.root.heap.here()))
@@ -105,13 +124,15 @@ def _one_by_one(items: Onward) -> Iterator[Any]:
 def _taken_over(tracer: Tracer, value: Any) -> Recipe | None:
     """The same as `recipe_of`, for something else that takes the items from now on."""
     found = recipe_of(tracer, value)
-    if isinstance(value, Onward):
+    if isinstance(value, Onward) and found is not None:
         value.take(None)
     return found
 
 
 def recipe_of(tracer: Tracer, value: Any, counted: bool = False) -> Recipe | None:
     """How to iterate what only a run can; None for what Python can. `counted`: also a range that Python could."""
+    if isinstance(value, Walked):
+        return None
     if isinstance(value, Recipe):
         return value.rest()
     if is_grown(value):
@@ -245,8 +266,14 @@ def _where(tracer: Tracer, tag: SymbolicTensor, k: int, iterables: Sequence[Any]
 
 
 def _of_each(one_of: OneOf, made: Sequence[Any]) -> OneOf:
-    """Each way to iterate, kept for several loops over it: an iterator of Python is kept as its items."""
-    return OneOf(one_of.tag, [one if isinstance(one, Recipe | OneOf) else tuple(one) for one in made])
+    """Each way to iterate: an iterator of Python as its items, with how many of them were taken."""
+    return OneOf(one_of.tag, [one if isinstance(one, Recipe | OneOf) else _walked(one) for one in made])
+
+
+def _walked(iterator: Any) -> Walked:
+    tracer, items = capturing(), tuple(iterator)
+    assert tracer is not None
+    return Walked(type(iterator).__name__, len(items), items.__getitem__, Place(0, tracer.root.heap.here()))
 
 
 def _shortest(recipes: Sequence[Recipe]) -> Any:

@@ -25,6 +25,7 @@ from d2s.convert.if_else import truth_of
 from d2s.convert.kept import Kept, Over
 from d2s.convert.loads import iterate, refuse_consumption
 from d2s.convert.logical import all_, any_, if_exp, not_
+from d2s.convert.methods import walked
 from d2s.convert.recipes import Onward, Recipe, in_order, recipe_of
 from d2s.convert.stores import made, set_item
 from d2s.eager.tensor import Tensor
@@ -69,6 +70,7 @@ def of_items(iterable: Any, over: Callable[[Any], Any]) -> Any:
 
 def of_generator(iterable: Any, over: Callable[[Any], Any]) -> Any:
     """A generator expression without conditions."""
+    iterable = walked(iterable) if type(iterable) in STANDING else iterable
     if not capturing() or not (by_path(iterable) or isinstance(iterable, OneOf | Later) or counted_by_run(iterable)):
         return made(over(iterate(iterable)))
 

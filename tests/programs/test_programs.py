@@ -36,6 +36,7 @@ import stars
 import taken_apart
 import two_names
 import user_operators
+import views
 from programs_compare import PROGRAMS, check
 
 MODULES = (
@@ -60,7 +61,7 @@ MODULES = (
     own_gradients,
 )
 MODULES += library_of_python, loops, machine, managers, numbers_, objects, ordinary, raised_by_runs, recursion
-MODULES += raising_loops, sets_by_path, sizes, stars, taken_apart, two_names, user_operators
+MODULES += raising_loops, sets_by_path, sizes, stars, taken_apart, two_names, user_operators, views
 # kernels in plain Python are slow: these are of small values
 UNJITTED = "branches", "loops", "exits", "growing", "found_extents", "recursion"
 CORPUS = [
