@@ -36,6 +36,7 @@ from d2s.errors import CaptureError, D2SError, Raised
 from d2s.ir.program import Value
 from d2s.ops import OPS
 from d2s.ops.dispatch import handling
+from d2s.runtime.users_frames import raised_at
 
 Arm = Callable[[], list[Any]]
 _SHOWN = f"<{Tensor.__name__} instance at"  # as `brief` shows what has no text yet
@@ -245,9 +246,21 @@ def fails(region: Tracer, error: Exception) -> None:
     if found_by_run(region, error):
         raise_in_run(region, error, region.where)
         error = RuntimeError(f"a {type(error).__name__} that a run makes")  # raised by the step before
+    _forget_frames(error.__cause__, error.__context__)
     changed, stores = pending(region)
     found = {"stores": stores} if stores else {}
     region.add("fail", [region.resolve(s) for s in changed], [], {"error": Raised(_as_eager(error))} | found)
+
+
+def _forget_frames(*errors: BaseException | None) -> None:
+    """Has what an exception was raised from tell the line it came from, and not how the capture came there."""
+    waiting, seen = [error for error in errors if error is not None], set[int]()
+    while waiting:
+        error = waiting.pop()
+        if id(error) not in seen and not is_internal(error):
+            seen.add(id(error))
+            error.__traceback__ = raised_at(Exception(), line_of(error)).__traceback__
+            waiting += [other for other in (error.__cause__, error.__context__) if other is not None]
 
 
 def is_internal(error: BaseException) -> bool:
