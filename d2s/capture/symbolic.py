@@ -76,6 +76,8 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
         return math.prod(self.shape)
 
     def __len__(self) -> int:
+        if not self.ndim:
+            raise DTypeError("D2S0001", "len() of a 0-D tensor")
         rows = self.value.type.shape[0]
         if isinstance(rows, str):
             message = f"the rows of a tensor of shape {list(self.value.type.shape)}: only a run will tell how many they are"
@@ -92,7 +94,7 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
         if self.value.type.python:
             raise TypeError(f"'{ {'b': 'bool', 'i': 'int', 'f': 'float'}[self.dtype.kind] }' object is not iterable")
         if not self.ndim:
-            raise TypeError("iteration over a 0-D tensor")
+            raise DTypeError("D2S0001", "iteration over a 0-D tensor")
         rows = len(self)
         if rows > ROWS:
             refuse("D2S1003", f"{rows} rows of a tensor one by one, outside of a `for` statement", "loop with `for row in x`")

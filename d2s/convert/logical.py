@@ -11,7 +11,7 @@ from typing import Any
 from d2s.capture import growing
 from d2s.capture.alternatives import each
 from d2s.capture.branch import branch
-from d2s.capture.by_path import opened
+from d2s.capture.by_path import is_number, opened
 from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
@@ -25,6 +25,7 @@ from d2s.convert.methods import PLAIN, answers, asked, resolved, truth_asked
 from d2s.convert.recipes import Recipe
 from d2s.eager.tensor import Tensor
 from d2s.ops import OPS
+from d2s.types import NUMBERS
 
 Lazy = Callable[[], Any]
 
@@ -147,6 +148,9 @@ def in_(value: Any, container: Any) -> Any:
         return _in_range(value, container)
     if answers(container, "__contains__"):
         return truth_of(asked(container, "__contains__", value))
+    if tracer and isinstance(container, SymbolicTensor | Tensor) and not is_number(container):
+        known = isinstance(value, (SymbolicTensor, Tensor, *NUMBERS))
+        return truth_of(equal(container, value).any()) if known else False
     items = spread(container)
     if items is container and (not _is_asked(value, container) or all(map(_is_constant, (value, *container)))):
         return value in container

@@ -156,7 +156,7 @@ def _rows(x: SymbolicTensor) -> Recipe:
         name = {"b": "bool", "i": "int", "f": "float"}[x.dtype.kind]
         raise TypeError(f"'{name}' object is not iterable")
     if not x.value.type.shape:
-        raise TypeError("iteration over a 0-D tensor")
+        raise DTypeError("D2S0001", "iteration over a 0-D tensor")
     first = x.value.type.shape[0]
     length = first if isinstance(first, int) else extent(x, axis=0)
     return Recipe("tensor", length, lambda k: get_item(x, k) if isinstance(k, int) else row(x, OPS["cast"](k, "int64")))

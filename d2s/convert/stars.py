@@ -138,6 +138,8 @@ def _items(value: Any) -> list[Any]:
     parts = spread(value)
     try:
         iterator = iter(parts)
+    except DTypeError:
+        raise
     except TypeError:
         raise TypeError(f"cannot unpack non-iterable {type(value).__name__} object") from None
     return list(iterator)

@@ -148,3 +148,25 @@ def until_there_is_no_more(x):
             break
         last = row * k
     return last
+
+
+@program(*SETS)
+def whether_a_tensor_holds_a_value(x):
+    told = 2.0 in x, 5 in x, x.sum() in x, "a" in x, None in x, x[0] not in x, True in (x > 0), [1] in x, x in x
+    return told, 2 in x.reshape([2, 1]), 1.0 in x.sum(), x * 2 if -1 in x else x
+
+
+@program(*SETS)
+def the_length_of_a_number(x):
+    return len(x.sum())
+
+
+@program(*SETS)
+def rows_of_a_number(x):
+    return [v for v in x.sum()]  # noqa: C416
+
+
+@program(*SETS)
+def a_number_taken_apart(x):
+    first, *_ = x.sum()
+    return first
