@@ -18,7 +18,7 @@ from d2s.capture.users_code import refuse
 from d2s.convert.attributes import get_attribute
 from d2s.convert.generators import Suspended
 from d2s.convert.kept import Kept
-from d2s.convert.loads import guard_attribute
+from d2s.convert.loads import guard_attribute, known, place_of
 from d2s.convert.recipes import Recipe, class_of
 from d2s.eager.tensor import Tensor
 
@@ -65,7 +65,8 @@ def getattr_(tracer: Tracer, owner: Any, name: Any, *default: Any) -> Any:
         return switch(tracer, name, lambda one: [getattr_(tracer, owner, one, *default)])[0]
     if isinstance(owner, OneOf) and default:
         return switch(tracer, owner, lambda one: [getattr_(tracer, one, name, *default)])[0]
-    own = attributes(owner).get(name) if tracer.root.heap.is_record(owner) else None
+    place = place_of(tracer, owner, name) if default else None
+    own = known(place) if place else attributes(owner).get(name) if tracer.root.heap.is_record(owner) else None
     if default and isinstance(own, OneOf) and any(isinstance(one, Undefined) for one in own.alternatives):
         return switch(tracer, own, lambda one: [default[0] if isinstance(one, Undefined) else one])[0]
     try:

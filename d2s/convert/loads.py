@@ -65,16 +65,16 @@ def attribute(owner: Any, name: str) -> Any:
         owner = tracer.lift(owner)
     if isinstance(owner, SymbolicTensor) and owner.value.type.python:
         return _attribute_of_number(owner, name)
-    place = tracer and _place_of(tracer, owner, name)
+    place = tracer and place_of(tracer, owner, name)
     if place:
-        return load(_known(place), name)
+        return load(known(place), name)
     if tracer and tracer.root.heap.is_record(owner):
         return _of_record(tracer, owner, name)
     value = getattr(owner, name)
     return read_attribute(tracer, owner, name, value) if tracer else value
 
 
-def _place_of(tracer: Tracer, owner: Any, name: str) -> Place | None:
+def place_of(tracer: Tracer, owner: Any, name: str) -> Place | None:
     """Where an attribute is that was changed: the object's own, or one of its class's that it has none of its own beside."""
     places = tracer.root.heap.places
     if isinstance(owner, SymbolicTensor | Tensor):
@@ -102,7 +102,7 @@ def _of_record(tracer: Tracer, owner: Any, name: str) -> Any:
     return load(value, name)
 
 
-def _known(place: Place) -> Any:
+def known(place: Place) -> Any:
     """What a place holds; on a path that did not change it, what was there before."""
     held = place.held()
     if isinstance(held, OneOf) and any(one is UNREAD for one in held.alternatives):

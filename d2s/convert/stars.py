@@ -28,6 +28,7 @@ from d2s.convert.loads import iterate, spread, spread_named
 from d2s.convert.recipes import Recipe
 from d2s.convert.stores import Several, made
 from d2s.convert.taking import settled
+from d2s.errors import DTypeError
 
 Inside = tuple[tuple[int, Any], ...]
 _names = itertools.count()

@@ -2,7 +2,7 @@
 
 import random
 
-from effects import A, B, row
+from effects import A, B, box, row
 from programs_compare import t
 
 TOTAL = 0
@@ -240,3 +240,16 @@ def a_read_of_what_one_path_assigned():
         return globals().pop("FRESH", None)
 
     return f, state
+
+
+@row((A,), (B,), (B,), (A,), captures=4)
+def an_attribute_asked_for_behind_a_store_on_some_paths():
+    holder = box(v=1)
+
+    def asks(x):
+        if x.sum() > 0:
+            holder.extra = x
+            holder.n = getattr(holder, "n", 0) + 1
+        return getattr(holder, "extra", None), hasattr(holder, "n"), getattr(holder, "n", -1)
+
+    return asks, lambda: vars(holder)
