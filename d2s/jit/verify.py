@@ -21,7 +21,7 @@ from d2s.capture.tree import flatten, rebuild
 from d2s.config import config
 from d2s.eager.checked import seeing
 from d2s.eager.tensor import Tensor
-from d2s.errors import D2SError, MismatchError
+from d2s.errors import D2SError, GradientError, MismatchError
 from d2s.jit import world
 from d2s.jit.graph import staying
 from d2s.jit.to_static import StaticFunction, to_static
@@ -120,10 +120,8 @@ class _Run:
             leaves, _ = flatten(function(*args, **kwargs))
         except Exception as error:
             return [("the exception", (type(error).__name__, str(error).splitlines()[:1]))]
-        for leaf in leaves if self.captured.standing is None else ():
-            if isinstance(leaf, Tensor) and not leaf.stop_gradient:
-                leaf.backward(retain_graph=True)
-        return [(f"output {n}", leaf if _is_opaque(leaf) else told(leaf)) for n, leaf in enumerate(leaves)]
+        swept = [(f"the sweep from output {n}", _swept(leaf)) for n, leaf in enumerate(leaves) if _has_history(leaf)]
+        return swept + [(f"output {n}", leaf if _is_opaque(leaf) else told(leaf)) for n, leaf in enumerate(leaves)]
 
     def first_unlike(self, static: StaticFunction) -> str:
         """The first op that eager code and the graph, node by node, do not agree on."""
@@ -148,6 +146,19 @@ class _Run:
             given = self.told(function)
         ops = [(name, where, [np.array(r) for r in results]) for name, _, results, where in seen]
         return [((name, where, [r.dtype for r in results]), results) for name, where, results in ops], given
+
+
+def _has_history(leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) and not leaf.stop_gradient
+
+
+def _swept(result: Tensor) -> str:
+    """Takes the gradients of a result, where what the function has swept itself is not freed; else says so."""
+    try:
+        result.backward(retain_graph=True)
+    except GradientError as error:
+        return error.code
+    return ""
 
 
 def _is_opaque(leaf: Any) -> bool:

@@ -12,6 +12,8 @@ from d2s import passes
 from d2s.errors import MismatchError
 from d2s.ir.program import Node, Program
 from d2s.jit import variant
+from d2s.jit.taped import Sweep
+from d2s.jit.verify import verify
 from d2s.ops.dispatch import handlers
 from d2s.passes import drop_identities
 
@@ -196,3 +198,31 @@ def test_an_index_that_a_run_finds_is_refused_in_eager_codes_words():
         return total
 
     assert d2s.jit.verify(f, t(1.0, 2.0), d2s.to_tensor(5)).outputs == 0
+
+
+SCALES = d2s.to_tensor([2.0, 3.0], stop_gradient=False)
+
+
+def with_a_gradient_inside(x):
+    loss = (x * SCALES * SCALES).sum()
+    (g,) = d2s.grad(loss, SCALES, create_graph=True)
+    return loss + (g * g).sum()
+
+
+def with_one_that_frees(x):
+    loss = (x * SCALES).sum()
+    loss.backward()
+    return loss
+
+
+def test_gradients_behind_those_that_the_function_takes_itself():
+    x = d2s.to_tensor([1.0, 2.0], stop_gradient=False)
+    assert str(verify(with_a_gradient_inside, x)) == "equal: 1 output, 2 gradients"
+    assert verify(with_one_that_frees, x).gradients == 2
+
+
+def test_a_wrong_gradient_behind_one_that_the_function_takes_itself(monkeypatch):
+    swept = Sweep.__call__
+    monkeypatch.setattr(Sweep, "__call__", lambda self, inputs: [t * 2.0 for t in swept(self, inputs)])
+    with pytest.raises(MismatchError, match=r"gradient 0 of 'with_a_gradient_inside' is .* eagerly and .* static"):
+        verify(with_a_gradient_inside, d2s.to_tensor([1.0, 2.0], stop_gradient=False))
