@@ -171,8 +171,9 @@ def _captured(tree: gast.FunctionDef) -> Names:
 
 
 def _free(node: gast.AST) -> Names:
-    if isinstance(node, gast.GeneratorExp):
-        return reads([node])
+    if isinstance(node, gast.GeneratorExp):  # what it goes over first is asked for at once
+        later = [node.elt, *(part for g in node.generators for part in g.ifs), *(g.iter for g in node.generators[1:])]
+        return reads(later) - targets(node)
     if isinstance(node, gast.ClassDef):
         return reads(node.body)
     body = [node.body] if isinstance(node, gast.Lambda) else node.body

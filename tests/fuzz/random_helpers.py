@@ -1,5 +1,7 @@
 """What random programs call: rewritten once for all of them. Some call themselves, some find extents."""
 
+import dataclasses
+
 import d2s
 
 
@@ -54,3 +56,18 @@ def count(n):
 
 def sign(s):
     return 1 if s > 0.0 else -1
+
+
+@dataclasses.dataclass
+class Point:
+    at: d2s.Tensor
+    count: int
+    seen: list = dataclasses.field(default_factory=list)
+
+    def move(self, by):
+        if by > 0:
+            self.seen.append(self.at)
+        self.at = self.at + by
+
+    def moved(self, by):
+        return Point(self.at - by, self.count + 1, [*self.seen, by])

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-HEAD = "import d2s\nfrom random_helpers import climb, count, fold, grown, halve, kept, mix, parts, sign\n"
+HEAD = "import d2s\nfrom random_helpers import Point, climb, count, fold, grown, halve, kept, mix, parts, sign\n"
 ARGUMENTS = "x, y, u, v, s, r, n, k, a"
 KINDS = {"x": "x", "y": "x", "u": "u", "v": "v", "s": "s", "r": "r", "n": "n", "k": "i", "a": "a"}
 NUMBERS = ("0.5", "2.0", "-1.5", "0.1", "1", "3", "-0.0")

@@ -170,3 +170,13 @@ def rows_of_a_number(x):
 def a_number_taken_apart(x):
     first, *_ = x.sum()
     return first
+
+
+@program((t([1.0, 2.0]), t(0)), (t([1.0, 2.0]), t(3)))
+def made_in_each_trip(x, n):
+    trips = 0
+    while trips < n:
+        trips += 1
+        pairs = zip(x, x, strict=False)
+        x = x + sum(p * q for p, q in pairs)
+    return x
