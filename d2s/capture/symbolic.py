@@ -150,7 +150,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.called: dict[int, str] = {}  # the name a tensor was read by
         self.made: dict[int, Tensor] = {}  # tensors the capture made of constant data
         self.joined: set[Any] = set()  # values that are one of several, by the path taken
-        self.iterators: dict[int, tuple[Any, Tracer]] = {}  # those the capture made, and on which path
+        self.iterators: dict[int, tuple[Any, Tracer | None]] = {}  # those the capture made, and on which path; None: on no more
         self.reached: set[int] = set()  # tensors met otherwise than as the symbols of arguments
         self.guards: dict[Any, Guard] = {}
         self.heap = Heap()
@@ -236,6 +236,11 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         """An iterator that was made on this path: only here it may go on."""
         self.root.iterators[id(iterator)] = iterator, self
         return iterator
+
+    def left_by_run(self, iterable: Any) -> None:
+        """A loop over it ends where a run says: an iterator may not go on behind that."""
+        if hasattr(type(iterable), "__next__"):
+            self.root.iterators[id(iterable)] = iterable, None
 
     def resolve(self, symbol: Symbolic) -> Value:
         symbol = self.now(symbol)

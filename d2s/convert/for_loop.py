@@ -127,6 +127,7 @@ def _python(tracer: Tracer, iterable: Any, body: Body, stop: Stop, get: Get, set
         body(item)
         left = stop() if stop else False
         if stop and _symbolic(left):
+            tracer.left_by_run(iterable)
             if isinstance(iterable, range) and len(iterable) - count > UNROLLED:
                 recipe = recipe_of(tracer, iterable[count:], True)
                 assert recipe

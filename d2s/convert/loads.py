@@ -406,8 +406,8 @@ def refuse_consumption(tracer: Tracer, value: Any) -> None:
     if hasattr(type(value), "__next__") and any(guard.kept is value for guard in tracer.root.guards.values()):
         refuse("D2S1003", f"a {type(value).__name__} from outside is used up here", "make a list of it first")
     if tracer.root.iterators.get(id(value), (value, tracer))[1] is not tracer:
-        message = f"a {type(value).__name__} goes on in an `if` or a loop on a tensor: how far it came would depend on the run"
-        refuse("D2S1003", message, "make a list of it first")
+        message = f"this {type(value).__name__} goes on in an `if` or a loop on a tensor, or where one has left it"
+        refuse("D2S1003", f"{message}: how far it came would depend on the run", "make a list of it first")
 
 
 def guard_content(tracer: Tracer | None, value: Any) -> None:

@@ -2004,3 +2004,23 @@ def an_ordered_dict_from_outside_loses_its_first():
         return x * value, key
 
     return f
+
+
+@plain()
+def an_iterator_of_a_list_that_a_tensor_left(x):
+    it, total = enumerate([x.sum(), x.max() * 2.0, x.min() + 1.0]), 0.0
+    for k, v in it:
+        total = total + v * k
+        if total > 0.5:
+            break
+    return total, sum(v * 0.5 for _, v in it)
+
+
+@plain()
+def a_generator_that_a_tensor_left(x):
+    it, total = (v * 2.0 for v in [x.sum(), x.max(), x.min()]), 0.0
+    for v in it:
+        total = total + v
+        if total > 0.5:
+            break
+    return total, list(it)
