@@ -1,4 +1,4 @@
-"""Division of Python numbers of run time, as Python has it: by zero it raises, and `/` makes a float.
+"""Division and order of Python numbers of run time, as Python has them: by zero it raises, `/` makes a float, ints have no end.
 
 In: `/`, `//` and `%` of symbols that stand for Python numbers. Out: symbols; where a run divides by zero, it raises.
 
@@ -50,6 +50,16 @@ def _kept_by(neutral: int, plain: Any) -> Any:
     return method
 
 
+def _beyond(function: Callable[[Any, Any], Any], plain: Any) -> Any:
+    """An int of run time compares with one beyond 64 bits as 0 does."""
+
+    def method(self: SymbolicTensor, other: Any) -> Any:
+        whole = type(other) is int and self.value.type.python and self.dtype.kind != "f"
+        return function(0, other) if whole and not -(1 << 63) <= other < 1 << 63 else plain(self, other)
+
+    return method
+
+
 def _as_float(value: Any) -> Any:
     return OPS["cast"](value, "float64", python=True) if isinstance(value, SymbolicTensor) else float(value)
 
@@ -81,3 +91,6 @@ for _name, _function in (("truediv", operator.truediv), ("floordiv", operator.fl
     for _sign in ("", "r"):
         _spelled = f"__{_sign}{_name}__"
         setattr(SymbolicTensor, _spelled, _divided(_function, getattr(SymbolicTensor, _spelled), bool(_sign)))
+for _compare in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+    _name = f"__{_compare.__name__}__"
+    setattr(SymbolicTensor, _name, _beyond(_compare, getattr(SymbolicTensor, _name)))

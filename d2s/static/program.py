@@ -66,6 +66,7 @@ class Program:
 
     def block(self, index: int) -> Block:
         """The one block there is: branches and loops are attributes of their operators."""
+        expect("block", "index", index, int, "an int")
         if index != 0:
             raise ArgumentError("D2S0004", f"block(): there is no block {brief(index)}", hint="0")
         return Block(self)

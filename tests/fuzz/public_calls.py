@@ -50,7 +50,9 @@ INSIDE = {  # modules that are attributes of `d2s` and no part of its API: what 
     **dict.fromkeys(("arguments", "later"), "how names are published"),
     **dict.fromkeys(("ast_transforms", "convert", "capture", "stages", "ir", "parsing", "passes", "autodiff"), "machinery"),
     **dict.fromkeys(("codegen", "runtime", "eager", "in_place_forms", "export", "compat"), "machinery"),
-    **dict.fromkeys(("memory", "place", "types", "extents", "reckoned", "default_dtype"), "facts the machinery goes by"),
+    **dict.fromkeys(
+        ("memory", "place", "types", "extents", "reckoned", "default_dtype", "whereabouts"), "facts the machinery goes by"
+    ),
     **dict.fromkeys(("ops", "checkpoint", "flags", "limits"), "their functions are those of `d2s` itself"),
     "errors": "exceptions, which are raised and caught",
     "pages": "what codes mean",
@@ -318,7 +320,7 @@ RECEIVERS = {  # what methods are called on, besides tensors
     "static.Program": d2s.static.Program,
     "static.Executor": d2s.static.Executor,
     "static.Scope": d2s.static.Scope,
-    "jit.StaticFunction": lambda: d2s.to_static(lambda x: x * 2),
+    "jit.StaticFunction": lambda: d2s.to_static(lambda x: d2s.scale(x, 2.0)),
     "io.TensorDataset": lambda: d2s.io.TensorDataset([d2s.to_tensor([[1.0], [2.0]])]),
     "io.BatchSampler": lambda: d2s.io.BatchSampler(dataset=[1, 2, 3], batch_size=2),
 }

@@ -216,3 +216,22 @@ def numbers_of_numpys_from_outside(x):
 @program((t(0),), (t(4),), (t(-2),))
 def a_true_quotient_of_ints(n):
     return 10 / int(n), 1.5 // int(n)
+
+
+@program((t([3.0]),), (t([-3.0]),))
+def beside_ints_beyond_64_bits(x):
+    n, huge = int(x.sum()), 1 << 70
+    order = n < huge, n > -huge, huge <= n, n == huge, n != 2**64, -huge < n < huge, n in (huge, 3)
+    return order, min(n, huge), max(n, -huge), n < 1e300
+
+
+@program(
+    (t([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), 1), (t([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), 2), (-t([[1.0, 2.0], [3.0, 4.0]]), 2)
+)
+def extents_by_a_number_on_each_path(x, k):
+    return x.reshape([k, -1]) if x.sum() > 0 else x.tile([k, 1])
+
+
+@program((t([[[[1.0, 2.0], [3.0, 4.0]]]]), 1), (t([[[[1.0, 2.0], [3.0, 4.0]]]]), 2), (t([[[[-1.0, 2.0], [-3.0, -4.0]]]]), 3))
+def resized_by_a_number_on_one_path(x, k):
+    return d2s.nn.functional.interpolate(x, scale_factor=k) if x.sum() > 0 else x
