@@ -121,11 +121,11 @@ class PlansExtents:
         """The register of one extent, also of one that a region before found, or that follows from such a one."""
         if dim in self.extents.names and not is_reckoned(dim):
             return self.extents.names[str(dim)]
-        of = (source(dim),) if isinstance(dim, str) else ()
-        if not of or of in self.extents.known or of in self.extents.found:
+        of = source(dim) if isinstance(dim, str) else ""
+        if not of or (of,) in self.extents.known or (of,) in self.extents.found:
             return self.product((dim,))
         with self.apart():
-            self.extents.found[of] = self.extents.names[of[0]]
+            self.extents.found[(of,)] = self.extents.names[of]
             return self.product((dim,))
 
     @contextmanager
