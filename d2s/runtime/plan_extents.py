@@ -121,7 +121,7 @@ class PlansExtents:
         """The register of one extent, also of one that a region before found, or that follows from such a one."""
         if dim in self.extents.names and not is_reckoned(dim):
             return self.extents.names[str(dim)]
-        of = source(dim) if isinstance(dim, str) else ""
+        of = str(source(dim)) if isinstance(dim, str) else ""
         if not of or (of,) in self.extents.known or (of,) in self.extents.found:
             return self.product((dim,))
         with self.apart():
