@@ -35,7 +35,7 @@ class Identity:
         self.pairs: list[tuple[Value, Value]] = []
         if any(v.type.grows for v in program.inputs) or not any(node.regions() for node in program.nodes):
             return
-        names, copies = Names(program, _tensors(program)), handed_over(program)
+        names, copies = Names(program, every_tensor(program)), handed_over(program)
         held = {n: program.outputs[n] for n in sorted(outputs) if not program.outputs[n].type.python}
         for (n, v), (m, w) in itertools.combinations(held.items(), 2):
             self._meet(names, (n, m), v, w)
@@ -69,10 +69,10 @@ class Identity:
         return Program(program.name, program.inputs, tuple(nodes), outputs), first, places
 
 
-def _tensors(region: Program) -> set[Value]:
+def every_tensor(region: Program) -> set[Value]:
     """All values, those in regions included, but for Python's numbers."""
     found = {v for v in (*region.inputs, *(v for node in region.nodes for v in node.outputs)) if not v.type.python}
-    return found.union(*(_tensors(inner) for node in region.nodes for inner in node.regions().values()))
+    return found.union(*(every_tensor(inner) for node in region.nodes for inner in node.regions().values()))
 
 
 def _any_equal(pairs: Sequence[tuple[Value, Value]], nodes: list[Node]) -> Value:

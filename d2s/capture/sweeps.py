@@ -19,7 +19,9 @@ from d2s import types
 from d2s.autodiff import orders, taken
 from d2s.autodiff.active import active_values
 from d2s.autodiff.changed import needs_changed
+from d2s.autodiff.identity import every_tensor
 from d2s.autodiff.mode import recording
+from d2s.autodiff.names import Names
 from d2s.autodiff.program import linearize
 from d2s.autodiff.totals import Total, add
 from d2s.capture.forms import OneOf
@@ -41,6 +43,7 @@ class History(NamedTuple):
     used_up: tuple[int, ...]  # results with a history through what a sweep has freed
     inside: tuple[int, ...]  # results whose history ends at tensors computed inside
     leaves: tuple[int, ...]  # results that are such tensors
+    shown: bool  # whether one leaves the function that has a gradient, may have one from another result, or is it by the path
     stopped: frozenset[Value]  # gradients without a history
     lives: bool  # whether any result has a history that is not used up
 
@@ -153,17 +156,27 @@ class Training:
                 spent |= active.intersection(node.outputs)
         learnt = [n for n, v in enumerate(program.outputs) if v in active]
         used_up = [n for n in learnt if self.written or program.outputs[n] in spent]
-        leaves = [n for n in learnt if self._is_alone(program, program.outputs[n])]
+        lost = {program.outputs[n] for n in used_up} if recording() else active
+        leaves = [n for n in learnt if self._is_alone(program, program.outputs[n], lost)]
+        shown = recording() and not self._may_be_leaves(program).issubset(program.outputs[n] for n in leaves)
         inside = [n for n in learnt if n not in (*used_up, *leaves) and program.outputs[n] not in outside]
         lives = len({*used_up, *inside, *leaves}) < len(learnt)
-        return History(tuple(used_up), tuple(inside), tuple(leaves), frozenset(self.stopped), lives)
+        return History(tuple(used_up), tuple(inside), tuple(leaves), shown, frozenset(self.stopped), lives)
 
-    def _is_alone(self, program: Program, value: Value) -> bool:
+    def _may_be_leaves(self, program: Program) -> set[Value]:
+        """The results that are a leaf that was made here, on some path at least."""
+        results, there = set(program.outputs), every_tensor(program)
+        if not self.opened or not any(node.regions() for node in program.nodes):
+            return results & self.opened
+        names = Names(program, there)
+        return {v for v in results & there if any(names.one(v, leaf) for leaf in self.opened & there)}
+
+    def _is_alone(self, program: Program, value: Value, lost: Collection[Value]) -> bool:
         """Whether a result is a leaf that was made here, to which no gradient has gone, nor would from another result."""
         if value not in self.opened or (("grad", value) in self.tracer.heap.places and self.place(value).held() is not None):
             return False
         behind = active_values(program, {value}, self.stopped)
-        return not any(v in behind and v is not value for v in program.outputs)
+        return not any(v in behind and v is not value and v not in lost for v in program.outputs)
 
     def refuse_shared(self, program: Program) -> None:
         """What may be one tensor with a parameter, and so eagerly has changed with it, is not read behind the step."""

@@ -84,6 +84,7 @@ class Graph:
         self.stopped = history.stopped if history else frozenset()
         self.overwritten, self.changes, self.in_place = overwritten, changes or {}, in_place or {}
         self.opened = program if changes else self.program  # with changes that nobody reads
+        self.shows_leaf = history is not None and history.shown
         self.lives = history is None or history.lives  # whether a call may want gradients
         plain, self._same, self._numbers = self.alike(self.program)
         self._plain = Call(plain, passes.lower)
@@ -227,8 +228,10 @@ class Graph:
 
     def is_left(self, inputs: Callable[[], Sequence[Tensor]], changes: bool) -> bool:
         """Whether eager code makes a call on such tensors; one that `changes` them could not be run again."""
-        if not (self._left or self.changes) or not recording() or unusual or _staying:
+        if not (self._left or self.changes or self.shows_leaf) or not recording() or unusual or _staying:
             return False
+        if self.shows_leaf:
+            return True
         wanted = tuple([not t.stop_gradient for t in inputs()])
         way = self._way(wanted) if self.lives and True in wanted else None
         if way and ((changes and way.will_be_opened) or way.loses_history):
