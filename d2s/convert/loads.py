@@ -65,6 +65,8 @@ def attribute(owner: Any, name: str) -> Any:
         owner = tracer.lift(owner)
     if isinstance(owner, SymbolicTensor) and owner.value.type.python:
         return _attribute_of_number(owner, name)
+    if isinstance(owner, SymbolicTensor) and name in ("value", "recorder"):  # which a symbol has for the capture
+        return owner.cpu if name == "value" else owner.__getattr__(name)
     place = tracer and place_of(tracer, owner, name)
     if place:
         return load(known(place), name)

@@ -69,3 +69,13 @@ def what_is_said_of_a_leaf_made_inside(x):
     except Exception as error:
         return str(error).splitlines()[0], y * 2
     return "", y
+
+
+@program(*SETS)
+def what_only_a_capture_has_is_no_attribute(x):
+    y = x * 2
+    try:
+        found = y.recorder
+    except AttributeError as error:
+        found = str(error)
+    return y.value() + x.value(), y.value() is y, found, hasattr(y, "recorder")
