@@ -27,7 +27,7 @@ from d2s.autodiff.totals import Total, add
 from d2s.capture.forms import OneOf
 from d2s.capture.heap import Place
 from d2s.capture.symbolic import Tracer
-from d2s.capture.users_code import user_line
+from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, GradientError
 from d2s.ir.program import Node, Program, Value
@@ -114,6 +114,29 @@ class Training:
         found = self._recorded(roots, wanted, stopped)
         self.stopped |= set() if connected else {total.value.value for total in found.values()}
         return found
+
+    def refuse_renewed(self, roots: Collection[Value], wanted: Collection[Value]) -> None:
+        """A tensor that got other values without history keeps its place on the tape; a graph knows values only.
+
+        So no root may depend on such values, but as what is wanted itself, or on what that was before.
+        """
+        changes, renewed = self.tracer.root.changes, self.tracer.root.renewed
+        program = self._program([])
+        passed, lost = active_values(program, set(wanted), self.stopped), set[Value]()
+        for by, (before, _) in changes.items():
+            if by in renewed and by not in passed and (before in passed or before in lost):
+                lost.add(by)
+        for value in wanted:
+            while value in renewed:
+                value = changes[value][0]
+                lost.update({value}.difference(wanted))
+        if lost and not active_values(program, lost, self.stopped.union(wanted)).isdisjoint(roots):
+            message = (
+                "a gradient in the function itself through a tensor that got other values by set_value() or under no_grad()"
+            )
+            refuse(
+                "D2S1003", message, "give the other values a name of their own; or take the gradient outside of the function"
+            )
 
     def _program(self, outputs: Sequence[Value]) -> Program:
         builder = self.tracer.builder

@@ -168,6 +168,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.training: Any = None  # gradients taken inside of the function
         self.overwritten: Overwritten = {}  # on all paths
         self.changes: dict[Value, tuple[Value, str]] = {}  # in place: by which value, of which, at which of the user's lines
+        self.renewed: set[Value] = set()  # values that a tensor got without its place on the tape
         self.extents: dict[Value, str] = {}  # numbers of run time that are extents
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
         self.sharing: dict[Value, str] = {}  # tensors whose memory another tensor has, too, and since where
@@ -261,6 +262,8 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         """The tensor a symbol stands for now holds what `result` is."""
         self._refuse_one_with_another(self.root.sharing.get(symbol.value))
         self.begin_anew(symbol, result, history)
+        if not (history and self.root.taping):
+            self.root.renewed.add(result.value)
 
     def begin_anew(self, symbol: SymbolicTensor, result: SymbolicTensor, history: bool) -> None:
         """The same where only the tensor is another from now on, not its memory."""

@@ -59,10 +59,13 @@ def _backward(given: Sequence[tuple[Any, Any]], retain_graph: bool) -> None:
     here = training("backward()")
     now = here.leaves()
     roots = [_root(here, y, weight, "backward(): 'grad_tensor'") for y, weight in given]
-    active = active_values(here._program([]), set(now.values()) | set(now), here.stopped)
+    wanted = set(now) | set(now.values())
+    active = active_values(here._program([]), {*wanted}, here.stopped)
+    if recording():
+        here.refuse_renewed([v for v, _ in roots], wanted)
     if not recording() or not any(v in active for v, _ in roots):
         raise GradientError("D2S0006", _ALONE)
-    found = here.sweep([root for root in roots if root[0] in active], set(now) | set(now.values()), retain_graph, False)
+    found = here.sweep([root for root in roots if root[0] in active], wanted, retain_graph, False)
     for value, latest in now.items():
         if latest is not value and value in found:
             refuse(
@@ -128,6 +131,7 @@ def grad_of(
     roots = [_root(here, y, weight, "grad(): one of 'grad_outputs'") for y, weight in zip(results, weights, strict=True)]
     values = [tracer.resolve(x) for x in wanted]
     cut = {tracer.resolve(x) for x in _symbols(tracer, no_grad_vars or [], "no_grad_vars")}
+    here.refuse_renewed([v for v, _ in roots], values)
     keep = create_graph if retain_graph is None else retain_graph
     found = here.sweep(roots, set(values), keep or create_graph, create_graph, cut)
     missing = [n for n, v in enumerate(values) if v not in found]
