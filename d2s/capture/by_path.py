@@ -201,6 +201,36 @@ def _items(owner: Any) -> Iterator[Any]:
         place += 1
 
 
+def steps(owner: Any, item: Callable[[Any], Any] = lambda key: key) -> Iterator[Any]:
+    """Goes over a dict or a set as Python does, and finds what changes it meanwhile; `item` is what is given of a key."""
+    kind = dict if isinstance(owner, Dict) else set
+    keys = tuple(kind.__iter__(owner))
+    for key in keys:
+        _unchanged(owner, len(keys), kind.__contains__(owner, key))
+        yield item(key)
+    _unchanged(owner, len(keys), keys == tuple(kind.__iter__(owner)))
+
+
+def _unchanged(owner: Any, count: int, same: bool) -> None:
+    name = plain_kind(owner).__name__
+    if not by_path(owner) and len(owner) != count:
+        raise RuntimeError(f"{'dictionary' if name == 'dict' else 'Set'} changed size during iteration")
+    if by_path(owner) or not same:
+        what = "changes on some paths" if by_path(owner) else "is given other keys"
+        refuse("D2S1003", f"a {name} {what} while a loop goes over it", "loop over a copy of it: list(...)")
+
+
+def _stepped(plain: Callable[..., Any]) -> Any:
+    started = _refused(plain, "iteration")
+
+    def method(self: Any) -> Iterator[Any]:
+        started(self)
+        return steps(self)
+
+    method.__name__ = plain.__name__
+    return method
+
+
 _OF_SETS = ("or", "ror", "and", "rand", "sub", "rsub", "xor", "rxor")
 _NEW_SETS = ("union", "intersection", "difference", "symmetric_difference")
 _SHARED = ("getitem", "contains", "eq", "ne", "lt", "le", "gt", "ge", "add", "mul", "rmul", *_OF_SETS)
@@ -236,6 +266,6 @@ for _kind in STAND_INS:
             setattr(_kind, _name, _refused(getattr(_base, _name), _name.strip("_")))
     _kind.__hash__ = None  # type: ignore[assignment]
 List.__iter__ = _walked(list.__iter__)  # type: ignore[method-assign]
-Dict.__iter__ = _refused(dict.__iter__, "iteration")  # type: ignore[method-assign]
-Set.__iter__ = _refused(set.__iter__, "iteration")  # type: ignore[method-assign]
+Dict.__iter__ = _stepped(dict.__iter__)  # type: ignore[method-assign]
+Set.__iter__ = _stepped(set.__iter__)  # type: ignore[method-assign]
 List.__radd__ = _asked(lambda self, other: list(other) + list(self))  # type: ignore[attr-defined]

@@ -147,7 +147,7 @@ def walked(value: Any) -> Any:
     if type(value) in PLAIN or isinstance(value, type):
         return list(value) if isinstance(value, enum.EnumMeta) else value
     if type(value) in STANDING and not isinstance(value, STAND_INS):
-        return value.content
+        return getattr(value, "walked", value.content)
     if method_of(value, "__iter__"):
         found = asked(value, "__iter__")
         return Walking(found) if answers(found, "__next__") else found

@@ -14,7 +14,8 @@ import operator
 from collections.abc import Iterator, Set
 from typing import Any, NoReturn
 
-from d2s.capture.containers import REAL, STANDING
+from d2s.capture.by_path import steps
+from d2s.capture.containers import REAL, STANDING, Dict, by_path
 from d2s.capture.users_code import refuse
 
 
@@ -31,7 +32,18 @@ class _View:
         return len(self.owner)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.content)
+        return iter(self.walked)
+
+    @property
+    def walked(self) -> Any:
+        """What is gone over instead: found is what changes a dict of the function meanwhile."""
+        held = _held(self.owner)
+        return steps(held, lambda key: self.shown(held, key)) if type(held) is Dict and not by_path(held) else self.content
+
+    @staticmethod
+    def shown(held: Any, key: Any) -> Any:
+        """What is given of a key."""
+        return key
 
     def __reversed__(self) -> Any:
         return reversed(self.content)
@@ -105,6 +117,7 @@ class Items(_Setlike):
     """`d.items()`"""
 
     content = property(lambda self: _held(self.owner).items())
+    shown = staticmethod(lambda held, key: (key, held[key]))  # type: ignore[assignment]
 
     def __contains__(self, item: Any) -> Any:
         if not isinstance(item, tuple) or len(item) != 2 or item[0] not in self.owner:
@@ -116,6 +129,7 @@ class Values(_View):
     """`d.values()`"""
 
     content = property(lambda self: _held(self.owner).values())
+    shown = staticmethod(lambda held, key: held[key])  # type: ignore[assignment]
 
     def __contains__(self, value: Any) -> Any:
         return any(one is value or one == value for one in self)

@@ -2024,3 +2024,43 @@ def a_generator_that_a_tensor_left(x):
         if total > 0.5:
             break
     return total, list(it)
+
+
+@plain()
+def a_dict_gains_a_key_on_a_path_while_a_loop_goes_over_it(x):
+    d = {"a": 1, "b": 2}
+    for key in d:
+        if x.sum() > 0:
+            d[key + "x"] = x
+    return d
+
+
+@plain()
+def a_dict_loses_a_key_on_a_path_while_a_loop_goes_over_its_items(x):
+    d = {"a": 1, "b": 2}
+    for _, value in d.items():
+        if x.sum() > value:
+            d.pop("b")
+    return d
+
+
+@plain()
+def a_set_grows_on_a_path_while_a_loop_goes_over_it(x):
+    numbers = {1, 2, 3}
+    try:
+        for n in numbers:
+            if x.sum() > n:
+                numbers.add(9)
+    except RuntimeError as error:
+        return str(error)
+    return numbers
+
+
+@plain()
+def an_iterator_of_a_dict_that_gains_a_key_on_a_path(x):
+    d = {"a": 1, "b": 2}
+    keys = iter(d.values())
+    first = next(keys)
+    if x.sum() > 0:
+        d["c"] = 3
+    return first, next(keys)

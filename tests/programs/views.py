@@ -142,3 +142,32 @@ def iterators_by_the_path(x):
         parts.append(x * 2)
     pairs = [(k, len(pair)) for k, pair in enumerate(zip(parts, parts, strict=True))]
     return pairs, dict(enumerate(parts)), list(zip(enumerate(parts), parts, strict=True)), type(enumerate(parts)) is enumerate
+
+
+@program(*SETS)
+def values_by_the_path_while_a_loop_goes_over_what_lost_a_key(x):
+    d, seen = {"a": 1, "b": 2, "c": 3, "d": 4}, []
+    del d["a"]
+    for key in d:
+        if x.sum() > 0:
+            d["c"] = x * 2
+        seen.append(key)
+    del d["b"]
+    for key, value in d.items():
+        if x.sum() > 0:
+            d["d"] = 9
+        seen.append((key, value))
+    return seen, d
+
+
+@program(*SETS)
+def a_dict_changes_its_size_while_a_loop_goes_over_it(x):
+    d, numbers, seen = {"a": x, "b": x * 2}, {1, 2}, []
+    for change, over in ((lambda: d.update(c=1), d.items()), (lambda: d.pop("a"), d), (lambda: numbers.add(7), numbers)):
+        try:
+            for item in over:
+                seen.append(item)
+                change()
+        except RuntimeError as error:
+            seen.append(str(error))
+    return seen
