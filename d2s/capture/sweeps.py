@@ -44,6 +44,7 @@ class History(NamedTuple):
     inside: tuple[int, ...]  # results whose history ends at tensors computed inside
     leaves: tuple[int, ...]  # results that are such tensors
     shown: bool  # whether one leaves the function that has a gradient, may have one from another result, or is it by the path
+    made: frozenset[Value]  # all leaves that were made inside
     stopped: frozenset[Value]  # gradients without a history
     lives: bool  # whether any result has a history that is not used up
 
@@ -184,7 +185,8 @@ class Training:
         shown = recording() and not self._may_be_leaves(program).issubset(program.outputs[n] for n in leaves)
         inside = [n for n in learnt if n not in (*used_up, *leaves) and program.outputs[n] not in outside]
         lives = len({*used_up, *inside, *leaves}) < len(learnt)
-        return History(tuple(used_up), tuple(inside), tuple(leaves), shown, frozenset(self.stopped), lives)
+        made, stopped = frozenset(self.opened), frozenset(self.stopped)
+        return History(tuple(used_up), tuple(inside), tuple(leaves), shown, made, stopped, lives)
 
     def _may_be_leaves(self, program: Program) -> set[Value]:
         """The results that are a leaf that was made here, on some path at least."""

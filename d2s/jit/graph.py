@@ -16,13 +16,14 @@ from typing import Any
 
 from d2s import passes
 from d2s.autodiff import orders, reads, taken, tape, writes
-from d2s.autodiff.active import active_values, depending
+from d2s.autodiff.active import depending, wanted_inputs
 from d2s.autodiff.changed import Changes, may_need, needs_changed
 from d2s.autodiff.identity import Identity
 from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
 from d2s.autodiff.passed import has_regions, makers, may_pass
 from d2s.autodiff.program import linearize
+from d2s.autodiff.renewed import of_renewed
 from d2s.capture.sweeps import History
 from d2s.capture.symbolic import Overwritten
 from d2s.config import KNOBS, unusual
@@ -77,7 +78,8 @@ class Graph:
     ) -> None:
         self.program = passes.prepare(program)
         self.returned = len(program.outputs) if returned is None else returned
-        self.identity = Identity(self.program, range(len(program.outputs)) if named is None else named)
+        known = range(len(program.outputs)) if named is None else named
+        self.identity = Identity(self.program, known)
         self.ended = dict.fromkeys(history.used_up, used_up) | dict.fromkeys(history.inside, ends_inside) if history else {}
         self._leaves = dict.fromkeys(history.leaves if history else (), leaf)
         self.ended |= self._leaves
@@ -85,6 +87,9 @@ class Graph:
         self.overwritten, self.changes, self.in_place = overwritten, changes or {}, in_place or {}
         self.opened = program if changes else self.program  # with changes that nobody reads
         self.shows_leaf = history is not None and history.shown
+        self._made = history.made if history else frozenset()
+        self._losing: dict[Mask, bool] = {}
+        self._given = {program.outputs[n] for n in known if self.ended.get(n) is not used_up}  # what gradients may begin at
         self.lives = history is None or history.lives  # whether a call may want gradients
         plain, self._same, self._numbers = self.alike(self.program)
         self._plain = Call(plain, passes.lower)
@@ -233,10 +238,17 @@ class Graph:
         if self.shows_leaf:
             return True
         wanted = tuple([not t.stop_gradient for t in inputs()])
-        way = self._way(wanted) if self.lives and True in wanted else None
-        if way and ((changes and way.will_be_opened) or way.loses_history):
+        if self._loses_history(wanted) or (changes and self.lives and True in wanted and self._way(wanted).will_be_opened):
             self.leave(wanted)
         return wanted in self._left
+
+    def _loses_history(self, wanted: Mask) -> bool:
+        """Whether results are made of what a tensor that wants a gradient got without history."""
+        if wanted not in self._losing:
+            begun = self._made.union(wanted_inputs(self.opened, wanted) if self.lives else ())
+            made = of_renewed(self.opened, self.changes, begun, self.stopped)
+            self._losing[wanted] = not made.isdisjoint(self._given)
+        return self._losing[wanted]
 
     def plans(self, inputs: Sequence[Tensor]) -> list[Plan]:
         """What a call on such tensors runs: one plan, or where a gradient is wanted those of both halves."""
@@ -328,20 +340,6 @@ class Way:
         """Whether a sweep from all results would, where nothing has a total before."""
         results = frozenset(n for n, has in enumerate(self.given) if has)
         return self.has_order_of_its_own((False,) * len(self.wanted), results)
-
-    @functools.cached_property
-    def loses_history(self) -> bool:
-        """Whether a tensor that wants a gradient gets other values without history, and results are made of it then.
-
-        Eager code knows no values: the gradient goes to where it went before.
-        """
-        graph, valued = self.graph, set[Value]()
-        passed = depending(graph.opened, self.wanted, graph.stopped) if graph.changes else ()
-        for by, (before, _) in graph.changes.items():
-            if (before in passed or before in valued) and by not in passed and by.type.is_float:
-                valued.add(by)
-        made = active_values(graph.opened, set(valued), graph.stopped) if valued else set()
-        return not made.isdisjoint(graph.opened.outputs[: graph.returned])
 
     @functools.cached_property
     def opened(self) -> Program:

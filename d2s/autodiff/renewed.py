@@ -1,0 +1,29 @@
+"""What depends on values that a tensor got without history, by `set_value()` or under `no_grad()`, where it wants a gradient.
+
+In: a Program, its changes in place, the values where gradients begin to be wanted. Out: values. Eager code knows no values: the
+gradient of what reads them goes to where it went before.
+
+>>> from d2s.ir.text import parse
+>>> program = parse(
+...     "program f(x: f32[2], y: f32[2]) -> (f32[2]) { "
+...     "%0: f32[2] = tanh(x) %1: f32[2] = detached(y) %2: f32[2] = tanh(%1) return %2 }"
+... )
+>>> before, by, made = (node.outputs[0] for node in program.nodes)
+>>> of_renewed(program, {by: (before, "line 2")}, {program.inputs[0]}) == {by, made}
+True
+"""
+
+from collections.abc import Collection
+
+from d2s.autodiff.active import active_values
+from d2s.autodiff.changed import Changes
+from d2s.ir.program import Program, Value
+
+
+def of_renewed(program: Program, changes: Changes, begun: Collection[Value], stopped: Collection[Value] = ()) -> set[Value]:
+    """The values that tensors got so which depend on those begun with, and what is made of them."""
+    passed, found = active_values(program, set(begun), stopped) if changes else set(), set[Value]()
+    for by, (before, _) in changes.items():
+        if (before in passed or before in found) and by not in passed and by.type.is_float:
+            found.add(by)
+    return active_values(program, found, stopped) if found else found
