@@ -10,6 +10,8 @@ In: `call`, which says what a function becomes, and a value. Out: its copy.
 """
 
 import dataclasses
+import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -25,8 +27,10 @@ from d2s.convert.loads import guard_content
 from d2s.convert.methods import answers, asked
 from d2s.convert.objects import is_made
 from d2s.eager.tensor import Tensor
+from d2s.nn import Layer
 
 Call = Callable[[Any], Callable[..., Any]]
+_HOLDING = (types.MethodType, functools.partial)  # callables that hold what a deep copy copies
 _WHOLE = (*CONSTANT, complex, range, slice, type(Ellipsis))
 
 
@@ -77,7 +81,7 @@ def _again(value: Any, copied: Callable[[Any], Any], name: str, done: Any = None
             [(k, copied(v)) for k, v in parts] if kind is dict else map(copied, parts)
         )
         return made
-    return _object(value, copied, done)
+    return _object(value, copied, name, done)
 
 
 def leaf(tracer: Any, value: Any, stop_gradient: bool) -> Any:
@@ -88,16 +92,18 @@ def leaf(tracer: Any, value: Any, stop_gradient: bool) -> Any:
     return made
 
 
-def _object(value: Any, copied: Callable[[Any], Any], done: Any) -> Any:
+def _object(value: Any, copied: Callable[[Any], Any], name: str, done: Any) -> Any:
     tracer, kind = capturing(), type(value)
+    if isinstance(value, Layer) or (done is not None and isinstance(value, _HOLDING)):
+        refuse("D2S1003", f"{name}() of a {kind.__name__}", "make the copy outside of the captured function")
     if callable(value) and not is_made(kind):
         return value
     if not is_made(kind) or tracer is None:
         refuse_call(kind)
     made = tracer.root.heap.made(new_object(kind, {}))
     _note(done, value, made)
-    for name in attributes(value):
-        object.__setattr__(made, name, copied(get_attribute(value, name)))
+    for attribute in attributes(value):
+        object.__setattr__(made, attribute, copied(get_attribute(value, attribute)))
     return made
 
 

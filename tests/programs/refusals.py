@@ -5,7 +5,9 @@
 
 import collections
 import contextlib
+import copy
 import dataclasses
+import functools
 import itertools
 import random
 import time
@@ -2064,3 +2066,51 @@ def an_iterator_of_a_dict_that_gains_a_key_on_a_path(x):
     if x.sum() > 0:
         d["c"] = 3
     return first, next(keys)
+
+
+@case()
+def a_deep_copy_of_a_layer_is_changed():
+    net = d2s.nn.Linear(2, 2)
+
+    def run(x):
+        other = copy.deepcopy(net)
+        with d2s.no_grad():
+            other.bias.add_(x)
+        return net(x) - other(x), other is net
+
+    return run
+
+
+@case()
+def a_copy_of_a_layer_is_changed():
+    net = Net()
+
+    def run(x):
+        other = copy.copy(net)
+        other.training = False
+        return net.training, x * 1
+
+    return run
+
+
+@case()
+def a_deep_copy_holds_a_layer():
+    net = Net()
+    return lambda x: (copy.deepcopy({"net": net})["net"] is net, x * 1)
+
+
+@case()
+def a_deep_copy_of_a_method_and_of_a_partial():
+    box = Box()
+    box.t = t([1.0, 2.0])
+
+    class Scaled:
+        def by(self, x):
+            return x * 2
+
+    scaled, part = Scaled(), functools.partial(max, box)
+
+    def run(x):
+        return copy.deepcopy(scaled.by).__self__ is scaled, copy.deepcopy(part).args[0] is box, x * 1
+
+    return run
