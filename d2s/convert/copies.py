@@ -27,7 +27,6 @@ from d2s.convert.loads import guard_content
 from d2s.convert.methods import answers, asked
 from d2s.convert.objects import is_made
 from d2s.eager.tensor import Tensor
-from d2s.nn import Layer
 
 Call = Callable[[Any], Callable[..., Any]]
 _HOLDING = (types.MethodType, functools.partial)  # callables that hold what a deep copy copies
@@ -94,7 +93,7 @@ def leaf(tracer: Any, value: Any, stop_gradient: bool) -> Any:
 
 def _object(value: Any, copied: Callable[[Any], Any], name: str, done: Any) -> Any:
     tracer, kind = capturing(), type(value)
-    if isinstance(value, Layer) or (done is not None and isinstance(value, _HOLDING)):
+    if _is_layer(kind) or (done is not None and isinstance(value, _HOLDING)):
         refuse("D2S1003", f"{name}() of a {kind.__name__}", "make the copy outside of the captured function")
     if callable(value) and not is_made(kind):
         return value
@@ -105,6 +104,10 @@ def _object(value: Any, copied: Callable[[Any], Any], name: str, done: Any) -> A
     for attribute in attributes(value):
         object.__setattr__(made, attribute, copied(get_attribute(value, attribute)))
     return made
+
+
+def _is_layer(kind: type) -> bool:
+    return any(base.__module__ == "d2s.nn.layer" for base in kind.__mro__)
 
 
 def _note(done: Any, value: Any, made: Any) -> None:
