@@ -37,6 +37,7 @@ class TapeNode:
     order: float
     position = 0
     reorders = False  # whether it may add contributions in another order than the nodes it stands for
+    leads_by_path = False  # whether only a run tells which results lead to which edges
     opened: Callable[[int], Edge] | None = None  # of a node that others have taken the place of: where each result is now
 
     def __init__(self, edges: Iterable[Edge]) -> None:
@@ -348,14 +349,19 @@ def _opened(roots: Sequence[Edge], targets: Sequence[Edge], ignored: Sequence[Ed
     """`leading`, where nodes are opened that show more so."""
     while True:
         found = leading(roots, [e for e in targets if e is not None])
-        nodes = {one[0] if isinstance(one, tuple) else one for one in found if not isinstance(one, int)}
-        nodes = {n for n in nodes if type(n).looked_into is not TapeNode.looked_into and n.opened is None and not n.released}
+        behind = {one[0] if isinstance(one, tuple) else one for one in found if not isinstance(one, int)}
+        nodes = {n for n in behind if type(n).looked_into is not TapeNode.looked_into and n.opened is None and not n.released}
         if not nodes:
             return found
         named: dict[TapeNode | None, set[int]] = {}
         for node, position in map(place, map(now, (*targets, *ignored))):
             named.setdefault(node, set()).add(position)
-        opening = [n for n in nodes if n.reorders or n.looked_into(named.get(n, set()) | _looked_at(n, ()), connected)]
+        seen = any(_looked_at(n, ()) for n in behind)
+        opening = [
+            n
+            for n in nodes
+            if n.reorders or (seen and n.leads_by_path) or n.looked_into(named.get(n, set()) | _looked_at(n, ()), connected)
+        ]
         if not opening:
             return found
         for node in opening:

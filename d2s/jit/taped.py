@@ -140,6 +140,10 @@ class GraphNode(tape.TapeNode):
         return self.way.reorders or self._needs_lost
 
     @property
+    def leads_by_path(self) -> bool:  # type: ignore[override]
+        return has_regions(self.way.graph.program)
+
+    @property
     def _needs_lost(self) -> bool:
         """Whether a gradient may need what others have written over since, in memory that the call changed."""
         changed = () if self.released or self.opened else self._changed().values()
