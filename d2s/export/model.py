@@ -43,12 +43,12 @@ WRITTEN, JOINED, REPLACED = "written", "joined", "replaced"  # values; values an
 
 @dataclasses.dataclass
 class Training:
-    """What a model does in training: a Program whose inputs are `fed` ones, then stored values of the model, by name.
+    """What a model does in training: the text of a Program whose inputs are `fed` ones, then stored values, by name.
 
-    Its last outputs are what some stored values become: `changes` says which, and how.
+    Its last outputs are what some stored values become: `changes` says which, and how. `own_notes.in_training` reads it.
     """
 
-    program: Program
+    program: str
     fed: int
     changes: list[tuple[str, str]]
     returns: Any

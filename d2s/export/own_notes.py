@@ -15,7 +15,7 @@ import contextlib
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,12 @@ from d2s.export import paddle_writer, protobuf
 from d2s.export.model import JOINED, REPLACED, WRITTEN, Model, Parameter, Role, Training
 from d2s.export.paddle_blocks import roles_of
 from d2s.export.protobuf import Message
-from d2s.ir.program import Node, Program, Value
+from d2s.ir.program import Node, Program
 from d2s.ir.text import parse
 from d2s.ir.verify import verify
 from d2s.ops import OPS
 from d2s.ops.draw import Draw
+from d2s.ops.op import Op
 from d2s.ops.own_gradient import backward_of
 from d2s.reckoned import is_reckoned
 from d2s.types import DType, Type, int64
@@ -56,7 +57,7 @@ def own_model(data: bytes, described: Message, info: Mapping[str, Role]) -> tupl
         model = Model(program, feeds, {}, fetches, notes.get("notes", {}))
         for value in program.inputs[len(feeds) :]:
             model.parameters[value.name] = Parameter(_NONE, *roles.get(value.name, Role(value.name)))
-        model.training = _training(own.get("training"), program.inputs[len(feeds) :])
+        model.training = _training(own.get("training"), {value.name for value in program.inputs[len(feeds) :]})
         written, stored = paddle_writer.describe(model, limit=len(data) // _LEAST)
         written["notes"] = paddle_writer.notes_of(model, seals(described))
         names = list(stored)
@@ -91,20 +92,39 @@ def _notes(described: Message) -> dict[str, Any]:
     return held
 
 
-def _training(held: Any, stored: Sequence[Value]) -> Training | str | None:
-    """What training does, if that is said of values that are stored."""
+def _training(held: Any, stored: Set[str]) -> Training | str | None:
+    """What the file says of training, if it changes values that are stored; its Program is read where training begins."""
     if held is None or isinstance(held, str):
         return held
     changes = [(str(name), str(how)) for name, how in held["changes"]]
-    found = Training(_program(held["program"]), int(held["fed"]), changes, held["returns"])
-    types = {value.name: value.type for value in stored}
-    inputs, outputs = found.program.inputs, found.program.outputs
-    behind = outputs[len(outputs) - len(changes) :]
-    fits = 0 <= found.fed <= len(inputs) and len(behind) == len(changes) == len(dict(changes))
-    fits = fits and all(types.get(value.name) == value.type for value in inputs[found.fed :])
-    if not fits or any(types.get(n) != v.type or how not in _HOW for (n, how), v in zip(changes, behind, strict=True)):
+    names = {name for name, how in changes if how in _HOW}
+    if len(names) < len(changes) or not names <= stored:
         raise FormatError("D2S3001", "what is said of training does not fit the program")
-    return found
+    return Training(str(held["program"]), int(held["fed"]), changes, held["returns"])
+
+
+def in_training(model: Model, training: Training) -> Program:
+    """The Program of training; FormatError if it does not fit the model, or no file could hold it as its own ops.
+
+    What is written in ops is checked on that way, and kernels trust it: in notes nothing may stand that is not.
+    """
+    try:
+        program, changes = _program(training.program), training.changes
+        inputs, outputs = program.inputs, program.outputs
+        feeds, held, behind = inputs[: training.fed], inputs[training.fed :], outputs[len(outputs) - len(changes) :]
+        types = {value.name: value.type for value in model.program.inputs[len(model.feeds) :]}
+        fits = 0 <= training.fed <= len(inputs) and len(behind) == len(changes)
+        fits = fits and all(types[v.name] == v.type for v in held)
+        fits = fits and all(types[name] == v.type for (name, _), v in zip(changes, behind, strict=True))
+        fetches = [f"output_{n}" for n in range(len(outputs))]
+        whole = Model(program, [v.name for v in feeds], {v.name: model.parameters[v.name] for v in held}, fetches)
+        paddle_writer.describe(whole, limit=len(training.program))
+    except _DAMAGE as error:
+        message = error.message if isinstance(error, D2SError) else repr(error)
+        raise FormatError("D2S3001", f"what is said of training is no program of a file: {message}") from None
+    if not fits:
+        raise FormatError("D2S3001", "what is said of training does not fit the program")
+    return program
 
 
 def _program(text: str) -> Program:
@@ -122,6 +142,7 @@ def _program(text: str) -> Program:
 def _typed(node: Node) -> tuple[Type, ...]:
     """The types of a node's results, if its attributes are what capture would have written: kernels trust them."""
     op, given = OPS[node.op], [v.type for v in node.inputs]
+    _rule(_takes_rightly(op, node, given), node)
     if op.has("canonical"):
         usual = {name: value for name, value in op.attributes.items() if value is not inspect.Parameter.empty}
         _rule(op.canonical(given, usual | node.attrs) == node.attrs, node)
@@ -137,6 +158,25 @@ def _typed(node: Node) -> tuple[Type, ...]:
         widths = [*node.attrs["lows"], *node.attrs["highs"]]
         _rule(all(isinstance(d, str) or d > w for d, w in zip(given[0].shape * 2, widths, strict=True)), node)
     return op.infer(given, node.attrs)
+
+
+_SINGLE = {"list_get": "index", "list_set": "index", "list_full": "count", "row": "index", "cut": "start"}
+
+
+def _takes_rightly(op: Op, node: Node, given: Sequence[Type]) -> bool:
+    """Whether there are as many inputs as an op takes, lists where it takes lists, and single ints for places and lengths."""
+    if node.regions() or node.op in ("again", "fail"):  # which take whatever is around them
+        return True
+    names = op.names(len(given))
+    if len(names) != len(given) or (len(given) > len(op.arrays) and not op.variadic):
+        return False
+    single = [of for name, of in zip(names, given, strict=True) if name == _SINGLE.get(node.op)]
+    single += given[len(given) - len(node.attrs.get("finds", ())) :]
+    ints = all(of.dtype is int64 and not of.shape for of in single)
+    axis = node.attrs.get("axis")
+    if node.op in ("cut", "extent", "rotate") and (axis is not None or node.op != "rotate"):  # of one axis that there is
+        ints = ints and type(axis) is int and axis < len(given[0].shape)
+    return ints and all(of.listed == (name == "items") for name, of in zip(names, given, strict=True))
 
 
 def _is_backward(held: Any, given: Sequence[Type]) -> bool:
@@ -155,7 +195,7 @@ def _is_backward(held: Any, given: Sequence[Type]) -> bool:
 
 def _rule(holds: bool, node: Node) -> None:
     if not holds:
-        raise FormatError("D2S3001", f"attributes of {node.op} that nobody writes", where=node.where)
+        raise FormatError("D2S3001", f"inputs or attributes of {node.op} that nobody writes", where=node.where)
 
 
 _DRAWN = {"uniform": "f", "normal": "f", "randint": "i", "randperm": "if"}  # kinds of numbers
@@ -198,7 +238,8 @@ _RULES: dict[str, Callable[[Any, int], bool]] = {
     "dims": lambda value, rank: type(value) is int and 1 <= value <= rank,
     "steps": lambda value, rank: all(type(n) is int and 0 < abs(n) < _MOST for n in value),
     "starts": lambda value, rank: all(type(n) is int and abs(n) < _MOST for n in value),
-    "front": lambda value, rank: type(value) is bool, "step": lambda value, rank: type(value) is int and value != 0,
+    "front": lambda value, rank: type(value) is bool, "shift": lambda value, rank: type(value) is int,
+    "step": lambda value, rank: type(value) is int and value != 0,
 }  # fmt: skip
 
 

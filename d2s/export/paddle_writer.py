@@ -82,6 +82,11 @@ def describe(model: Model, limit: int = 1 << 40) -> tuple[Message, dict[str, Par
     return whole, {writer.names[value]: model.parameters[value.name] for value in inputs} or {writer.filler: _FILLER}
 
 
+def text_of(program: Program) -> str:
+    """The text of a Program as notes have it."""
+    return show(_bare(program))
+
+
 def _bare(program: Program) -> Program:
     """The Program with names of files instead of their paths."""
     nodes = [
@@ -93,13 +98,10 @@ def _bare(program: Program) -> Program:
 
 def notes_of(model: Model, seals: Mapping[str, Any]) -> str:
     """What stands beside the ops: the Program, what the user wants kept, and digests of the files that belong to it."""
-    own: dict[str, Any] = {"program": show(_bare(model.program)), "feeds": model.feeds, "fetches": model.fetches}
+    own: dict[str, Any] = {"program": text_of(model.program), "feeds": model.feeds, "fetches": model.fetches}
     own["seals"] = seals
-    training = model.training
-    if isinstance(training, Training):
-        own["training"] = vars(training) | {"program": show(_bare(training.program))}
-    elif training:
-        own["training"] = training
+    if model.training:
+        own["training"] = vars(model.training) if isinstance(model.training, Training) else model.training
     return json.dumps({"d2s": own, "notes": model.notes})
 
 

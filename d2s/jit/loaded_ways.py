@@ -18,7 +18,7 @@ import numpy as np
 from d2s.capture.symbolic import capturing
 from d2s.eager.tensor import Tensor
 from d2s.errors import FormatError
-from d2s.export import Model
+from d2s.export import Model, own_notes
 from d2s.export.streams import draws, to_run
 from d2s.ir.program import Program
 from d2s.jit import returned
@@ -79,7 +79,8 @@ def in_training(model: Model, inference: Way) -> Way | str:
     if isinstance(model.training, str):
         return model.training
     if model.training is not None:
-        return Way(model.training.program, model.training.fed, model.training.returns, model.training.changes)
+        program = own_notes.in_training(model, model.training)
+        return Way(program, model.training.fed, model.training.returns, model.training.changes)
     marks, kinds = marks_of(model), model.notes.get(INSIDE)
     if kinds:
         does = "takes the batch's own averages" if "norm" in kinds else "drops values"

@@ -24,11 +24,12 @@ from d2s import export
 from d2s.arguments import expect
 from d2s.capture.tree import flatten, rebuild
 from d2s.eager.tensor import Tensor
-from d2s.errors import ArgumentError, D2SError
+from d2s.errors import ArgumentError, D2SError, FormatError
+from d2s.export import own_notes
 from d2s.export.model import BUFFER, CONSTANT, PARAMETER, Role, Training
 from d2s.export.paddle_format import FORWARD
+from d2s.export.paddle_writer import text_of
 from d2s.ir.program import Program, Value
-from d2s.ir.text import show
 from d2s.jit.saved_body import Body, body_of
 from d2s.jit.signature import Key
 from d2s.jit.to_static import StaticFunction, to_static
@@ -261,15 +262,23 @@ def _name(models: dict[str, export.Model], captured: Mapping[str, _Captured], ro
         model.feeds, model.parameters = [v.name for v in body.feeds], stored
         if isinstance(training, Body):
             changes = [(labels[id(tensor)], how) for tensor, how in training.changes]
-            found = Training(training.program, len(training.feeds), changes, training.returns)
-            model.training = found if _differs(found, model) else None
+            found = Training(text_of(training.program), len(training.feeds), changes, training.returns)
+            model.training = _fitting(model, found) if _differs(found, model) else None
         else:
             model.training = training
 
 
 def _differs(training: Training, model: export.Model) -> bool:
-    pairs = (training.program, model.program), (training.returns, model.notes["returns"])
-    return show(pairs[0][0]) != show(pairs[0][1]) or pairs[1][0] != pairs[1][1]
+    return training.program != text_of(model.program) or training.returns != model.notes["returns"]
+
+
+def _fitting(model: export.Model, training: Training) -> Training | str:
+    """What will be read of the file again, or why it will not."""
+    try:
+        own_notes.in_training(model, training)
+    except FormatError as error:
+        return error.message
+    return training
 
 
 def _label(name: str) -> str:

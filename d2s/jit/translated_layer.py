@@ -26,7 +26,7 @@ from d2s.convert.calls import RECORDED
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, FormatError
 from d2s.export.model import BUFFER, JOINED, PARAMETER, REPLACED, Training
-from d2s.export.paddle_format import FORWARD
+from d2s.export.paddle_format import FORWARD, damage_named
 from d2s.ir.program import Program, Value
 from d2s.jit import returned
 from d2s.jit.loaded_ways import Way, in_inference, in_training
@@ -62,8 +62,8 @@ class _Method:
 
     def __init__(self, name: str, model: export.Model, layer: "TranslatedLayer") -> None:
         self.name, self.model, self.layer = name, model, layer
-        self.inference = in_inference(model)
-        self.trained = in_training(model, self.inference)
+        with damage_named(layer.path):
+            self.inference = in_inference(model)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         way = self.way
@@ -93,6 +93,12 @@ class _Method:
         for (name, how), value in zip(way.changes, found[len(way.results) :], strict=True):
             self.layer.change(self.model, name, how, value)
         return found[: len(way.results)]
+
+    @functools.cached_property
+    def trained(self) -> Way | str:
+        """How it runs in training, which is read where that begins; or why it does not."""
+        with damage_named(self.layer.path):
+            return in_training(self.model, self.inference)
 
     @property
     def way(self) -> Way:

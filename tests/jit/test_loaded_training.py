@@ -7,7 +7,7 @@ import pytest
 
 import d2s
 from d2s import nn
-from d2s.errors import ArgumentError
+from d2s.errors import ArgumentError, FormatError
 from d2s.nn import functional as F
 from d2s.static import InputSpec
 from tests.export.test_paddle_round_trip import strip
@@ -256,26 +256,81 @@ def test_what_is_no_layer_keeps_what_it_says_of_training(tmp_path):
 @pytest.mark.parametrize(
     "damage",
     [
-        {"fed": 9}, {"fed": -1}, {"changes": [("fc_weight", "written")] * 2}, {"changes": [("nothing", "written")]},
-        {"changes": [("count", "at will")]}, {"changes": [("mean", "replaced"), ("count", "written")]},
+        {"changes": [("fc_weight", "written")] * 2}, {"changes": [("nothing", "written")]}, {"changes": [("count", "at will")]},
     ],
 )  # fmt: skip
-def test_what_is_said_of_training_and_does_not_fit_is_not_believed(damage, tmp_path):
+def test_what_is_said_of_training_and_changes_nothing_stored_is_not_believed(damage, tmp_path):
     layer = Averages()
     path = saved(layer, tmp_path)
-    model = d2s.export.load(path)
-    for name, value in damage.items():
-        setattr(model.training, name, value)
-    d2s.export.save(model, path)
+    rewritten(path, damage)
     loaded = d2s.jit.load(path)
     assert loaded.models()["forward"].training is None  # as in a file that only has ops
     assert loaded(batch(2)).tolist() == layer.eval()(batch(2)).tolist()
 
 
-def test_a_structure_that_training_does_not_return_is_refused(tmp_path):
-    path = saved(Averages(), tmp_path)
+def rewritten(path, damage):
     model = d2s.export.load(path)
-    model.training.returns = ["tuple", [], [None, None]]
+    for name, value in damage.items():
+        setattr(model.training, name, value)
     d2s.export.save(model, path)
-    with pytest.raises(d2s.errors.FormatError, match="does not fit its outputs"):
-        d2s.jit.load(path)
+
+
+LIST = "%0: list[f32[1]] = list_new(dtype=f32, python=False, shape=(1,)) %1: list[f32[1]] = list_append(%0, count)"
+
+
+def noted(lines, results):
+    """A Program of training for `Averages`."""
+    program = f"program f(x0: f32[n0,3], count: f32[1], mean: f32[3]) -> (f32[1]) {{ {lines} }}"
+    return {"program": program, "fed": 1, "changes": [], "returns": d2s.jit.returned.several(results)}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"fed": 9}, {"fed": -1}, {"changes": [("mean", "replaced"), ("count", "written")]},
+        {"returns": ["tuple", [], [None, None]]}, {"program": ""}, {"program": "program f("},
+        noted("return nothing", 1),
+        noted("%0: stack = push(x0, count, slot=False) return %0", 1),
+        noted("%0: stack, %1: f32[1] = pop(x0, dtype=f32, finds=(), python=False, shape=(1,), slot=True) return %1", 1),
+        noted("%0: f32[1], %1: f32[1] = list_pop(count) return %1", 1),
+        noted("%0: f32[1] = host(count, call='print', dtype=f32, python=False, shape=(1,)) return %0", 1),
+        noted("%0: f32[1] = update(count, rule='print', state=()) return %0", 1),
+        noted("%0: f32[1] = tanh(count, count, count) return %0", 1),
+        noted(f"{LIST} %2: f32[1] = tanh(%1) return %2", 1),
+        noted(f"{LIST} %2: list[f32[1]], %3: f32[1] = list_get(%1, count) return %3", 1),
+        noted("%0: f32[1] = row(x0, count) return %0", 1),
+        noted("%0: int = extent(x0, axis=2) return %0", 1),
+        noted("%0: f32[n0,3] = rotate(x0, axis=(0,), shift=(1,)) return %0", 1),
+        noted("%0: f32[m0,3] = cut(x0, mean, count, axis=0, finds=('m0',), step=1) return %0", 1),
+    ],
+)  # fmt: skip
+def test_a_program_of_training_that_no_file_has_is_refused_where_training_begins(damage, tmp_path):
+    layer = Averages()
+    path = saved(layer, tmp_path)
+    rewritten(path, damage)
+    loaded = d2s.jit.load(path)
+    assert loaded(batch(2)).tolist() == layer.eval()(batch(2)).tolist()
+    loaded.train()
+    for call in (loaded, d2s.to_static(lambda x: loaded(x) * 2.0)):
+        with pytest.raises(FormatError, match=r"D2S3001.*/net"):
+            call(batch(2))
+    loaded.eval()
+    assert loaded(batch(2)).tolist() == layer(batch(2)).tolist()
+
+
+class Penalised(Counting):
+    def forward(self, x):
+        y = self.fc(x)
+        if not self.training:
+            return y
+        x = x.detach()
+        x.stop_gradient = False
+        (slope,) = d2s.grad(F.softmax(self.fc(x)).square().sum(), [x], create_graph=True)
+        return y + slope.square().mean()
+
+
+def test_what_files_have_no_word_for_is_no_training_of_one(tmp_path):
+    loaded = d2s.jit.load(saved(Penalised(), tmp_path))
+    loaded.train()
+    with pytest.raises(ArgumentError, match=r"D2S0004.*cannot be trained once it is loaded.*no spelling for"):
+        loaded(batch(2))
