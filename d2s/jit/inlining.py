@@ -80,8 +80,19 @@ def _retyped(
     for name, number in zip(finds, inputs[len(inputs) - len(finds) :], strict=True):
         if name not in names.fed:
             names[name] = tracer.extent_called(SymbolicTensor(tracer, number))
-    attrs = {k: _region(tracer, a, fed, names) if isinstance(a, Program) else _attr(a, names) for k, a in node.attrs.items()}
+    attrs: dict[str, Any] = {}
+    for key, value in node.attrs.items():
+        attrs[key] = _region(tracer, value, fed, names) if isinstance(value, Program) else _attr(value, names)
+    if "starts" in attrs:
+        extents = inputs[0].type.shape
+        pairs = zip(attrs["starts"], attrs["axes"], strict=True)
+        attrs["starts"] = tuple(_from_the_front(start, extents[axis]) for start, axis in pairs)
     return inputs, attrs, OPS[node.op].infer([v.type for v in inputs], attrs)
+
+
+def _from_the_front(start: Any, dim: Dim) -> Any:
+    """A place of an axis: of one that is open it may be counted from the end."""
+    return start + dim if isinstance(start, int) and start < 0 and isinstance(dim, int) else start
 
 
 def _attr(value: Any, names: Mapping[str, Dim]) -> Any:

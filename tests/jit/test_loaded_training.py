@@ -334,3 +334,18 @@ def test_what_files_have_no_word_for_is_no_training_of_one(tmp_path):
     loaded.train()
     with pytest.raises(ArgumentError, match=r"D2S0004.*cannot be trained once it is loaded.*no spelling for"):
         loaded(batch(2))
+
+
+class Bidirectional(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.cells, self.out = nn.LSTM(3, 4, direction="bidirect"), nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.out(self.cells(x.unsqueeze(0))[0][0])[::-1] + x[-1]
+
+
+def test_places_from_the_end_of_an_open_axis_are_found_in_captured_functions(tmp_path):
+    layer = Bidirectional()
+    loaded = d2s.jit.load(saved(layer, tmp_path))
+    assert trained(loaded, d2s.to_static(lambda x: loaded(x) * 1.0)) == trained(layer)
