@@ -6,7 +6,7 @@ In: what it is called with. Out: a constant of the graph, a tensor made once, or
 >>> from d2s.ops.dispatch import handling
 >>> tracer = Tracer("f")
 >>> with handling(tracer):
-...     made_of(None, tracer, [tracer.constant(2, Type(types.int64, python=True)), 1.5]).value.type
+...     made_of(None, tracer, [tracer.symbol_of(2), 1.5]).value.type
 f32[2]
 """
 

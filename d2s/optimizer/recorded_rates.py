@@ -85,7 +85,16 @@ def rate_reader(tracer: Tracer, optimizer: Any) -> Reader:
 def _rate_now(tracer: Tracer, optimizer: Any) -> Any:
     """What the optimizer has its rate of here."""
     place = tracer.root.heap.places.get(("attribute", id(optimizer), "_learning_rate"))
-    return optimizer._learning_rate if place is None or place.now is UNREAD else place.now
+    if place is not None and place.now is not UNREAD:
+        return place.now
+    key, found = (id(optimizer), "scheduler"), functools.partial(_scheduler_of, optimizer)
+    tracer.guard(key, f"the scheduler of a {type(optimizer).__name__}", found)
+    return optimizer._learning_rate
+
+
+def _scheduler_of(optimizer: Any) -> LRScheduler | None:
+    rate = optimizer._learning_rate
+    return rate if isinstance(rate, LRScheduler) else None
 
 
 def _steps_before(tracer: Tracer, scheduler: LRScheduler) -> int:

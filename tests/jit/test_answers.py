@@ -251,3 +251,13 @@ def test_variables_that_change_outside_are_read_anew():
         for inner in (1, 2, 3):  # noqa: B007
             assert made(X).tolist() == f(X).tolist()
     assert len(made.recompiles()) <= 4
+
+
+def test_another_scheduler_is_another_capture():
+    layer = d2s.nn.Linear(1, 1)
+    sgd = d2s.optimizer.SGD(d2s.optimizer.lr.StepDecay(0.5, 2), parameters=layer.parameters())
+    told = d2s.to_static(lambda x: x * sgd.get_lr())
+    assert told(d2s.ones([1])).item() == 0.5
+    sgd.set_lr_scheduler(d2s.optimizer.lr.StepDecay(0.125, 2))
+    assert told(d2s.ones([1])).item() == 0.125
+    assert "scheduler of a SGD" in told.recompiles()[0]
