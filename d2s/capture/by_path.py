@@ -208,7 +208,7 @@ def steps(owner: Any, item: Callable[[Any], Any] = lambda key: key) -> Iterator[
     for key in keys:
         _unchanged(owner, len(keys), kind.__contains__(owner, key))
         yield item(key)
-    _unchanged(owner, len(keys), keys == tuple(kind.__iter__(owner)))
+    _unchanged(owner, len(keys), all(kind.__contains__(owner, key) for key in keys))
 
 
 def _unchanged(owner: Any, count: int, same: bool) -> None:

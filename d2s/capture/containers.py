@@ -10,6 +10,7 @@ answered by `capture.by_path`. To the user's code it is a list or a dict.
 """
 
 import collections
+import operator
 from typing import Any
 
 from d2s.errors import another
@@ -148,6 +149,14 @@ def contents(container: Any) -> Any:
     return frozenset(set.__iter__(container))
 
 
+def _goes_on(container: Any, held: Any) -> bool:
+    """Whether a dict or a set has the same keys, so that iterators of Python find them where they were."""
+    if isinstance(container, dict) and isinstance(held, dict):
+        keys = base_of(container).keys(container)
+        return len(keys) == len(held) and all(map(operator.is_, keys, held))
+    return isinstance(container, set) and set.__eq__(container, held) is True
+
+
 def restore(container: Any, held: Any) -> None:
     """Has a container, or an object, hold something else."""
     if isinstance(container, BaseException):
@@ -162,7 +171,8 @@ def restore(container: Any, held: Any) -> None:
     if isinstance(container, STAND_INS):
         container.held = None
     kind = base_of(container)
-    kind.clear(container)
+    if not _goes_on(container, held):
+        kind.clear(container)
     if not isinstance(held, tuple | list | dict | set | frozenset):
         container.held = held
     elif kind is list:

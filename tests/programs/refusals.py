@@ -2114,3 +2114,20 @@ def a_deep_copy_of_a_method_and_of_a_partial():
         return copy.deepcopy(scaled.by).__self__ is scaled, copy.deepcopy(part).args[0] is box, x * 1
 
     return run
+
+
+@case(state=lambda: list(TABLE.items()))
+def a_dict_from_outside_gets_values_on_a_path_while_a_loop_goes_over_it():
+    TABLE.clear()
+    TABLE.update({"gone": 0, "a": 1, "b": 2})
+    del TABLE["gone"]
+
+    def f(x):
+        seen = []
+        for key, value in TABLE.items():
+            if x.sum() > 0:
+                TABLE["b"] = value + 1
+            seen.append((key, value))
+        return x, seen
+
+    return f

@@ -171,3 +171,15 @@ def a_dict_changes_its_size_while_a_loop_goes_over_it(x):
         except RuntimeError as error:
             seen.append(str(error))
     return seen
+
+
+@program(*SETS)
+def values_by_the_path_while_a_loop_goes_backwards(x):
+    d, seen = {"a": 1, "b": 2, "c": 3}, []
+    del d["a"]
+    d["a"] = 5
+    for key in reversed(d):
+        if x.sum() > 0:
+            d["c"] = x * 2
+        seen.append(key)
+    return seen, d
