@@ -140,6 +140,10 @@ def counted_by_run(value: Any) -> bool:
 
 def next_of(tracer: Tracer, items: Any, *default: Any) -> Any:
     """`next`: the first item, also where only a run will tell which of them is kept."""
+    if isinstance(items, OneOf):
+        if not all(isinstance(one, Onward) for one in items.alternatives):
+            refuse("D2S1003", "next() of one of several iterators, by the path a run takes", "call it where they are made")
+        return each(items, lambda one: next_of(tracer, one, *default))
     if isinstance(items, Onward):
         return _next_in_order(items, *default)
     if not isinstance(items, Kept) or not items.fresh or not (items.once or _begins_by_run(tracer, items)):

@@ -180,3 +180,13 @@ def made_in_each_trip(x, n):
         pairs = zip(x, x, strict=False)
         x = x + sum(p * q for p, q in pairs)
     return x
+
+
+@program((t([1.0, 2.0, 3.0]),), (t([-1.0, -2.0, 4.0]),))
+def next_of_one_of_several_iterators(x):
+    it = iter(x) if x.sum() > 2 else reversed(x)
+    pairs = enumerate(x, 5) if x[0] > 0 else enumerate(x)
+    first, (number, value) = next(it), next(pairs)
+    if x[1] > 0:
+        first = first + next(it)
+    return first, next(it, None), next(it, 7), number * value, list(pairs)
