@@ -40,7 +40,7 @@ from d2s.runtime.users_frames import raised_at
 
 Arm = Callable[[], list[Any]]
 _SHOWN = f"<{Tensor.__name__} instance at"  # as `brief` shows what has no text yet
-_STAND_INS = (OneOf.__name__, "Recipe", "Onward", "Walked", _SHOWN)
+_STAND_INS = (OneOf.__name__, "that a run takes", _SHOWN)
 
 
 class Unheld(CaptureError):

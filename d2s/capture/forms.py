@@ -125,6 +125,9 @@ class OneOf:
         self.tag, self.alternatives = tag, tuple(alternatives)
 
 
+OneOf.__name__ = "choice by the path a run takes"  # what messages call it
+
+
 class Grown:
     """What a list holds that a run makes longer and shorter: `parts`, a list of the graph for each symbol of an item's form.
 

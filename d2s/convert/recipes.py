@@ -75,6 +75,8 @@ class Walked(Onward):
         return _one_by_one(self)
 
 
+for _kind in (Recipe, Onward, Walked):
+    _kind.__name__ = "sequence of items that a run takes"  # what messages call them
 _CLASSES = {"enumerate": enumerate, "zip": zip, "range": range, "count": itertools.count}
 _CLASSES |= {f"{kind.__name__}_reverseiterator": type(reversed(kind())) for kind in (list, dict)}
 

@@ -274,3 +274,14 @@ def test_a_breakpoint_stops_with_the_users_variables(monkeypatch):
         assert error.code == "D2S1004" and "breakpoint" in str(error)
     else:
         assert stopped and stopped[0][0] == stepped.__code__.co_firstlineno + 4
+
+
+@pytest.mark.parametrize("does", [lambda it: it[0], lambda it: it + 1, lambda it: it.name, lambda it: it], ids=range(4))
+def test_what_stands_for_a_value_is_called_by_what_it_is_to_the_user(does):
+    def function(x, several):
+        return does((iter(x) if x.sum() > 2 else reversed(x)) if several else iter(x))
+
+    for several in (False, True):
+        with pytest.raises(d2s.errors.CaptureError) as refusal:
+            d2s.to_static(function)(d2s.to_tensor([1.0, 2.0]), several)
+        assert not re.search("Onward|OneOf|Recipe|Walked", str(refusal.value))
