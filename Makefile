@@ -81,7 +81,8 @@ interop: $(VENV)/tests-are-installed
 
 # Damaged files by the ten thousand.
 soak-files: $(VENV)/tests-are-installed
-	D2S_SOAK=50000 $(VENV)/bin/python -m pytest tests/export/test_paddle_safety.py tests/export/test_damaged_genuine.py
+	D2S_SOAK=50000 $(VENV)/bin/python -m pytest tests/export/test_paddle_safety.py tests/export/test_damaged_genuine.py \
+	tests/jit/test_damaged_training.py
 
 clean:
 	rm -rf $(VENV) $(VENV)-3.* $(VENV)-paddle* $(VENV)-onnx $(VENV)-openvino .pytest_cache .mypy_cache .ruff_cache *.egg-info
