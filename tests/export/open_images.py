@@ -88,7 +88,7 @@ class Framed(Filtered):
         lines = self.conv(x).sum(2)
         table = lines.sum([0, 1])
         rows = F.pad(lines.transpose([0, 2, 1]), [1, 2]), F.pad(lines, [1, 0, 2, 1, 0, 1], value=0.5)
-        return [*rows, F.pad(table + 1.0, [1, 2]), F.pad(lines[0], [2, 0, 0, 1]), F.pad(x, [0, 0, 1, 1, 2, 0, 1, 0])]
+        return [*rows, F.pad(table + 1.0, [1, 2]), F.pad(lines.sum(0), [2, 0, 0, 1]), F.pad(x, [0, 0, 1, 1, 2, 0, 1, 0])]
 
 
 LAYERS = {"narrowing": Narrowing, "and_back": AndBack, "pooled": Pooled, "padded": Padded, "resized": Resized, "laid": Laid}

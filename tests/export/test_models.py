@@ -26,8 +26,8 @@ for name in sys.argv[2:]:
     np.savez(f"{sys.argv[1]}/{name}.0.again.npz", *[t.numpy() for t in found])
 """
 UNTRAINED = {
-    ("D2S_PADDLE33_PYTHON", name) for name in ("block", "pooled", "laid")
-}  # of attention, such pools and shapes that a file computes, written in the old way
+    ("D2S_PADDLE33_PYTHON", name) for name in ("block", "pooled", "laid", "framed")
+}  # of attention, such pools, shapes that a file computes and axes that are put in, written in the old way
 WAYS = ("jit", "executor", "inference", "training")
 
 
