@@ -51,6 +51,8 @@ SOAK ?= 100000
 SEED ?= 1000000
 soak: $(VENV)/tests-are-installed
 	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_random_programs.py soak $(SEED) $(SOAK)
+	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_changes_outside.py keeping $(SEED) $$(($(SOAK) / 20))
+	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_changes_outside.py steps $(SEED) $$(($(SOAK) / 20))
 
 lint: $(VENV)/tests-are-installed
 	$(VENV)/bin/ruff check .

@@ -201,6 +201,13 @@ def in_place(x):
     return x * 2.0
 
 
+@trained("print_branch", EIGHT)
+def printed_on_a_path(x):
+    if x.sum() > -100.0:
+        print("a line")
+    return x * 2.0
+
+
 @case("print", EIGHT)
 def printed(x):
     print("a line")

@@ -121,7 +121,8 @@ from d2s.ops.rounding import ceil, floor, isfinite, isinf, isnan, round, trunc
 from d2s.ops.scan import cummax, cummin, cumprod, cumsum, logcumsumexp
 from d2s.ops.scatter import index_add, index_put, masked_fill, scatter, scatter_nd, scatter_nd_add
 from d2s.ops.shape import flatten, reshape, squeeze, unflatten, unsqueeze
-from d2s.ops.slicing import chunk, slice, split, strided_slice, unbind, unstack
+from d2s.ops.slices import slice, strided_slice
+from d2s.ops.slicing import chunk, split, unbind, unstack
 from d2s.ops.softmax import logsumexp
 from d2s.ops.sort import (
     argsort,

@@ -23,6 +23,11 @@ class _Brief(reprlib.Repr):
     def repr_int(self, x: int, level: int) -> str:
         return super().repr_int(x, level) if abs(x) < 1 << 1000 else f"an int of {x.bit_length()} bits"  # type: ignore[misc,no-any-return]
 
+    def repr_instance(self, x: Any, level: int) -> str:
+        """What stands for a value of a run says what that will be."""
+        stands = getattr(type(x), "stands_for", None)
+        return stands(x) if stands else super().repr_instance(x, level)  # type: ignore[no-any-return]
+
 
 def brief(value: object) -> str:
     """A value as a message shows it: one short line, whatever it is, also where its own repr() fails or does not end.
@@ -143,7 +148,9 @@ class CaptureError(D2SError, RuntimeError):
 
 
 class MismatchError(D2SError, AssertionError):
-    """Eager and static results differ."""
+    """Eager and static results differ; `first` says which node is the first that does, as far as that is known."""
+
+    first = ""
 
 
 class NumericError(D2SError, FloatingPointError):

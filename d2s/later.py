@@ -8,10 +8,20 @@ function of a module, or a method that is one, for where there is no `__getattr_
 ('d2s.hapi.model', True)
 """
 
+import functools
 import importlib
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from d2s import forks
+
+
+@functools.cache
+def imported(module: str) -> Any:
+    """A module of d2s, imported now if it is not yet."""
+    with forks.importing:
+        return importlib.import_module(module)
 
 
 def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -20,7 +30,7 @@ def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any],
     def __getattr__(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
-        home = importlib.import_module(homes[name])
+        home = imported(homes[name])
         value = home if homes[name] == f"{package}.{name}" else getattr(home, name)
         setattr(sys.modules[package], name, value)
         return value
@@ -39,7 +49,7 @@ def function(home: str, name: str) -> Callable[..., Any]:
     """
 
     def later(*args: Any, **kwargs: Any) -> Any:
-        return getattr(importlib.import_module(home), name)(*args, **kwargs)
+        return getattr(imported(home), name)(*args, **kwargs)
 
     later.__name__ = later.__qualname__ = name
     later.__doc__ = f"`{home}.{name}`."
@@ -58,4 +68,4 @@ class Method:
         self.home, self.name = home, name
 
     def __get__(self, value: Any, owner: type | None = None) -> Any:
-        return getattr(importlib.import_module(self.home), self.name).__get__(value, owner)
+        return getattr(imported(self.home), self.name).__get__(value, owner)

@@ -8,13 +8,12 @@ does, either may end with a SystemError, "AST constructor recursion depth mismat
 """
 
 import ast
-import threading
 from typing import Any
 
-_one_at_a_time = threading.RLock()
+from d2s import forks
 
 
 def tree_of(text: str, mode: str = "exec") -> Any:
     """The tree of a text: a Module, or an Expression where the mode is "eval"."""
-    with _one_at_a_time:
+    with forks.parsing:
         return ast.parse(text, mode=mode)

@@ -139,3 +139,66 @@ def test_lists_that_a_loop_makes_longer_are_looked_through(way):
     assert error.message.startswith("divide() gives 1 nan and 1 inf among 2 elements")
     with d2s.debug.nan_check():
         assert way(f)(t(0.0, 1.0), d2s.to_tensor(2)).item() == -1.5
+
+
+@pytest.mark.parametrize(("kind", "rate"), [(d2s.optimizer.SGD, 1e30), (d2s.optimizer.Adam, 0.1)])
+def test_a_step_of_an_optimizer_that_leaves_an_infinity(way, kind, rate):
+    """Parameter and state are as they were."""
+    weight = d2s.create_parameter([2], "float32")
+    optimizer = kind(rate, parameters=[weight])
+
+    def step(x):
+        (x * weight).sum().backward()
+        optimizer.step()  # here
+        optimizer.clear_grad()
+
+    run = way(step)
+    run(t(1e-30, 1e-30).detach())
+    before = weight.tolist(), [v.tolist() for v in optimizer.state_dict().values() if isinstance(v, d2s.Tensor)]
+    error = found(lambda: run(t(3e30, 9e30).detach()))
+    assert error.message.startswith("update() gives 2 inf among 2 elements\n  parameter: f32[2] from ")
+    assert "\n  gradient: f32[2] from 2.9999" in error.message
+    assert error.where.endswith(line_of(step))
+    after = weight.tolist(), [v.tolist() for v in optimizer.state_dict().values() if isinstance(v, d2s.Tensor)]
+    assert after == before
+
+
+def rooted_often(x, n):
+    kept = []
+    for i in range(n):
+        kept.append(d2s.sqrt(x) * i)  # here
+    return d2s.stack(kept).sum()
+
+
+def rooted_down(x, n):
+    if n <= 0:
+        return x
+    return d2s.sqrt(rooted_down(x, n - 1))  # here
+
+
+def descending(x, n):
+    return rooted_down(x, n).sum()
+
+
+@pytest.mark.parametrize("function", [rooted_often, descending])
+def test_backward_through_lists_and_recursion(way, function):
+    with d2s.debug.nan_check():
+        y = way(function)(t(0.0, 9.0), d2s.to_tensor(3))
+    error = found(y.backward)
+    assert "divide() gives 1 inf among 2 elements\n  x: f32[2] from " in error.message
+    assert error.where.endswith(line_of(rooted_down if function is descending else function))
+
+
+def test_in_a_layer_that_was_loaded(tmp_path):
+    class Rooted(d2s.nn.Layer):
+        def forward(self, x):
+            return d2s.sqrt(x) if x.sum() > 0 else x  # here
+
+    d2s.jit.save(Rooted(), str(tmp_path / "m"), input_spec=[d2s.static.InputSpec([None], "float32")])
+    layer = d2s.jit.load(str(tmp_path / "m"))
+    error = found(lambda: layer(t(-1.0, 9.0)))
+    assert error.message.startswith("sqrt() gives 1 nan among 2 elements\n  x: f32[2] from -1.0 to 9.0, mean 4.0")
+    with d2s.debug.nan_check():
+        y = layer(t(0.0, 9.0)).sum()
+    error = found(y.backward)
+    assert "divide() gives 1 inf among 2 elements" in error.message

@@ -90,7 +90,7 @@ NO_PADDLE = {
     "update",
     "list_unstack",  # stands in gradients only
 }  # refused by name
-IN_GRADIENTS = ["renamed", "spread", "stack", "push", "pop", "unsliced", "collect", "looked_up", "collect_along", "unpad_own"]
+IN_GRADIENTS = ["spread", "stack", "push", "pop", "unsliced", "collect", "looked_up", "collect_along", "unpad_own"]
 IN_GRADIENTS += [
     "where_met",
     "conv_weight_grad",
@@ -136,7 +136,7 @@ NO_PADDLE |= IN_GRADIENTS_OF_LAYERS | {"slopes"}
 INTERNAL |= {"slopes", "shifted_left", "shifted_right"}  # polygamma, bitwise_left_shift and bitwise_right_shift call them
 INTERNAL |= {"renamed", "own_gradient", "bounded_log"}  # cross_entropy of probabilities takes it
 FOUND = {"places_where", "counting", "cut", "uncut", "behind", "laid", "laid_as", "filled"}  # whose extents a run finds
-FOUND |= {"as_extent"}
+FOUND |= {"as_extent", "resized_to"}
 INTERNAL |= FOUND
 NO_PADDLE |= {"uncut", "laid_as"}
 NO_ONNX |= dict.fromkeys(["uncut", "laid_as"], NO_ONNX["place_class"])

@@ -35,7 +35,7 @@ from d2s.ast_transforms.quote import quote, quote_expression
 from d2s.ast_transforms.stores import TAKEN_APART, taken_into
 
 _TEMPLATE = """
-def body(item):
+def body(item, own_1=own_1):
     nonlocal shared_1
     begin
     statements

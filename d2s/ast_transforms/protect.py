@@ -47,23 +47,23 @@ from d2s.ast_transforms.function import Function, Rewriter
 from d2s.ast_transforms.quote import quote
 
 _TRY = """
-def body():
+def body(own_0=own_0):
     nonlocal shared_0
     body_statements
-def handle(raised):
+def handle(raised, own_1=own_1):
     nonlocal shared_1
     handlers
-def otherwise():
+def otherwise(own_2=own_2):
     nonlocal shared_2
     otherwise_statements
-def finish():
+def finish(own_3=own_3):
     nonlocal shared_3
     finish_statements
 STATE
 _d2s.protected(body, handle, otherwise, finish, get, set, names)
 """
 _WITH = """
-def body(item):
+def body(item, own_1=own_1):
     nonlocal shared_1
     begin
     statements

@@ -40,7 +40,7 @@ NONE: Names = frozenset()
 @dataclasses.dataclass(frozen=True)
 class Region:
     """`names` go in and out by get/set. Per function made of it: the names it shares with the outside (nonlocal), and
-    those it begins with but keeps to itself: what one arm does to them must not reach the other (default arguments).
+    those it begins with but keeps to itself: what an arm or a trip does to them must not reach others (default arguments).
     All other names it modifies are its locals."""
 
     names: tuple[str, ...]
@@ -68,13 +68,11 @@ def analyse(tree: gast.FunctionDef) -> Scopes:
     modified = {node: tuple(dict.fromkeys([*bound(itertools.chain(*_arms(node))), *rebound])) for node in flows}
     carried = {node: flow.carried.intersection(modified[node]) for node, flow in flows.items()}
     handing = _Liveness(tree, said, NONE, carried)  # what regions hand over counts as read where they begin
-    needed = handing.at_start - parameters
+    needed = handing.at_start.union(*(flow.late for flow in handing.flows.values())) - parameters
     regions: dict[gast.stmt, Region] = {}
     for node, around in _outer_first(tree, flows):
         handed = NONE.union(*(regions[outer].names for outer in around))
-        inside = flows[node].inside
-        flow = _Flow(flows[node].carried, inside, inside | handing.flows[node].inside)
-        regions[node] = _region(node, flow, modified[node], needed, handed)
+        regions[node] = _region(node, flows[node], handing.flows[node], modified[node], needed, handed)
     checked = (_Liveness(tree, said, NONE).at_start - parameters).intersection(variables)
     return Scopes(regions, checked, tuple(name for name in variables if name in needed))
 
@@ -88,14 +86,20 @@ def _outer_first(node: gast.AST, flows: "dict[gast.stmt, _Flow]", around: tuple[
         yield from _outer_first(child, flows, around)
 
 
-def _region(node: gast.stmt, flow: "_Flow", modified: tuple[str, ...], needed: Names, handed: Names) -> Region:
-    """`handed`: what the regions around it hand over; what it does to these is seen at their ends."""
+def _region(
+    node: gast.stmt, flow: "_Flow", handing: "_Flow", modified: tuple[str, ...], needed: Names, handed: Names
+) -> Region:
+    """`handed`: what the regions around it hand over; what it does to these is seen at their ends.
+
+    `handing`: the flow in which what regions in an arm hand over counts as read there, as it was before.
+    """
     asked = bound([node.test] if isinstance(node, (gast.If, gast.While)) else [])
-    early = (flow.inside & needed) | flow.met.intersection(asked)  # a default argument would miss what the test does to them
+    tested = handing.inside.intersection(asked)  # a default argument would miss what the test does to them
+    early = (flow.inside & needed) | tested
     names = tuple(name for name in modified if name in flow.carried | early | handed)
     arms = [bound(arm) for arm in _arms(node)]
     shared = tuple(tuple(name for name in arm if name in needed.union(names)) for arm in arms)
-    own = tuple(tuple(name for name in arm if name in flow.met - needed.union(names)) for arm in arms)
+    own = tuple(tuple(name for name in arm if name in handing.begun - needed.union(names)) for arm in arms)
     return Region(names, shared, own)
 
 
@@ -211,7 +215,8 @@ def _escapes(node: gast.AST, in_loop: bool = False) -> bool:
 class _Flow:
     carried: Names  # live where the values of the region are handed over
     inside: Names  # that, and live where an arm begins
-    met: Names = NONE  # that, and what regions in an arm hand over as it was before
+    begun: Names  # live where the functions made of its arms are made
+    late: Names = NONE  # live where an arm begins, but not there
 
 
 class _Said(dict[gast.AST, tuple[Names, Names]]):
@@ -255,19 +260,19 @@ class _Liveness:
 
     def If(self, node: gast.If, live: Names) -> Names:
         arms = self.block(node.body, live) | self.block(node.orelse, live)
-        self.flows[node] = _Flow(live, live | arms)
+        self.flows[node] = _Flow(live, live | arms, live | arms)
         return self.simple(node.test, arms)
 
     def While(self, node: gast.While, live: Names) -> Names:
         head, body = self._fixpoint(node, live, lambda body, after: self.simple(node.test, body | after))
         carried = live | head | body.intersection(bound([node.test]))  # the last: from the test to the body
-        self.flows[node] = _Flow(carried, carried | body)
+        self.flows[node] = _Flow(carried, carried | body, live | head)
         return head
 
     def For(self, node: gast.For, live: Names) -> Names:
         own, stop = bound([node.target]), NONE.union([node.stop] if hasattr(node, "stop") else ())
         head, body = self._fixpoint(node, live, lambda body, after: body.difference(own) | after | stop)
-        self.flows[node] = _Flow(live | head, live | head | body)
+        self.flows[node] = _Flow(live | head, live | head | body, live | head)
         return self.simple(node.iter, head)
 
     def Try(self, node: gast.Try, live: Names) -> Names:
@@ -280,7 +285,7 @@ class _Liveness:
         start = self.block(node.body, otherwise)
         self.always = outer
         carried = live | behind | handlers | otherwise | start
-        self.flows[node] = _Flow(carried, carried)
+        self.flows[node] = _Flow(carried, carried, start, otherwise - start)
         return start
 
     def handler(self, node: gast.ExceptHandler, behind: Names) -> Names:
@@ -292,9 +297,10 @@ class _Liveness:
         outer, self.always = self.always, self.always | live
         start = self.block(node.body, live)
         self.always = outer
-        self.flows[node] = _Flow(live | start, live | start)
+        carried = live | start
         for item in reversed(node.items):
             start = self.simple(item.context_expr, start.difference(bound([item.optional_vars] if item.optional_vars else [])))
+        self.flows[node] = _Flow(carried, carried, start)
         return start | live
 
     def _fixpoint(self, node: gast.stmt, live: Names, join: Callable[[Names, Names], Names]) -> tuple[Names, Names]:

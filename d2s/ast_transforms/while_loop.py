@@ -37,7 +37,7 @@ _TEMPLATE = """
 def test():
     nonlocal shared_0
     return question
-def body():
+def body(own_1=own_1):
     nonlocal shared_1
     statements
 STATE

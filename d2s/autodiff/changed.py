@@ -25,13 +25,29 @@ def needs_changed(program: Program, active: Collection[Value], changes: Changes)
 
 
 def may_need(program: Program, active: Collection[Value], changes: Changes, some: Changes) -> bool:
-    """Whether some node's gradient may read what one of `some` changes has overwritten, as if it stood before."""
+    """Whether some node's gradient may read what one of `some` changes has overwritten.
+
+    Of branches, loops and calls that is as if all in them stood before their changes; what stands behind them has other values.
+    A change by what the Program does not make comes behind it.
+    """
+    if not some:
+        return False
     groups: dict[Value, Value] = {}
     for a, b in _bound(program):
         groups[_group(groups, a)] = _group(groups, b)
-    overwritten = {_group(groups, before) for before, _ in some.values()}
-    needed = (v for node in program.every_node() for v in needed_by(node, active, changes))
-    return bool(some) and any(_group(groups, v) in overwritten for v in needed)
+    nodes = [(n, inner) for n, node in enumerate(program.nodes) for inner in (node, *_inside(node))]
+    places = {v: n for n, node in nodes for v in node.outputs}
+    until: dict[Value, int] = {}
+    for by, (before, _) in some.items():
+        group = _group(groups, before)
+        until[group] = max(until.get(group, -1), places.get(by, len(program.nodes)))
+    return any(n <= until.get(_group(groups, v), -1) for n, node in nodes for v in needed_by(node, active, changes))
+
+
+def _inside(node: Node) -> Iterator[Node]:
+    """The nodes of its regions."""
+    for region in node.regions().values():
+        yield from region.every_node()
 
 
 def needed_by(node: Node, active: Collection[Value], changes: Changes) -> list[Value]:

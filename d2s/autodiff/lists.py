@@ -11,6 +11,7 @@ list is used once, and so is its total: what is behind a node hands it to the no
 from typing import TYPE_CHECKING, Any
 
 from d2s.autodiff.totals import FLAG, Total, Totals, add, presence, told
+from d2s.errors import GradientError
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.ops.dispatch import current
@@ -165,7 +166,11 @@ class SweepsLists:
 def having(region: Program, name: str) -> Value:
     """An input that an extent can be read of, or the one it is reckoned from."""
     found = (v for one in (name, source(name)) for v in region.inputs if one in v.type.shape and not v.type.listed)
-    return next(found)
+    value = next(found, None)
+    if value is None:
+        message = f"a gradient through a loop in which a tensor has '{name}' values on an axis, reckoned from what a trip found"
+        raise GradientError("D2S0006", message, hint="take the gradient of a call without to_static")
+    return value
 
 
 def _flags(present: Any, length: Any) -> Any:

@@ -9,7 +9,7 @@ the uses of nodes that a run of it made tell.
 [['tanh'], ['exp', 'tanh']]
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from d2s.autodiff.active import depending
@@ -24,9 +24,9 @@ def has_regions(program: Program) -> bool:
     return any(node.regions() for node in program.nodes)
 
 
-def may_pass(program: Program, roots: Iterable[int], wanted: Numbers) -> frozenset[Node]:
-    """The nodes of its top level that a sweep from these results may pass, towards these inputs."""
-    active = depending(program, wanted)
+def may_pass(program: Program, roots: Iterable[int], wanted: Numbers, stopped: Collection[Value] = ()) -> frozenset[Node]:
+    """The nodes of its top level that a sweep from these results may pass, towards these inputs; none goes past `stopped`."""
+    active = depending(program, wanted, stopped)
     reached = {program.outputs[n] for n in roots}
     found = set()
     for node in reversed(program.nodes):
@@ -69,9 +69,9 @@ class Uses:
         made = [(v, a) for v, a in zip(node.outputs, results, strict=True) if not isinstance(a, tuple)]
         self._uses.append(Use(given, made))
 
-    def passed(self, roots: Iterable[tuple[int, int]], wanted: Numbers) -> set[int]:
-        """Which of these a sweep from results - or from an item of one that is a list - passes."""
-        active = depending(self._program, wanted)
+    def passed(self, roots: Iterable[tuple[int, int]], wanted: Numbers, stopped: Collection[Value]) -> set[int]:
+        """Which of these a sweep from results - or from an item of one that is a list - passes; none goes past `stopped`."""
+        active = depending(self._program, wanted, stopped)
         reached = {id(each(self._results[n])[k]) for n, k in roots}
         found = set()
         for number, use in reversed(list(enumerate(self._uses))):

@@ -38,6 +38,7 @@ class Kind:
     type: Type
     beginning: Shadow  # of what nobody told of
     counts = False  # whether a number of trips and calls goes along, too: `clock`
+    begun: Mapping[Value, Shadow] = {}  # with these it goes, whatever they were made of
 
     def follows(self, value: Value) -> bool:
         raise NotImplementedError
@@ -132,18 +133,22 @@ class Shadows:
             step = {"cond": self._cond, "while_loop": self._loop, "call": self._call, "again": self._again}.get(node.op)
             if step:
                 clock = step(node, nodes, known, clock)
-                continue
-            nodes.append(node)
-            if node.op in _OF_LISTS:
-                self._list(node, nodes, known, clock)
-            elif node.op == "renamed":
-                known[node.outputs[0]] = self._known(known, node.inputs[0])
             else:
-                given = [self._known(known, v) for v in self.kind.sources(node) if self.kind.follows(v)]
-                for v in node.outputs:
-                    if self.kind.follows(v):
-                        known[v] = self.kind.made(node, given, clock, nodes)
+                nodes.append(node)
+                self._plain(node, nodes, known, clock)
+            known |= {v: self.kind.begun[v] for v in node.outputs if v in self.kind.begun}
         return nodes, known, clock
+
+    def _plain(self, node: Node, nodes: list[Node], known: dict[Value, Shadow], clock: Shadow) -> None:
+        if node.op in _OF_LISTS:
+            self._list(node, nodes, known, clock)
+        elif node.op == "renamed":
+            known[node.outputs[0]] = self._known(known, node.inputs[0])
+        else:
+            given = [self._known(known, v) for v in self.kind.sources(node) if self.kind.follows(v)]
+            for v in node.outputs:
+                if self.kind.follows(v):
+                    known[v] = self.kind.made(node, given, clock, nodes)
 
     def _calls(self, node: Node) -> bool:
         """Whether a function around is called in its regions, which is given more now."""

@@ -15,7 +15,7 @@ outputs, one for each result that depends on one of them on some paths only, of 
 
 from collections.abc import Collection, Sequence
 
-from d2s.autodiff.active import depending
+from d2s.autodiff.active import active_values, wanted_inputs
 from d2s.autodiff.shadows import Kind, Shadow, Shadows
 from d2s.autodiff.totals import FLAG
 from d2s.ir.program import Node, Program, Value
@@ -25,10 +25,18 @@ _COUNT = Type(int64)
 
 
 def told(
-    forward: Program, wanted: Sequence[int], reached: Sequence[bool], stopped: Collection[Value] = ()
+    forward: Program,
+    wanted: Sequence[int],
+    reached: Sequence[bool],
+    stopped: Collection[Value] = (),
+    begun: Collection[Value] = (),
 ) -> tuple[Program, list[int]]:
-    """The half, and for each result the output that says whether it depends on what is wanted; -1: nobody needs to."""
-    paths = Shadows(_Depends(depending(forward, wanted, stopped)))
+    """The half, and for each result the output that says whether it depends on what is wanted; -1: nobody needs to.
+
+    `begun`: what wants a gradient, too, and was computed.
+    """
+    active = active_values(forward, wanted_inputs(forward, wanted).union(begun), stopped)
+    paths = Shadows(_Depends(active, begun))
     asked = [v for v, has in zip(forward.outputs, reached, strict=False) if has]
     paths.ask(forward, asked)
     wanting = {v: True for v, w in zip(forward.inputs, wanted, strict=True) if w}
@@ -45,8 +53,8 @@ class _Depends(Kind):
 
     type, beginning = FLAG, False
 
-    def __init__(self, active: set[Value]) -> None:
-        self.active, self._stacks = active, 0
+    def __init__(self, active: set[Value], begun: Collection[Value]) -> None:
+        self.active, self.begun, self._stacks = active, dict.fromkeys(begun, True), 0
 
     def follows(self, value: Value) -> bool:
         return value in self.active or value.type.listed

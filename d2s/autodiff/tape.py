@@ -26,6 +26,7 @@ Hook = Callable[[Any], Any]
 Edge = Any  # a leaf, a TapeNode - then its first result is meant - or a Result; None: nothing wants the cotangent
 Spot = tuple["TapeNode | None", int, Any]  # node, position, None; of a leaf None, its id, itself
 Watch = Callable[["TapeNode", Any], None]
+watching: list[Callable[["TapeNode | None"], None]] = []  # who sees every node that any sweep comes to, and its end as None
 _NOWHERE: Spot = (None, 0, None)
 _order = operator.attrgetter("order")
 
@@ -302,6 +303,8 @@ def sweep(
         _swept(totals, roots, retain_graph, watch)
     finally:
         mode.recording = before
+        for look in watching:
+            look(None)
     return totals
 
 
@@ -325,6 +328,8 @@ def _swept(totals: Totals, roots: Sequence[tuple[Any, Any]], retain_graph: bool,
             _hooked(node.hooks, cotangents, totals)
         if watch:
             watch(node, cotangents)
+        for look in watching:
+            look(node)
         before = totals.passed_on
         try:
             node.pull(cotangents, totals)

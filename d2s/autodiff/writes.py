@@ -58,6 +58,12 @@ def of(array: np.ndarray) -> Write | None:
     return found if found is not None and found.owner() is not None else None
 
 
+def count(array: np.ndarray) -> int:
+    """How often the memory of an array was written to."""
+    write = of(array)
+    return write.count if write else 0
+
+
 def noted(array: np.ndarray) -> None:
     """Notes that the memory of an array has other values from now on."""
     address, order, place = _address(array), now(), user_lines.here()

@@ -42,6 +42,17 @@ class UnderAnIf(CaptureError):
     side = True
 
 
+class Unheld(CaptureError):
+    """A container from outside would hold what depends on the path; `container` is which."""
+
+    container: Any = None
+    side = True
+
+    def plainly(self) -> CaptureError:
+        """The same for users."""
+        return CaptureError(self.code, self.message, where=self.where, hint=self.hint, columns=self.columns)
+
+
 class Undecided(CaptureError):
     """What an `if` asks has to be decided, at the user's line `asked`; `place` counts the questions before it.
 
@@ -102,10 +113,13 @@ def described(where: str) -> str:
 
 
 class Answers:
-    """The questions at the top level of one capture: those it decides, by place, and of tensors the answers it is to assume."""
+    """The questions at the top level of one capture: those it decides, by place, and of tensors the answers it is to assume.
 
-    def __init__(self, decided: dict[int, bool]) -> None:
-        self.decided, self.asked = decided, 0
+    `unheld`: those, too, behind which a container from outside would hold what depends on the path.
+    """
+
+    def __init__(self, decided: dict[int, bool], unheld: bool) -> None:
+        self.decided, self.asked, self.unheld = decided, 0, unheld
         self.of_numbers: list[Answered] = []
         self.of_tensors: list[tuple[bool, str]] = []  # and where that is asked
 
@@ -128,7 +142,7 @@ class Answers:
 
     def undecided(self, tracer: Any, test: Any, place: int, refused: CaptureError) -> CaptureError:
         """Why a question could not be held: as it is, where nothing but a run can answer it."""
-        if not isinstance(refused, UnderAnIf):
+        if not isinstance(refused, UnderAnIf) and not (self.unheld and isinstance(refused, Unheld)):
             return refused
         question = question_of(tracer, test)
         if question is None and _has_acted(tracer.builder.nodes):

@@ -17,7 +17,7 @@ import collections
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NoReturn
 
-from d2s.capture.answers import UnderAnIf, answers_of
+from d2s.capture.answers import UnderAnIf, Unheld, answers_of
 from d2s.capture.containers import STAND_INS, by_path
 from d2s.capture.encode import Chosen, decode, encode, holes
 from d2s.capture.faults import line_of, refuse_fault
@@ -27,7 +27,7 @@ from d2s.capture.forms import Form, Grown, OneOf, Union, anonymous, described, f
 from d2s.capture.heap import Changes, Memory, Place, contents
 from d2s.capture.raised import found_by_run, raise_in_run
 from d2s.capture.stores import pending
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.symbolic import OF_RUN, SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
 from d2s.capture.undefined import with_all_names
 from d2s.capture.users_code import user_columns, user_line
@@ -39,18 +39,7 @@ from d2s.ops.dispatch import handling
 from d2s.runtime.users_frames import raised_at
 
 Arm = Callable[[], list[Any]]
-_SHOWN = f"<{Tensor.__name__} instance at"  # as `brief` shows what has no text yet
-_STAND_INS = (OneOf.__name__, "that a run takes", _SHOWN)
-
-
-class Unheld(CaptureError):
-    """A container from outside would hold what depends on the path; `container` is which."""
-
-    container: Any = None
-
-    def plainly(self) -> CaptureError:
-        """The same for users."""
-        return CaptureError(self.code, self.message, where=self.where, hint=self.hint, columns=self.columns)
+_STAND_INS = (OneOf.__name__, "that a run takes", OF_RUN)
 
 
 def refuse_unheld(container: Any, message: str, hint: str) -> NoReturn:
@@ -95,7 +84,7 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
         with tracer.root.heap.path(regions[-1]) as found:
             try:
                 ends.append(recorded(regions[-1], arm))
-            except UnderAnIf as refused:
+            except (UnderAnIf, Unheld) as refused:
                 refused.side = name == "then"
                 raise
         changes.append(found)
@@ -151,8 +140,18 @@ def aliases(region: Tracer, end: Any, value: Any) -> list[Value]:
     def known(value: Value) -> bool:
         return value in region.root.aliased or value in region.root.sharing
 
-    old = [s for s in tensors_in(region, end) if s.recorder is not region or known(s.value)]
-    return [s.value for s in (*old, *(tensors_in(region, value) if old else ()))]
+    old = [s for s in tensors_in(region, _moving(region, end)) if s.recorder is not region or known(s.value)]
+    return [s.value for s in (*old, *(tensors_in(region, _moving(region, value)) if old else ()))]
+
+
+def _moving(region: Tracer, end: Any) -> Any:
+    """What a path hands on without the containers that stay what they are: no tensor in them gets a second name."""
+    if isinstance(end, list | dict) and stays(end, region):
+        return ()
+    if by_path(end) or not isinstance(end, list | dict | tuple):
+        return end
+    held = end if isinstance(end, tuple) else contents(end)
+    return tuple([_moving(region, part) for part in (held.values() if isinstance(held, dict) else held)])
 
 
 def shared(region: Tracer, ends: Sequence[Any]) -> list[int]:
@@ -280,7 +279,8 @@ def refuse_stand_in(error: Exception) -> None:
     """Refuses what only the stand-in of a value cannot do: the user's code would have gone on with the value itself."""
     refuse_fault(error)
     if any(kind in part for kind in _STAND_INS for part in error.args if isinstance(part, str)):
-        raise CaptureError("D2S1003", f"{type(error).__name__}: {error}", where=line_of(error)) from error
+        text = error.message if isinstance(error, D2SError) else error
+        raise CaptureError("D2S1003", f"{type(error).__name__}: {text}", where=line_of(error)) from error
 
 
 def _forms(ends: Sequence[list[Any] | None], makers: Sequence[Tracer]) -> list[Form]:

@@ -268,4 +268,6 @@ for _kind in STAND_INS:
 List.__iter__ = _walked(list.__iter__)  # type: ignore[method-assign]
 Dict.__iter__ = _stepped(dict.__iter__)  # type: ignore[method-assign]
 Set.__iter__ = _stepped(set.__iter__)  # type: ignore[method-assign]
-List.__radd__ = _asked(lambda self, other: list(other) + list(self))  # type: ignore[attr-defined]
+List.__radd__ = _asked(  # type: ignore[attr-defined]
+    lambda self, other: list(other) + list(self) if isinstance(other, list) else NotImplemented
+)

@@ -19,6 +19,21 @@ from d2s.ops.recording import Symbolic
 from d2s.types import Type
 
 
+class Sized(Symbolic):
+    """A symbol whose recorder names extents."""
+
+    __slots__ = ()
+
+    @property
+    def ndim(self) -> int:
+        return len(self.value.type.shape)
+
+    @property
+    def shape(self) -> list[Any]:
+        """An extent with a name is a Python number of run time."""
+        return [self.recorder.root.sized(self, axis) for axis in range(self.ndim)]  # type: ignore[attr-defined]
+
+
 class NamesExtents:
     """The part of a tracer that knows names; `root` is the tracer of the whole capture."""
 

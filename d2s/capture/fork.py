@@ -69,12 +69,12 @@ class Attempt:
         self.asked += 1
         return self.asked - 1
 
-    def again(self, op: str) -> "Recorded | None":
-        """What the run before recorded here; None where that was not so far."""
+    def again(self, op: str, count: int) -> "Recorded | None":
+        """What the run before recorded here, with so many results; None where that was not so far."""
         if not self.before:
             return None
         known = self.before.pop(0)
-        if known[0] != op:
+        if known[0] != op or len(known[1]) != count:
             message = "a `try` or `with` whose statements do other things each time they are run"
             raise CaptureError("D2S1003", message, where=self.tracer.line(), hint="catch it outside of the captured function")
         return known

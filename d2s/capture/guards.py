@@ -38,7 +38,7 @@ class Guard:
         self, described: str, read: Callable[[], Any], where: str = "", source: Source | None = None, key: Any = None
     ) -> None:
         self.described, self.read, self.where, self.source, self.key = described, read, where, source, key
-        self.kept = self._now()
+        self.kept = self.now()
         self.loose: tuple[int, ...] = ()
         self.print = fingerprint(self.kept)
 
@@ -46,25 +46,26 @@ class Guard:
         """Of these containers only the identity counts: calls change what they hold, which nothing has asked for."""
         self.loose, self.print = ids, fingerprint(self.kept, ids)
 
-    def _now(self) -> Any:
+    def now(self) -> Any:
+        """What is read now."""
         try:
             return self.read()
         except (AttributeError, LookupError, ValueError):
             return MISSING
 
     def holds(self) -> bool:
-        return fingerprint(self._now(), self.loose) == self.print
+        return fingerprint(self.now(), self.loose) == self.print
 
     def varies(self) -> bool:
         """Whether it is a number, and another one now."""
-        now = self._now()
+        now = self.now()
         return type(now) is type(self.kept) and type(now) in (int, float) and not self.holds()
 
     def change(self) -> str:
         """What is another now, and where it is read: `self.flag: True → False (model.py:31)`."""
         path, _, line = self.where.rpartition(":")
         place = f" ({os.path.basename(path)}:{line})" if path else ""
-        value = self._now()
+        value = self.now()
         was, now = shown(self.kept), shown(value)
         if now == was:
             now = "another one" if value is not self.kept else "changed"

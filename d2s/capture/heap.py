@@ -37,6 +37,7 @@ class Place:
         self.before = self.now = held
         self.home, self.target, self.history = home, target, False
         self.read = read  # what it holds, where that was not asked yet
+        self.begun = held  # what was known of that when it was made
 
     def held(self) -> Any:
         """What it holds; where no path has asked yet, what was there before the capture."""
@@ -44,9 +45,19 @@ class Place:
             self.before = self.now = self.first()
         return self.now
 
+    def known(self) -> "Place":
+        """The same, just made, where what was there before has been asked for already."""
+        self.begun = self.held()
+        return self
+
     def first(self) -> Any:
         assert self.read is not None
         return self.read()
+
+    def forget(self) -> None:
+        """Has it as it was made: what was there before is not known."""
+        if self.read is not None:
+            self.before = self.now = self.begun
 
     def end(self) -> None:
         """At the end of the capture: what it really is holds again what it held before."""
@@ -57,6 +68,7 @@ class Memory(Place):
 
 
 Changes = dict[int, tuple[Any, Any]]  # by id: a container or a place, and what it held at the end of the path
+Known = dict[Any, dict[str, Any]]  # by key: what a place holds, and knows of what was there before
 
 
 class Heap:
@@ -164,6 +176,18 @@ class Heap:
                 changes[key] = owner, contents(owner)
                 restore(owner, before)
 
+    def known(self) -> Known:
+        """What is known of each place now, for `forget`."""
+        return {key: dict(vars(place)) for key, place in self.places.items()}
+
+    def forget(self, before: Known) -> None:
+        """Has nothing known that was read of a place since, on paths that are over: the same statements find it as it was."""
+        for key, place in self.places.items():
+            if key in before:
+                vars(place).update(before[key])
+            else:
+                place.forget()
+
     @contextlib.contextmanager
     def at_end_of(self, changes: Changes) -> Iterator[None]:
         """All as it was when a path ended."""
@@ -182,8 +206,13 @@ class Heap:
         restore(owner, held)
 
     def changed(self) -> list[tuple[Any, Any, Any]]:
-        """Containers from outside that hold something else now, with what the capture found in them and what they hold."""
-        found = [(c, self.entered[key], contents(c)) for key, (c, _) in self.given.items()]
+        """Containers from outside that hold something else now, with what the capture found in them and what they hold.
+
+        In the order of their first changes, whenever they were taken in.
+        """
+        order = {key: n for n, key in reversed(list(enumerate(self._touched)))}
+        given = sorted(self.given.items(), key=lambda one: order.get(one[0], len(order)))
+        found = [(c, self.entered[key], contents(c)) for key, (c, _) in given]
         return [(c, entered, left) for c, entered, left in found if not _unchanged(entered, left)]
 
     def put_back(self) -> list[tuple[Any, Any, Any]]:

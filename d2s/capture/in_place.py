@@ -35,6 +35,13 @@ class ChangesInPlace:
 
     def _become(self, result: Any, history: bool = True) -> Any:
         """The tensor has the values of `result` from here on; `history`: and its place on the tape."""
+        self._check_taken(result)
+        current().overwrite(self, result)  # type: ignore[attr-defined]
+        current().become(self, result, history)  # type: ignore[attr-defined]
+        return self
+
+    def _check_taken(self, result: Any) -> None:
+        """Whether the tensor can take values in place."""
         have, want = result.value.type, self.value.type
         if have.dtype is not want.dtype:
             hint = f"y.astype('{want.dtype.name}') what it meets, or compute a new tensor"
@@ -42,9 +49,6 @@ class ChangesInPlace:
         if have.shape != want.shape:
             message = f"a tensor of shape {list(want.shape)} cannot take shape {list(have.shape)} in place"
             raise ShapeError("D2S0002", message)
-        current().overwrite(self, result)  # type: ignore[attr-defined]
-        current().become(self, result, history)  # type: ignore[attr-defined]
-        return self
 
     def _turn(self, result: Any, as_they_lie: bool = False) -> Any:
         """The same for methods that may change shape or dtype, which a graph's tensors keep."""

@@ -17,6 +17,8 @@ from d2s.capture.undefined import Undefined
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 
+_PLAIN = (list, dict, set)
+
 
 class Leaves:
     """Collects the symbols among parts; an argument handed on is the argument itself."""
@@ -65,12 +67,30 @@ class Leaves:
 
 
 def found_outside(tracer: Tracer) -> dict[int, Leaf]:
-    """Lists, dicts and sets that were there before, by id: read from somewhere, and free of what the capture made."""
+    """Lists, dicts and sets that were there before, by id: read from somewhere, and free of what the capture made.
+
+    So are those that have changed themselves, and what they held before.
+    """
     root = tracer.root
     read = [*root.leaves, *(guard.kept for key, guard in root.guards.items() if key[1] != "content")]
-    found: dict[int, Leaf] = {id(c): ("outside", c) for c in read if type(c) in (list, dict, set) and not _holds_symbols(c)}
+    there = [c for c in read if type(c) in _PLAIN and not _holds_symbols(c)] + _held_before(root)
+    found: dict[int, Leaf] = {id(c): ("outside", c) for c in there}
     made = {id(record): ("record", record) for record in root.heap.records()}
     return found | {at: ("container", n) for at, n in root.containers.items()} | made
+
+
+def _held_before(root: Tracer) -> list[Any]:
+    """The containers from outside that the capture has changed, and those which they held, directly or not."""
+    found: dict[int, Any] = {}
+    waiting = [container for container, _ in root.heap.given.values()]
+    while waiting:
+        container = waiting.pop()
+        if id(container) not in found and not root.heap.has(container):
+            found[id(container)] = container
+            _, held = root.heap.given.get(id(container), (None, container))
+            parts = held.values() if isinstance(held, dict) else held
+            waiting += [part for part in parts if type(part) in (*_PLAIN, tuple)]
+    return [container for container in found.values() if type(container) in _PLAIN]
 
 
 def _holds_symbols(container: Any, around: tuple[int, ...] = ()) -> bool:

@@ -13,16 +13,18 @@ In: what is read, and how. Out: inputs that stand for it, guards, and the contai
 """
 
 import functools
-import types
+import types as python_types
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from d2s import types
 from d2s.capture.containers import by_path
 from d2s.capture.guards import Guard, Source
 from d2s.capture.kinds import CONTENT, held_by
 from d2s.capture.users_code import name_here, user_line
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Value
+from d2s.runtime import launch
 from d2s.types import Type
 
 
@@ -33,7 +35,14 @@ class Read(NamedTuple):
     read: Callable[[], Any]
     type: Type
     symbol: Any
+    kind: Any  # its class
     attribute: tuple[Any, str] | None = None  # of what, and which, where it is one
+    path: tuple[Any, ...] = ()  # the keys that lead to it from there
+
+    def fits(self) -> bool:
+        """Whether what a call finds is of the class and the type that is read."""
+        now = self.read()
+        return type(now) is self.kind and liftable(now) == self.type
 
 
 class ReadsOutside:
@@ -42,13 +51,20 @@ class ReadsOutside:
     root: Any
 
     def read_at_calls(
-        self, key: Any, described: str, read: Callable[[], Any], of: Type, attribute: tuple[Any, str] | None = None
+        self,
+        key: Any,
+        described: str,
+        read: Callable[[], Any],
+        of: Type,
+        attribute: tuple[Any, str] | None = None,
+        path: tuple[Any, ...] = (),
     ) -> Any:
         """The input that stands for what is found somewhere at each call."""
         if key not in self.root.inputs:
             name = described.rpartition(".")[2]
             symbol = self.root.input(of, name if name.isidentifier() else "read")
-            self.root.inputs[key] = Read(described, read, of, symbol, attribute)
+            self.root.found[symbol.value] = found = read()
+            self.root.inputs[key] = Read(described, read, of, symbol, type(found), attribute, path)
         return self.root.inputs[key].symbol
 
     def source(self, value: Value) -> tuple[str, Any] | None:
@@ -87,4 +103,12 @@ class ReadsOutside:
 
 def bound_to(value: Any) -> Any:
     """What a builtin method is bound to; anything else is itself."""
-    return value.__self__ if isinstance(value, types.BuiltinMethodType | types.MethodWrapperType) else value
+    return value.__self__ if isinstance(value, python_types.BuiltinMethodType | python_types.MethodWrapperType) else value
+
+
+def liftable(value: Any) -> Type | None:
+    """The type of a value that a call can read anew: a tensor, an int or a float."""
+    if isinstance(value, Tensor):
+        return launch.type_of(value.array)
+    number = type(value) is float or (type(value) is int and -(1 << 63) <= value < 1 << 63)
+    return Type(types.python_dtype(value), python=True) if number else None

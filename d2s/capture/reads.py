@@ -13,22 +13,25 @@ nonsense in it.
 """
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from d2s.capture.containers import List
 from d2s.capture.guards import MISSING, Guard
-from d2s.capture.symbolic import Tracer, liftable
+from d2s.capture.held import Held, Where, counts, is_rebound, is_structure, read_structure
+from d2s.capture.outside import liftable
+from d2s.capture.symbolic import Tracer
 from d2s.capture.tree import containers
 from d2s.capture.users_code import refuse
-from d2s.capture.variables import Holder, Variable, found_in, place_key
+from d2s.capture.variables import Variable, found_in, place_key
+from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
 
 
 def changing(tracer: Tracer, owner: Any) -> None:
     """Notes that a list, dict or set is going to be changed: one from outside, or one that the capture has made."""
     if id(owner) in tracer.root.tails:
-        refuse("D2S1003", "a list from outside is changed to which a path or a loop adds items", _ONLY_MORE)
+        refuse("D2S1003", f"a {type(owner).__name__} from outside is changed to which a path or a loop adds items", _ONLY_MORE)
     heap, parted = tracer.root.heap, tracer.root.twins.get(id(owner))
     if parted is not None:
         message = f"a {type(owner).__name__} is changed that may be one with another{parted and ', since '}{parted}"
@@ -41,18 +44,21 @@ def changing(tracer: Tracer, owner: Any) -> None:
     heap.changing(owner)
 
 
-_LOOKED_INTO = "a list from outside is looked into to which a path or a loop adds items"
-_ONLY_MORE = "only append to it and extend it, or fill a list of the function's"
+_LOOKED_INTO = "a container from outside is looked into to which a path or a loop adds items"
+_ONLY_MORE = "only append to a list and store items in a dict, or fill one of the function's"
 
 
 def add_to(tracer: Tracer, container: Any) -> None:
-    """Has what is added to a list from outside go into one of the capture, which may hold what depends on the path."""
+    """Has what is added to a list from outside go into one of the capture, which may hold what depends on the path.
+
+    Of a dict it holds the pairs that are stored, one after the other.
+    """
     tracer.give(container)
     tracer.tails[id(container)] = container, tracer.heap.made(List())
 
 
 def refuse_added_to(tracer: Tracer, given: Any) -> None:
-    """What a run has added to a list so far is not in it: nobody may look into it."""
+    """What a run has added to a container so far is not in it: nobody may look into it."""
     if any(id(c) in tracer.root.tails for c in containers(given)):
         refuse("D2S1003", _LOOKED_INTO, _ONLY_MORE)
 
@@ -77,29 +83,52 @@ def read_contents(tracer: Tracer, container: Any) -> None:
             tracer.heap.enter(container, k, tracer.read_at_calls((*key, k), f"[{k!r}]", read, of))
 
 
-def varying(guards: Iterable[Guard], lifts: dict[Any, Any]) -> dict[Any, Any]:
-    """The numbers that are others than at a capture, and those it reads anew at each call: the next capture reads them so."""
+def varying(guards: Iterable[Guard], lifts: dict[Any, Any], held: dict[Any, Held]) -> dict[Any, Any]:
+    """What is another one than at a capture, and what that reads anew at each call: the next capture reads it so.
+
+    Numbers, tensors, and tuples, lists and dicts of these.
+    """
     found = {}
     for guard in guards:
-        if guard.source and guard.varies():
+        now = guard.now()
+        if guard.source and (guard.varies() or is_rebound(guard.kept, now)):
             kind, holder, name = guard.source
             if guard.key[1] == "attribute":
-                found[guard.key] = holder, name
+                found[guard.key] = Where(holder, name, counts(guard.kept, now))
             elif guard.key[1] in ("global", "closure"):
-                found[guard.key] = holder, guard.described if kind == "attribute" else name
-    return found | {key: where for key, where in lifts.items() if type(_held(key, *where)) in (int, float)}
+                found[guard.key] = Where(holder, guard.described if kind == "attribute" else name, counts(guard.kept, now))
+    for key, where in lifts.items():
+        if _is_readable(_found_at(key, where)):
+            found[key] = where._replace(counts=where.counts or (key in held and held[key].counts()))
+    return found
 
 
-def _held(key: Any, holder: Any, name: str) -> Any:
-    return getattr(holder, name, MISSING) if key[1] == "attribute" else found_in(holder, name)
+def _found_at(key: Any, where: Where) -> Any:
+    return getattr(where.holder, where.name, MISSING) if key[1] == "attribute" else found_in(where.holder, where.name)
 
 
-def read_variable(tracer: Tracer, key: Any, holder: Holder, name: str) -> None:
+def _is_readable(value: Any) -> bool:
+    return type(value) in (int, float, Tensor) or is_structure(value)
+
+
+def read_variable(tracer: Tracer, key: Any, where: Where) -> None:
     """Has a variable that calls change hold what stands for what it holds at each call."""
+    holder, name, _ = where
+    read = functools.partial(found_in, holder, name)
+    found = read_place(tracer, key, name, read, where)
     place: Any = tracer.heap.place(place_key(holder, name), lambda: Variable(holder, name))
-    of = liftable(place.start)
-    assert of is not None
-    place.starts_as(tracer.read_at_calls(key, name, functools.partial(found_in, holder, name), of))
+    place.starts_as(found)
+
+
+def read_place(
+    tracer: Tracer, key: Any, described: str, read: Callable[[], Any], where: Where, attribute: tuple[Any, str] | None = None
+) -> Any:
+    """What stands for what a place holds at each call; MISSING where no call can read that anew."""
+    value = read()
+    of = liftable(value)
+    if of is not None:
+        return tracer.read_at_calls(key, described, read, of, attribute)
+    return read_structure(tracer, key, described, read, where, attribute) if is_structure(value) else MISSING
 
 
 def _item_or_missing(container: Any, key: Any) -> Any:

@@ -40,7 +40,7 @@ def stores(tracer: Tracer, arguments: dict[int, Any], changed: list[tuple[Any, A
     """All that a capture changed; `arguments` are the containers that stand for those of a call, by id."""
     found = [_of_place(tracer, key, place) for key, place in tracer.heap.places.items()]
     found += [_of_container(tracer, *change, arguments.get(id(change[0]))) for change in changed]
-    found += [Store(("more", ("outside", c), 0), tail) for c, tail in tracer.tails.values() if by_path(tail) or contents(tail)]
+    found += [_of_tail(c, tail) for c, tail in tracer.tails.values() if by_path(tail) or contents(tail)]
     return [store for store in found if store is not None]
 
 
@@ -72,6 +72,12 @@ def _of_container(tracer: Tracer, container: Any, entered: Any, left: Any, argum
     return Store(
         ("content", leaf), list(left) if isinstance(left, tuple) else set(left) if isinstance(left, frozenset) else left
     )
+
+
+def _of_tail(container: Any, tail: Any) -> Store:
+    """What paths have added to a container from outside, whatever it holds by then."""
+    kind = ("entries", ("outside", container)) if isinstance(container, dict) else ("more", ("outside", container), 0)
+    return Store(kind, tail)
 
 
 def _more(entered: Any, left: Any) -> Any:
@@ -121,7 +127,6 @@ def pending(tracer: Tracer) -> tuple[list[SymbolicTensor], Pending | None]:
     if not found:
         return [], None
     leaves, outside = Leaves(tracer), found_outside(root)
-    outside |= {key: ("outside", c) for key, (c, _) in root.heap.given.items() if key not in outside}
     recipe = Made(tuple, (), [])
     seen: dict[int, Made] = {}
     recipe.parts += [describe(store.value, leaves.leaf, outside, seen) for store in found]
@@ -167,6 +172,12 @@ def _added(owner: Any, value: Any, run: Run, count: int) -> None:
         base_of(container).update(container, value)
 
 
+def _entries(owner: Any, value: Any, run: Run) -> None:
+    container = _owner(owner, run)
+    for key, held in value:
+        base_of(container).__setitem__(container, key, held)
+
+
 def _owner(leaf: Any, run: Run) -> Any:
     return leaf[1] if leaf[0] == "outside" else run.leaf(*leaf)  # type: ignore[misc]
 
@@ -190,6 +201,7 @@ _WRITE: dict[str, Callable[..., None]] = {
     "stepped": _stepped,
     "content": _content,
     "more": _added,
+    "entries": _entries,
     "stream": _stream,
     "seed": _seed,
     "variable": _variable,

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from d2s import later, types
 from d2s.capture import in_place
-from d2s.capture.extents import NamesExtents
+from d2s.capture.extents import NamesExtents, Sized
 from d2s.capture.facts import Coming, Fact, Facts
 from d2s.capture.fork import Attempt
 from d2s.capture.guards import Guard
@@ -38,6 +38,7 @@ from d2s.runtime import launch
 from d2s.types import Type
 
 Overwritten = dict[Value, tuple[Value, str]]  # by what, and at which of the user's lines
+OF_RUN = "a run's "  # with this a message tells a number from one that Python knows
 ROWS = 1024  # that Python may take apart one by one: each is a node of its own
 _HINT = "go on with the tensor itself: an `if`, `while` or `for` on it becomes part of the graph; or do this before the call"
 
@@ -50,7 +51,7 @@ def _unknown(asked: str) -> Callable[..., NoReturn]:
     return method
 
 
-class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
+class SymbolicTensor(in_place.ChangesInPlace, Sized):
     """A tensor, or a Python number, of the function being captured."""
 
     __slots__ = ()
@@ -61,15 +62,6 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
     __getitem__, __setitem__ = map(_unknown, ("indexing", "assignment"))
 
     __lshift__, __rlshift__, __rshift__, __rrshift__ = map(_unknown, ("<<", "<<", ">>", ">>"))
-
-    @property
-    def ndim(self) -> int:
-        return len(self.value.type.shape)
-
-    @property
-    def shape(self) -> list[Any]:
-        """An extent with a name is a Python number of run time."""
-        return [self.recorder.root.sized(self, axis) for axis in range(self.ndim)]  # type: ignore[attr-defined]
 
     @property
     def size(self) -> Any:
@@ -129,6 +121,12 @@ class SymbolicTensor(in_place.ChangesInPlace, Symbolic):
             refuse("D2S1003", f"'{name}' of a tensor is not part of graphs yet", "ask for it outside of the captured function")
         raise AttributeError(f"'Tensor' object has no attribute '{name}'")
 
+    def stands_for(self) -> str:
+        """In messages, where a tensor would be."""
+        of = self.value.type
+        number = {"b": "bool", "i": "int", "f": "float"}.get(of.dtype.kind)
+        return f"{OF_RUN}{number}" if of.python else f"Tensor(shape={list(of.shape)}, dtype={of.dtype.name})"
+
     __str__ = __repr__ = __format__ = _unknown("the text")
     stop_gradient = property(_unknown("stop_gradient"))
     grad = property(_unknown("the gradient"))
@@ -159,8 +157,12 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.arguments: dict[Value, int] = {}  # inputs that are leaves of the arguments
         self.stream_state: list[Any] = []  # the inputs that are seed and counter of the random numbers
         self.inputs: dict[Any, Read] = {}  # what is read anew at each call because a call changes it
+        self.held: dict[Any, Any] = {}  # structures that are read anew, with what stands for them
+        self.numbered = 0  # containers so far, of the arguments and of these
+        self.compared = False  # whether it was asked if what is read anew is one with another tensor
+        self.found: dict[Value, Any] = {}  # what was there at the capture, by the inputs that stand for it
         self.lifts: dict[Any, Any] = {}  # what is to be read so
-        self.tails: dict[int, tuple[Any, Any]] = {}  # lists from outside, by id, that paths only add to; and what they add
+        self.tails: dict[int, tuple[Any, Any]] = {}  # containers from outside, by id, that paths only add to; and what they add
         self.told: dict[Any, Any] = {}  # inputs that each call makes anew, unasked
         self.acted: dict[int, Any] = {}  # by id, objects whose methods a call runs behind all else: what is read of them there
         self.taping = True  # whether results have gradients
@@ -195,7 +197,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
 
     def add(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
         runs = [run for run in self.root.attempts if run.tracer is self and op != "constant"]
-        again = [known for run in runs if (known := run.again(op))]
+        again = [known for run in runs if (known := run.again(op, len(types)))]
         made: list[Any] = again[0][1] if again else self._added(op, inputs, types, attrs)
         for run in runs:
             run.recorded.append(again[0] if again else (op, made, self.builder.nodes[-1]))
@@ -206,6 +208,8 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         return any(run.tracer is self and run.before and run.before[0][0] == op for run in self.root.attempts)
 
     def _added(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
+        if op not in ("fail", "host"):  # which know better where they belong
+            self.where = user_line()
         made = super().add(op, inputs, types, attrs)
         if op not in ("cond", "while_loop", "call", "again", "hole", "fail", "host"):
             key = op, tuple(map(self.number, inputs)), repr(attrs)
@@ -269,7 +273,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         """The same where only the tensor is another from now on, not its memory."""
         self._refuse_one_with_another(self.root.aliased.get(symbol.value))
         training = self.root.training
-        if history and self.root.taping and training is not None and self.now(symbol).value in training.opened:
+        if history and self.root.taping and training is not None and training.is_opened(self.now(symbol).value):
             refuse_leaf()
         home = None if symbol.recorder is self.root else symbol.recorder
         place = self.root.heap.place(symbol.value, lambda: Memory(self.now(symbol), home))
@@ -345,12 +349,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
             self.root.lifted[id(tensor)] = tensor, symbol
         return self.root.lifted[id(tensor)][1]
 
-    def constant(self, number: bool | int | float, type: Type) -> Any:
-        self.where = user_line()
-        return super().constant(number, type)
-
     def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
-        self.where = user_line()
         held = (part for value in attrs.values() for part in (value if type(value) is tuple else (value,)))
         if any(isinstance(part, SymbolicTensor) for part in held):
             refuse("D2S1001", f"{op.name}() with a number that only a run will tell, in the place of a fixed one", _HINT)
@@ -376,14 +375,6 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
             symbol: SymbolicTensor = self.constant(value, Type(types.python_dtype(value), python=True))
             return symbol
         return None
-
-
-def liftable(value: Any) -> Type | None:
-    """The type of a value that a call can read anew: a tensor, an int or a float."""
-    if isinstance(value, Tensor):
-        return launch.type_of(value.array)
-    number = type(value) is float or (type(value) is int and -(1 << 63) <= value < 1 << 63)
-    return Type(types.python_dtype(value), python=True) if number else None
 
 
 def capturing() -> Tracer | None:

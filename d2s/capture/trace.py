@@ -11,23 +11,27 @@ In: a function, the leaves of its arguments and which of them are values of run 
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from d2s.capture.answers import MOST, Answered, Answers, Undecided
-from d2s.capture.branch import Ended, Unheld, fails, refuse_stand_in
+from d2s.capture.answers import MOST, Answered, Answers, Undecided, Unheld
+from d2s.capture.branch import Ended, fails, refuse_stand_in
 from d2s.capture.containers import stand_in
 from d2s.capture.faults import line_of
 from d2s.capture.guards import Guard
+from d2s.capture.held import Held, Where, are_apart, containers_held, counts
 from d2s.capture.leaves import Leaves, found_outside
-from d2s.capture.outside import Read
+from d2s.capture.outside import Read, liftable
 from d2s.capture.raised import found_by_run
 from d2s.capture.reads import add_to, empty, read_contents, read_variable, refuse_looked_into
 from d2s.capture.result import Made, Recipe, describe
-from d2s.capture.stores import Target, pending, stores
-from d2s.capture.sweeps import History, Standing, Told
-from d2s.capture.symbolic import Overwritten, Tracer, liftable
-from d2s.capture.tree import Skeleton, containers, rebuild
+from d2s.capture.result import leaves as leaves_of
+from d2s.capture.standing import Standing
+from d2s.capture.stores import Store, Target, pending, stores
+from d2s.capture.sweeps import History, Told
+from d2s.capture.symbolic import Overwritten, Tracer
+from d2s.capture.tree import Skeleton, changeable, containers, flatten, rebuild
 from d2s.capture.variables import guard_key
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError
@@ -40,7 +44,7 @@ from d2s.types import Type
 ROUNDS = 16  # captures until nothing new is found that is different at each call
 
 
-@dataclasses.dataclass(eq=False, slots=True)
+@dataclasses.dataclass(eq=False)
 class Captured:
     """A Program and how to call it: its inputs are argument leaves (by position), then `lifted` tensors met on the way."""
 
@@ -62,6 +66,8 @@ class Captured:
     overwritten: Overwritten = dataclasses.field(default_factory=dict)  # what every path has changed in place
     changes: dict[Value, tuple[Value, str]] = dataclasses.field(default_factory=dict)  # what some path has
     lifts: dict[Any, Any] = dataclasses.field(default_factory=dict)  # which attributes and variables are read anew
+    held: dict[Any, Held] = dataclasses.field(default_factory=dict)  # structures among these
+    apart: bool = False  # whether no tensor read anew may be one with another input: else, if it wants no gradient
     answered: list[Answered] = dataclasses.field(default_factory=list)  # what each call is asked
     assumed: list[tuple[bool, str]] = dataclasses.field(default_factory=list)  # what a run asks of tensors, and where
 
@@ -70,6 +76,27 @@ class Captured:
         ends = [node for node in self.program.every_node() if node.op == "fail"]
         errors = [(node.where, getattr(node.attrs["error"], "error", None)) for node in ends]
         return {where for where, error in errors if isinstance(error, kind) and word in str(error)}
+
+    @functools.cached_property
+    def has_containers(self) -> bool:
+        """Whether a call returns or changes one that it finds."""
+        owners = [target[1] for target in self.stores if isinstance(target[1], tuple)]
+        return any(kind == "container" for kind, _ in (*leaves_of(self.whole), *owners))
+
+    def containers(self, arguments: Any) -> list[Any]:
+        """The containers that a call finds, in the order in which leaves number them."""
+        return containers(arguments) + containers_held(list(self.held.values()))
+
+    def own_containers(self, given: Sequence[Any]) -> bool:
+        """Whether lists and dicts in places are none that a call knows otherwise."""
+        found = [id(c) for c in containers_held(list(self.held.values())) if not isinstance(c, tuple)]
+        others = {id(c) for guard in self.guards for c in changeable(guard.kept)} if found else set()
+        return len(set(found)) == len(found) and others.union(map(id, given)).isdisjoint(found)
+
+    def tells_apart(self, leaves: Sequence[Any]) -> bool:
+        """Whether tensors that a call reads anew are no others of its inputs, where that matters."""
+        found = [read.read() for read in self.reads if not read.type.python]
+        return not found or are_apart([*found, *self.lifted, *(leaves[n] for n in self.arguments)], self.apart)
 
 
 class Given(NamedTuple):
@@ -83,7 +110,8 @@ class Given(NamedTuple):
     same: dict[int, int]
     assumed: tuple[bool, ...] | None  # answers to questions of tensors; None where no question may be answered
     varying: dict[Any, Any]  # what calls have found changed
-    tails: tuple[Any, ...] = ()  # lists from outside that paths or loops add to
+    tails: tuple[Any, ...] = ()  # lists and dicts from outside that paths or loops add to
+    unheld: bool = False  # whether there is a capture for each path on which a container from outside holds something else
 
 
 def trace(
@@ -111,9 +139,12 @@ def trace(
 
 
 def _added_to(given: Given, refused: Unheld) -> Captured:
-    """The capture that has lists from outside get what depends on the path, where it does not ask for what they hold."""
+    """The capture that has lists and dicts from outside get what depends on the path, where it does not ask for what they hold.
+
+    Otherwise that for one path, where the function can be captured for one answer to what it asks.
+    """
     container, told = refused.container, refused.plainly()
-    while type(container) is list and not any(container is known for known in given.tails):
+    while type(container) in (list, dict) and not any(container is known for known in given.tails):
         given = given._replace(tails=(*given.tails, container))
         try:
             return _settled(given)
@@ -122,7 +153,10 @@ def _added_to(given: Given, refused: Unheld) -> Captured:
         except CaptureError as other:  # it looks into one of them, or they are given what no list of the graph holds
             told = other if other.where and other.code.startswith("D2S1") else told
             break
-    raise told from None
+    try:
+        return _settled(given._replace(tails=(), unheld=True))
+    except CaptureError:
+        raise told from None
 
 
 def _settled(given: Given) -> Captured:
@@ -132,6 +166,10 @@ def _settled(given: Given) -> Captured:
     for known in filter(None, (found | given.varying, found)):
         try:
             reading, more = _reading(given, known)
+        except Unheld:
+            if not given.unheld:
+                raise
+            continue
         except Exception:
             continue  # it does with a number what it cannot with one that only a run will tell: a capture for each value
         if reading.complaints(D2SError) <= captured.complaints(D2SError):
@@ -139,7 +177,7 @@ def _settled(given: Given) -> Captured:
             break
     loose = _without_content(captured, lambda containers: _decided(given, lifts, containers)[0])
     if given.tails and loose is captured:
-        raise CaptureError("D2S1003", "a list from outside is looked into that a path or a loop adds to")
+        raise CaptureError("D2S1003", "a container from outside is looked into that a path or a loop adds to")
     loose.lifts = {key: where for key, where in lifts.items() if key[1] != "content"}
     return loose
 
@@ -159,9 +197,12 @@ def _reading(given: Given, lifts: dict[Any, Any]) -> tuple[Captured, dict[Any, A
     return captured, lifts
 
 
+_ADDED = ("more", "entries")  # kinds of stores to which it does not matter what is there
+
+
 def _without_content(captured: Captured, again: Callable[[list[Any]], Captured]) -> Captured:
     """The same for any content of the containers that are only added to, if that is so: another capture tells."""
-    added = [target[1][1] for target in captured.stores if target[0] == "more"]
+    added = [target[1][1] for target in captured.stores if target[0] in _ADDED]
     if not added:
         return captured
     try:
@@ -172,7 +213,7 @@ def _without_content(captured: Captured, again: Callable[[list[Any]], Captured])
 
 
 def _told(captured: Captured) -> tuple[str, str, str]:
-    return show(captured.program), repr(captured.whole), repr([t for t in captured.stores if t[0] != "more"])
+    return show(captured.program), repr(captured.whole), repr([t for t in captured.stores if t[0] not in _ADDED])
 
 
 def _decided(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Captured, dict[Any, Any]]:
@@ -199,7 +240,7 @@ def _traced(given: Given, decided: dict[int, bool], lifts: dict[Any, Any], added
     """
     tracer = Tracer(given.name)
     tracer.lifts = lifts
-    answers = tracer.answers = None if given.assumed is None else Answers(decided)
+    answers = tracer.answers = None if given.assumed is None else Answers(decided, given.unheld)
     structure = _arguments(tracer, given)
     with handling(tracer):
         try:
@@ -210,7 +251,8 @@ def _traced(given: Given, decided: dict[int, bool], lifts: dict[Any, Any], added
             refuse_looked_into(tracer)
         finally:
             changed = tracer.heap.put_back()
-        results, returned, whole, targets = _described(tracer, outcome, changed)
+        results, returned, whole, changes = _described(tracer, outcome, changed)
+    targets = [store.target for store in changes]
     lifted = [(t, s.value) for t, s in tracer.lifted.values() if s.value not in tracer.arguments]
     program = _program(tracer, [value for _, value in lifted], results)
     reached = [(t, s.value) for t, s in tracer.lifted.values() if s.value in tracer.arguments and id(t) in tracer.reached]
@@ -234,12 +276,16 @@ def _traced(given: Given, decided: dict[int, bool], lifts: dict[Any, Any], added
         changes=tracer.changes,
         answered=answers.of_numbers if answers else [],
         assumed=answers.of_tensors if answers else [],
+        held={key: held for key, (held, _) in tracer.held.items()},
+        apart=tracer.compared or any(target[0] == "tensor" for target in targets),
     )
+    if not (captured.tells_apart(given.leaves) and captured.own_containers(())):
+        raise CaptureError("D2S1003", "what calls find in a place is something they also read otherwise")
     if tracer.training is not None:
-        captured.standing = Standing(captured.arguments, captured.lifted, given.leaves)
+        captured.standing = Standing(captured.arguments, captured.lifted, captured.reads, given.leaves)
         tracer.training.refuse_shared(program)
         captured.history = tracer.training.history(program)
-    return captured, _changed_reads(tracer, targets)
+    return captured, _changed_reads(tracer, changes)
 
 
 def _arguments(tracer: Tracer, given: Given) -> Any:
@@ -254,6 +300,7 @@ def _arguments(tracer: Tracer, given: Given) -> Any:
         inside[n] = inside[first]
     structure = rebuild(given.skeleton, inside, stand_in)
     tracer.leaves = list(given.leaves)
+    tracer.numbered = len(containers(structure))
     tracer.containers = {id(c): n for n, c in enumerate(containers(structure)) if type(c) is not tuple}
     tracer.given.update(tracer.containers)
     for leaf in given.leaves:
@@ -261,7 +308,7 @@ def _arguments(tracer: Tracer, given: Given) -> Any:
     return structure
 
 
-def _described(tracer: Tracer, outcome: Any, changed: Any) -> tuple[list[Any], int, Made, list[Target]]:
+def _described(tracer: Tracer, outcome: Any, changed: Any) -> tuple[list[Any], int, Made, list[Store]]:
     """What the function returned and changed, as symbols and a recipe of them; and where a call leaves what it changed."""
     changes = stores(tracer, tracer.containers, changed)
     results, outside = Leaves(tracer), found_outside(tracer)
@@ -269,7 +316,7 @@ def _described(tracer: Tracer, outcome: Any, changed: Any) -> tuple[list[Any], i
     result = describe(outcome, results.leaf, outside, seen)
     returned = len(results.outputs)
     stored = Made(tuple, (), [describe(store.value, results.leaf, outside, seen) for store in changes])
-    return results.outputs, returned, Made(tuple, (), [result, stored]), [store.target for store in changes]
+    return results.outputs, returned, Made(tuple, (), [result, stored]), changes
 
 
 def _program(tracer: Tracer, lifted: Sequence[Value], results: Sequence[Any]) -> Program:
@@ -296,27 +343,28 @@ def _prepare(tracer: Tracer, lifts: dict[Any, Any], added: list[Any]) -> None:
         if key[1] == "content":
             read_contents(tracer, container)
         elif key[1] in ("global", "closure"):
-            read_variable(tracer, key, *container)
+            read_variable(tracer, key, container)
     for container in added:
         empty(tracer, container)
 
 
-def _changed_reads(tracer: Tracer, targets: Sequence[Target]) -> dict[Any, Any]:
-    """What was guarded by its value though calls change it; with it the container or the variable that is read anew."""
-    found = {}
-    for target in targets:
-        key, owner = _read_of(target)
+def _changed_reads(tracer: Tracer, changes: Sequence[Store]) -> dict[Any, Any]:
+    """What was guarded by its value though calls change it; with it the container or the place that is read anew."""
+    found, structures = {}, set[int]()
+    for target, value in changes:
+        key, owner = read_of(target)
         guard = tracer.guards.get(key)
         held = guard.kept if guard else None
-        parts: Any = [held]
-        if target[0] != "variable" and isinstance(held, list | dict):
+        parts: Any = flatten(held)[0]
+        if target[0] == "content" and isinstance(held, list | dict):
             parts = held.values() if isinstance(held, dict) else held
         if key and key not in tracer.lifts and any(liftable(part) for part in parts):
-            found[key] = owner
-    return found
+            found[key] = owner if target[0] == "content" else Where(owner[0], owner[1], counts(held, value))
+            structures |= set() if target[0] == "content" else {id(c) for c in changeable(held)}
+    return {key: where for key, where in found.items() if key[1] != "content" or key[0] not in structures}
 
 
-def _read_of(target: Target) -> tuple[Any, Any]:
+def read_of(target: Target) -> tuple[Any, Any]:
     """By which key a read of a target is guarded, and what is needed to read it anew."""
     kind, owner, *details = target
     if kind == "attribute":

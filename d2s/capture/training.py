@@ -15,7 +15,8 @@ call writes. What a gradient reads of an `if` or a loop is pushed on a stack the
 (['multiply', 'constant', 'spread', 'multiply', 'multiply', 'add'], f32[1])
 """
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from d2s.autodiff.active import active_values
@@ -35,6 +36,7 @@ from d2s.ops.dispatch import current
 from d2s.types import Type
 
 _ALONE = "backward() of a tensor that depends on nothing that wants a gradient"
+_ALL_ALONE = "backward() of tensors that depend on nothing that wants a gradient"
 
 
 def training(what: str) -> Training:
@@ -57,24 +59,43 @@ def backward(symbol: SymbolicTensor, grad_tensor: Any = None, retain_graph: bool
 
 def _backward(given: Sequence[tuple[Any, Any]], retain_graph: bool) -> None:
     here = training("backward()")
-    now = here.leaves()
     roots = [_root(here, y, weight, "backward(): 'grad_tensor'") for y, weight in given]
-    wanted = set(now) | set(now.values())
+    _refuse_alone(here, [here.tracer.symbol_of(y) for y, _ in given])
+    now = here.leaves()
+    stepped = here.outgrown(now.values())
+    wanted = {*now, *now.values(), *stepped}
     active = active_values(here._program([]), {*wanted}, here.stopped)
-    if recording():
-        here.refuse_renewed([v for v, _ in roots], wanted)
-    if not recording() or not any(v in active for v, _ in roots):
-        raise GradientError("D2S0006", _ALONE)
+    here.refuse_renewed([v for v, _ in roots], wanted)
     found = here.sweep([root for root in roots if root[0] in active], wanted, retain_graph, False)
+    _refuse_before_step(stepped | {value for value, latest in now.items() if latest is not value}, found)
     for value, latest in now.items():
-        if latest is not value and value in found:
-            refuse(
-                "D2S1003", "the gradient of what was computed before step() changed a parameter", "compute it again behind it"
-            )
         if latest in found:
             if value not in here.opened:
                 _refuse_history(here.tensors()[value])
             here.gather(value, found[latest])
+
+
+def _refuse_before_step(stepped: Collection[Value], found: Collection[Value]) -> None:
+    """A graph has two values for a parameter that step() changed; eager code has one tensor."""
+    if not set(stepped).isdisjoint(found):
+        message = "the gradient of what was computed before step() changed a parameter"
+        refuse("D2S1003", message, "compute it again behind it")
+
+
+def _refuse_alone(here: Training, roots: Sequence[Any]) -> None:
+    """What eager code says where none of the roots wants a gradient, be it on this path."""
+
+    def complain() -> list[Any]:
+        raise GradientError("D2S0006", _ALONE if len(roots) == 1 else _ALL_ALONE)
+
+    wants = [here.wants(y) for y in roots] if recording() else []
+    flags = [one for one in wants if not isinstance(one, bool)]
+    if any(one is True for one in wants):
+        return
+    if not flags:
+        complain()
+    some = functools.reduce(OPS["logical_or"], flags)
+    branch(here.tracer, OPS["logical_not"](some), (complain, list))
 
 
 def _root(here: Training, y: Any, weight: Any, said: str) -> tuple[Value, Value]:
@@ -133,11 +154,23 @@ def grad_of(
     cut = {tracer.resolve(x) for x in _symbols(tracer, no_grad_vars or [], "no_grad_vars")}
     here.refuse_renewed([v for v, _ in roots], values)
     keep = create_graph if retain_graph is None else retain_graph
-    found = here.sweep(roots, set(values), keep or create_graph, create_graph, cut)
+    wants = [recording() and here.wants(x) for x in wanted]
+    towards = {v for v, wanting in zip(values, wants, strict=True) if wanting is not False}
+    stepped = here.outgrown(values)
+    found = here.sweep(roots, towards | stepped, keep or create_graph, create_graph, cut)
+    _refuse_before_step(stepped, found)
     missing = [n for n, v in enumerate(values) if v not in found]
     if missing and not allow_unused:
         raise _unused(missing)
-    return [_result(tracer, n, found.get(v), allow_unused) for n, v in enumerate(values)]
+    totals = [_on_path(found.get(v), wanting) for v, wanting in zip(values, wants, strict=True)]
+    return [_result(tracer, n, total, allow_unused) for n, total in enumerate(totals)]
+
+
+def _on_path(total: Total | None, wants: Any) -> Total | None:
+    """A gradient in what may want one by the path taken: there is none where it does not."""
+    if total is None or isinstance(wants, bool):
+        return total
+    return Total(total.value, wants if total.present is None else OPS["logical_and"](wants, total.present))
 
 
 def _unused(missing: Sequence[int]) -> GradientError:
@@ -203,7 +236,7 @@ def set_stop_gradient(symbol: SymbolicTensor, stops: bool) -> None:
         )
     if symbol.value.type.is_float and not here.has_history(symbol):
         current().begin_anew(symbol, OPS["detached"](symbol), False)  # type: ignore[attr-defined]
-        here.opened.add(root.resolve(symbol))
+        here.opened[root.resolve(symbol)] = symbol
 
 
 def _stop_gradient(symbol: SymbolicTensor) -> bool:

@@ -93,6 +93,10 @@ class Variable(Place):
         if isinstance(self.held_now, OneOf):
             self.now = OneOf(self.held_now.tag, [self.start if one is UNREAD else one for one in self.held_now.alternatives])
 
+    def forget(self) -> None:
+        if not self.inside:
+            self.asked, self.before, self.now = False, UNREAD, UNREAD
+
     @contextlib.contextmanager
     def as_before(self) -> Iterator[None]:
         """The variable as it was before the capture."""
@@ -116,6 +120,7 @@ class Shared(Place):
     def __init__(self, get: Callable[[], tuple[Any, ...]], set: Callable[[tuple[Any, ...]], None], k: int, home: Any) -> None:
         self.get, self.set, self.k = get, set, k
         self.before, self.home, self.target, self.history, self.read = get()[k], home, None, False, None
+        self.begun = self.before
 
     @property
     def now(self) -> Any:  # type: ignore[override]

@@ -13,23 +13,21 @@ tensor as a pair of its name and its array: so does Paddle.
 ([1.0, 2.0], 3)
 """
 
-import contextlib
 import io
-import itertools
 import os
-from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from d2s.checkpoint import pickle_reader, pickle_writer
+from d2s.checkpoint.whole_files import refuse_other, replaced
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, FileError, FormatError, brief
 from d2s.types import TENSOR_DTYPES
 
 NAMES = "StructuredToParameterName@@"  # the table of the tensors' own names
 PARTS = "UnpackBigParamInfor@@"  # where Paddle wrote one array as several
-_drafts = itertools.count()
 _HELD = {d.numpy for d in TENSOR_DTYPES}
 
 
@@ -49,7 +47,7 @@ def save(obj: Any, path: Any, protocol: int = 4) -> None:
     if isinstance(path, io.BytesIO):
         path.write(b"".join(written))
         return
-    with _replaced(_path(path, "save")) as file:
+    with replaced(_path(path, "save")) as file:
         file.writelines(written)
 
 
@@ -70,12 +68,13 @@ def load(path: Any, return_numpy: bool = False, keep_name_table: bool = False) -
         return _understood(pickle_reader.read(path), made, keep_name_table)
     name = _path(path, "load")
     try:
+        refuse_other(name)
         with open(name, "rb") as file:
             return _understood(pickle_reader.read(file), made, keep_name_table)
     except OSError as error:
         raise FileError("D2S3004", f"{name} cannot be read: {error.strerror}") from None
     except FormatError as error:
-        raise FormatError(error.code, f"{name}: {error.message}") from None
+        raise (error if name in error.message else FormatError(error.code, f"{name}: {error.message}")) from None
 
 
 # --- from tensors to plain values
@@ -176,23 +175,3 @@ def _path(path: Any, function: str) -> str:
     if not isinstance(found, str) or not os.path.basename(found) or "\0" in found:
         raise ArgumentError("D2S0004", f"{function}(): {brief(found)} is no path of a file")
     return found
-
-
-@contextlib.contextmanager
-def _replaced(path: str) -> Iterator[BinaryIO]:
-    """A file to write, which takes its place when it is whole: who is stopped before leaves what was there.
-
-    Behind a symbolic link it is the file linked to that is replaced.
-    """
-    path = os.path.realpath(path)
-    draft = f"{path}.{os.getpid()}-{next(_drafts)}.part"
-    try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(draft, "wb") as file:
-            yield file
-        os.replace(draft, path)
-    except OSError as error:
-        raise FileError("D2S3004", f"{path} cannot be written: {error.strerror}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)

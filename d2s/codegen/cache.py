@@ -7,6 +7,7 @@ checksum is compiled again. `D2S_CACHE_DIR` moves the folder.
 True
 """
 
+import concurrent.futures
 import contextlib
 import functools
 import hashlib
@@ -24,15 +25,13 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from d2s import forks
 from d2s.codegen import store
 from d2s.codegen.cores import available
 from d2s.codegen.host import cpu, target_machine
 from d2s.stages import stage
 
 folder = store.folder
-_lock = threading.Lock()
-_waited = False
-PATIENCE = 20.0  # seconds a fork waits for what is being compiled
 _loaded: dict[str, dict[str, int]] = {}
 _libraries: list[object] = []  # loaded code is never unloaded
 _tries = itertools.count()  # a library's name is taken even if it could not be loaded
@@ -77,10 +76,10 @@ def _compiled_at_once(kernels: Sequence[Kernel]) -> dict[Kernel, bytes]:
     if workers < 2:
         return {}
     longest_first = sorted(kernels, key=lambda kernel: -len(kernel[0]))
-    with _lock, contextlib.suppress(RuntimeError):
+    with forks.linking, contextlib.suppress(RuntimeError):
         _progress.begin()
         try:
-            with importlib.import_module("concurrent.futures").ThreadPoolExecutor(workers) as pool:
+            with concurrent.futures.ThreadPoolExecutor(workers) as pool:
                 made = pool.map(lambda kernel: _compiled(kernel[0], kernel[1], "kernel"), longest_first)
                 return dict(zip(longest_first, made, strict=True))
         finally:
@@ -113,7 +112,7 @@ def linked(
     imports: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
     """The addresses of the symbols `exports` of an object: loaded already, kept in the folder, or compiled now."""
-    with _lock:
+    with forks.linking:
         key = _key(content)
         if key not in _loaded:
             loading(key[:8])
@@ -244,22 +243,11 @@ def quiet() -> Iterator[None]:
         _progress.muted = False
 
 
-def _wait() -> None:
-    """Before a fork: what LLVM locks while it links would stay locked in the child."""
-    global _waited
-    _waited = _lock.acquire(timeout=PATIENCE)
-
-
-def _go_on() -> None:
-    if _waited:
-        _lock.release()
-
-
-def _unlock() -> None:
-    """In a forked child the thread that held a lock is not there to give it back."""
-    global _lock, _progress
-    _lock, _progress = threading.Lock(), _Progress()
+def _renew() -> None:
+    """In a forked child nobody else compiles."""
+    global _progress
+    _progress = _Progress()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_wait, after_in_parent=_go_on, after_in_child=_unlock)
+    os.register_at_fork(after_in_child=_renew)

@@ -17,7 +17,7 @@ from d2s.eager import masks
 from d2s.errors import ArgumentError
 from d2s.nn import functional
 from d2s.ops import argmax as extreme
-from d2s.ops import arrange, compare, create, gather, join, linalg, rearrange, scan, slicing, sort, triangle
+from d2s.ops import arrange, compare, create, gather, join, linalg, rearrange, scan, slices, slicing, sort, triangle
 from d2s.ops import expand as spread
 from d2s.ops import scatter as scattered
 from d2s.ops import shape as shapes
@@ -132,12 +132,12 @@ def unstack(x: Any, axis: int = 0, num: int | None = None) -> Any:
 
 def slice(input: Any, axes: Any, starts: Any, ends: Any) -> Any:
     """A part along axes."""
-    return slicing.slice(input, axes, starts, ends)
+    return slices.slice(input, axes, starts, ends)
 
 
 def strided_slice(input: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
     """Every so many elements of a part."""
-    return slicing.strided_slice(input, axes, starts, ends, strides)
+    return slices.strided_slice(input, axes, starts, ends, strides)
 
 
 def crop_tensor(x: Any, shape: Any = None, offsets: Any = None, name: str | None = None) -> Any:

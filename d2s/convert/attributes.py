@@ -26,6 +26,7 @@ from d2s.capture.users_code import refuse
 from d2s.convert.loads import attribute, guard_attribute, read_attribute
 from d2s.convert.methods import answers, asked, follow, is_users, method_of
 from d2s.eager.tensor import Tensor
+from d2s.runtime import modes
 
 _HANDLED = "catch what is raised outside of the captured function"
 _OUTSIDE = "return the new value and store it outside the captured function"
@@ -242,9 +243,10 @@ def _is_frozen(owner: Any) -> bool:
 def _place(tracer: Tracer, owner: Any, name: str) -> Place:
     def read() -> Any:
         hooked = method_of(owner, "__getattr__") and not _has(owner, name)
-        value = MISSING if hooked else getattr(owner, name, MISSING)
+        value = MISSING if hooked else modes.read(owner, name, MISSING)
         found = read_attribute(tracer, owner, name, value)
         error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
         return Undefined(name, error=error) if found is MISSING else found
 
-    return Place(UNREAD, None, ("attribute", owner, name), read)
+    place, key = Place(UNREAD, None, ("attribute", owner, name), read), (id(owner), "attribute", name)
+    return place.known() if key in tracer.root.guards or key in tracer.root.inputs else place

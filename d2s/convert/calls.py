@@ -37,7 +37,7 @@ from d2s.convert.own_gradients import applied
 from d2s.convert.own_ways import own_way
 from d2s.convert.pure import HIGHER, READING, in_pure_module, is_pure
 from d2s.convert.seeds import begin_anew
-from d2s.convert.sizes_found import most, parts
+from d2s.convert.sizes_found import most, parts, smallest
 from d2s.convert.steps import step_of
 from d2s.convert.stores import CHANGING
 from d2s.eager.py_layer import PyLayer
@@ -45,7 +45,7 @@ from d2s.errors import D2SError
 from d2s.ops import Op
 from d2s.ops.operators import Operators
 from d2s.ops.slicing import split
-from d2s.ops.sort import topk
+from d2s.ops.sort import kthvalue, topk
 from d2s.runtime import random_state
 
 Becomes = Callable[..., Any] | None
@@ -53,6 +53,7 @@ RECORDED: dict[Any, Callable[..., Any]] = {  # functions of d2s's own that act, 
     random_state.seed: begin_anew,
     split: parts,
     topk: most,
+    kthvalue: smallest,
     PyLayer.apply.__func__: lambda tracer, cls, *args, **kwargs: applied(call, tracer, cls, *args, **kwargs),  # type: ignore[attr-defined]
     Entering.__enter__: lambda tracer, manager: manager.__enter__(),
     Entering.__exit__: lambda tracer, manager, *raised: of_each(manager.__exit__, *raised),

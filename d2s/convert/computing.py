@@ -31,7 +31,7 @@ from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import refuse, refuse_call
 from d2s.convert.growing import joined_by
 from d2s.convert.library import is_plain
-from d2s.convert.loads import guard_content, items_of, iterate, refuse_consumption, spread, spread_named
+from d2s.convert.loads import guard_attribute, guard_content, items_of, iterate, refuse_consumption, spread, spread_named
 from d2s.convert.of_objects import OF_OBJECTS, of_object
 from d2s.convert.operators import binary
 from d2s.convert.pure import LOOKING, OF_GROWN, TAKING, WALKING, is_pure
@@ -41,6 +41,7 @@ from d2s.convert.stores import made, with_known_keys
 from d2s.convert.taking import counted_by_run, generated, settled
 from d2s.eager.tensor import Tensor
 from d2s.ops.operators import Operators
+from d2s.runtime import modes
 
 Call = Callable[[Any], Callable[..., Any]]
 
@@ -179,7 +180,8 @@ def given(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
         if tracer.root.heap.is_record(leaf) and any(isinstance(v, OneOf | Undefined) for v in attributes(leaf).values()):
             message = f"a {type(leaf).__name__} whose attributes depend on the path is given to '{function.__name__}'"
             refuse("D2S1004", f"{message}, which is not rewritten", "give it the values")
-    result = of_each(function, *args, **kwargs)
+    with modes.not_rewritten(lambda layer: guard_attribute(tracer, layer, "training")):
+        result = of_each(function, *args, **kwargs)
     tracer.give(result)
     return result
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from d2s.capture.branch import branch, is_internal
 from d2s.capture.fork import Attempt, Forked
+from d2s.capture.heap import Known
 from d2s.capture.symbolic import Tracer, capturing
 from d2s.capture.users_code import refuse
 from d2s.convert.if_else import Get, Set
@@ -44,6 +45,7 @@ def _attempt(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt) -> 
     if tracer.root.tried > RUNS:
         message = "something is raised on so many paths of loops in loops, inside a `try` or `with`, that no end is seen"
         refuse("D2S1003", message, "put the `try` into the inner loop")
+    known = heap.known()
     try:
         with attempt, heap.path(attempt) as changes:
             try:
@@ -55,7 +57,7 @@ def _attempt(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt) -> 
     except Forked as found:
         forked = found
     if forked:
-        return _both_sides(tracer, arm, attempt, forked)
+        return _both_sides(tracer, arm, attempt, forked, known)
     attempt.refuse_faults()
     for container, held in changes.values():
         heap.set(container, held)
@@ -64,15 +66,16 @@ def _attempt(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt) -> 
     return values
 
 
-def _both_sides(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt, fork: Forked) -> list[Any]:
+def _both_sides(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt, fork: Forked, known: Known) -> list[Any]:
     if fork.test is None:
         message = "something is raised in a function that calls itself, inside a `try` or `with`: a graph cannot catch it there"
         refuse("D2S1003", message, "put the `try` into the function")
     then, otherwise = (attempt.decided(fork.place, side) for side in (True, False))
-    return branch(tracer, fork.test, (lambda: _again(arm, then), lambda: _again(arm, otherwise)))
+    return branch(tracer, fork.test, (lambda: _again(arm, then, known), lambda: _again(arm, otherwise, known)))
 
 
-def _again(arm: Callable[[], list[Any]], attempt: Attempt) -> list[Any]:
+def _again(arm: Callable[[], list[Any]], attempt: Attempt, known: Known) -> list[Any]:
     tracer = capturing()
     assert tracer is not None
+    tracer.root.heap.forget(known)
     return _attempt(tracer, arm, attempt.on(tracer))

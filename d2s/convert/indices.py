@@ -24,9 +24,10 @@ from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import IndexRangeError, ShapeError
 from d2s.ops import OPS
-from d2s.ops.found import cut, length, number, numbers_of, places_along, stretch_of
+from d2s.ops.found import cut, length, number, numbers_of, places_along
 from d2s.ops.item import get_item
 from d2s.ops.shapes import unnamed
+from d2s.ops.slices import open_part
 from d2s.types import bool_
 
 _SYMBOLS = Tensor | SymbolicTensor
@@ -47,7 +48,7 @@ def _part(tracer: Tracer, symbol: Any, axis: int, start: Any, stop: Any, step: i
     """A slice between bounds of run time; of `i:i+1` it is known that it is one row, which a run that has none refuses."""
     known = isinstance(start, SymbolicTensor) and isinstance(stop, SymbolicTensor) and step == 1
     if not known or tracer.number(OPS["add"](start, 1).value) != tracer.number(stop.value):
-        return stretch_of(symbol, axis, start, stop, step)
+        return open_part(symbol, axis, start, stop, step)
     place, size = number(start), length(symbol, axis)
 
     def no_row() -> list[Any]:

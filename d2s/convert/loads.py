@@ -22,9 +22,9 @@ from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.kinds import ITERATED
 from d2s.capture.outside import bound_to
-from d2s.capture.reads import changing
+from d2s.capture.reads import changing, read_place
 from d2s.capture.steps import ask, attempted
-from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing, liftable
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import is_generated, refuse
 from d2s.convert.generators import Suspended
@@ -34,6 +34,7 @@ from d2s.convert.recipes import Recipe, as_index, in_order
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
 from d2s.ops import OPS, Op
+from d2s.runtime import modes
 from d2s.types import bool_
 
 
@@ -72,7 +73,7 @@ def attribute(owner: Any, name: str) -> Any:
         return load(known(place), name)
     if tracer and tracer.root.heap.is_record(owner):
         return _of_record(tracer, owner, name)
-    value = getattr(owner, name)
+    value = modes.read(owner, name)
     return read_attribute(tracer, owner, name, value) if tracer else value
 
 
@@ -117,10 +118,12 @@ def read_attribute(tracer: Tracer, owner: Any, name: str, value: Any) -> Any:
     if id(owner) in tracer.root.acted and not callable(value):
         return tracer.root.acted[id(owner)](name, value)
     key = (id(owner), "attribute", name)
-    of = liftable(value) if key in tracer.root.lifts else None
-    if of is not None:
+    where = tracer.root.lifts.get(key)
+    if where is not None:
         described = f"{type(owner).__name__}.{name}"
-        return tracer.read_at_calls(key, described, lambda: getattr(owner, name, MISSING), of, (owner, name))
+        found = read_place(tracer, key, described, lambda: modes.read(owner, name, MISSING), where, (owner, name))
+        if found is not MISSING:
+            return found
     guard_attribute(tracer, owner, name)
     return value
 
@@ -134,14 +137,14 @@ def _attribute_of_number(number: SymbolicTensor, name: str) -> Any:
 
 
 def guard_attribute(tracer: Tracer | None, owner: Any, name: str) -> None:
-    value = getattr(owner, name, None)
+    value = modes.read(owner, name, None)
     builtin = value.__self__ if isinstance(value, types.MethodWrapperType) else None  # `super().__init__` of an exception
     made = tracer and any(map(tracer.root.heap.has, (owner, value, builtin)))
     if tracer and not made and not isinstance(owner, SymbolicTensor | str) and not _ours(owner):
         named = owner if isinstance(owner, type | types.ModuleType | types.FunctionType) else type(owner)
         described = f"{named.__name__}.{name}"
         source = "attribute", owner, name
-        tracer.guard((id(owner), "attribute", name), described, lambda: getattr(owner, name, MISSING), source=source)
+        tracer.guard((id(owner), "attribute", name), described, lambda: modes.read(owner, name, MISSING), source=source)
 
 
 def operand(owner: Any, value: Any) -> Any:
@@ -172,6 +175,8 @@ def is_(x: Any, y: Any) -> Any:
     symbols = [v for v in (x, y) if isinstance(v, SymbolicTensor)]
     if x is not y and _is_bool(x) and _is_bool(y):
         return x == y  # there are two of them
+    if tracer and len(symbols) == 2 and any(v.value in tracer.root.found for v in symbols):
+        tracer.root.compared = True
     unknown = tracer and any(v.value in tracer.root.joined or v.value.type.python for v in symbols)
     if tracer and x is not y and id(x) in tracer.root.twins and id(y) in tracer.root.twins:
         refuse("D2S1001", "whether these two are one object depends on the run", "compare what they hold")

@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.branch import is_internal
+from d2s.capture.faults import refuse_fault
 from d2s.capture.forms import Later
 from d2s.capture.steps import ask, tell
 from d2s.capture.symbolic import capturing
@@ -101,6 +102,8 @@ def _handled(body: Part, handle: Callable[[Any], Any], otherwise: Part) -> None:
     except BaseException as error:
         if is_internal(error):
             raise
+        if isinstance(error, Exception) and capturing() is not None:
+            refuse_fault(error)
         exceptions.note(error)
         handle(error)
     else:

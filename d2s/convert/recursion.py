@@ -25,7 +25,7 @@ from d2s.capture.forms import Form, Union, alike, anonymous, form_of, join, only
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import Changes, contents
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
-from d2s.capture.users_code import refuse, user_line
+from d2s.capture.users_code import refuse
 from d2s.convert.conversion import converted
 from d2s.errors import CaptureError
 from d2s.ir.program import Program, Value, calls_of
@@ -152,7 +152,6 @@ class Recursion:
         tracer, values = self.tracer, self._values(self.bound)
         firsts = [s for v, form in zip(values, self.state, strict=True) for s in encoded(tracer, v, form)]
         reads, (body,) = tracer.adopt([region], [outputs])
-        tracer.where = user_line()
         inputs, carries = self._carried_first(body, [*map(tracer.resolve, firsts), *reads], len(firsts))
         attrs = {"body": body, "carries": carries, "name": self.name}
         symbols = tracer.add("call", inputs, [v.type for v in body.outputs], attrs)
@@ -179,7 +178,6 @@ class Recursion:
         self.changing |= {n for n, s in enumerate(given) if s.value is not own[n] or here.now(s) is not s}
         inputs = [*map(here.resolve, given), *(here.resolve(SymbolicTensor(self.tracer, v)) for v in self.reads)]
         types = [t for form in self._left_forms() for t in slots(form)]
-        here.where = user_line()
         return self._left(here, here.add("again", inputs, types, {"name": self.name, "results": described(types)}), values)
 
     def _round(self) -> tuple[Tracer, Any, Changes]:

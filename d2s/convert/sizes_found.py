@@ -1,4 +1,4 @@
-"""`split` and `topk` by numbers that a run finds: parts whose lengths only the run knows.
+"""`split`, `topk` and `kthvalue` by numbers that a run finds, and of axes of which only a run knows how long they are.
 
 In: what these are called with. Out: what they give; a run in which the numbers do not fit raises what eager code raises.
 
@@ -21,8 +21,8 @@ from d2s.convert.logical import either
 from d2s.errors import ArgumentError
 from d2s.ops import OPS
 from d2s.ops.shapes import one_axis
-from d2s.ops.slicing import split
-from d2s.ops.sort import sorted_, topk
+from d2s.ops.slicing import Stretch, part, split
+from d2s.ops.sort import kthvalue, sorted_, topk
 
 
 def parts(tracer: Tracer, x: Any, num_or_sections: Any, axis: Any = 0) -> Any:
@@ -43,12 +43,42 @@ def parts(tracer: Tracer, x: Any, num_or_sections: Any, axis: Any = 0) -> Any:
 
 def most(tracer: Tracer, x: Any, k: Any, axis: Any = None, largest: Any = True, sorted: Any = True) -> Any:
     """`topk`."""
+    if _is_open(x, axis) and type(k) is int and k > 0:
+        along = _demanded("topk", x, k, axis)
+        return tuple(_places(found, along, 0, k) for found in sorted_(x, along, largest))
     if not _is_found(k) or not isinstance(x, SymbolicTensor) or not x.ndim:
         return of_ops(topk, x, k, axis, largest, sorted)
     along = one_axis(-1 if axis is None else axis, x.ndim, "topk")
     k = _number(k)
     _demand(either(lambda: k < 1, lambda: k > x.shape[along]), "topk", "k")
     return tuple(_part(found, along, 0, k) for found in sorted_(x, along, largest))
+
+
+def smallest(tracer: Tracer, x: Any, k: Any, axis: Any = None, keepdim: Any = False) -> Any:
+    """`kthvalue`."""
+    if not _is_open(x, axis) or type(k) is not int or k < 1:
+        return of_ops(kthvalue, x, k, axis, keepdim)
+    along = _demanded("kthvalue", x, k, axis)
+    return tuple(_places(found, along, k - 1, 1, () if keepdim else (along,)) for found in sorted_(x, along, False))
+
+
+def _is_open(x: Any, axis: Any) -> bool:
+    """Whether only a run knows how many values there are along an axis, the last one if none is given."""
+    if not isinstance(x, SymbolicTensor) or not x.ndim or not isinstance(axis, int | None) or isinstance(axis, bool):
+        return False
+    axis = -1 if axis is None else axis
+    return -x.ndim <= axis < x.ndim and isinstance(x.value.type.shape[axis], str)
+
+
+def _demanded(name: str, x: SymbolicTensor, k: int, axis: int | None) -> int:
+    """The axis, of which a run demands that it has so many values."""
+    along = one_axis(-1 if axis is None else axis, x.ndim, name)
+    _demand(k > x.shape[along], name, "k")
+    return along
+
+
+def _places(x: SymbolicTensor, axis: int, start: int, count: int, dropped: tuple[int, ...] = ()) -> Any:
+    return part(x, x.value.type.shape, {axis: Stretch(start, count)}, dropped)
 
 
 def _is_found(value: Any) -> bool:

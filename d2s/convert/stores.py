@@ -11,7 +11,8 @@ import operator
 from typing import Any
 
 from d2s.capture import growing
-from d2s.capture.branch import branch, switch
+from d2s.capture.answers import question_of
+from d2s.capture.branch import branch, refuse_unheld, switch
 from d2s.capture.by_path import is_number
 from d2s.capture.containers import by_path, stand_in
 from d2s.capture.forms import Later, OneOf
@@ -146,6 +147,33 @@ def _set_by_key(tracer: Tracer, value: Any, owner: Any, key: SymbolicTensor) -> 
         owner[k] = branch(tracer, test, (lambda: [value], functools.partial(_at, owner, k)))[0]
 
 
+def _is_outside(tracer: Tracer, owner: Any) -> bool:
+    """Whether it is a dict that was there before, and no argument."""
+    return type(owner) is dict and not tracer.root.heap.has(owner) and not by_path(owner)
+
+
+def _store_pair(tracer: Tracer, value: Any, owner: Any, key: Any) -> None:
+    """Has a call store an item where nobody asks what is there."""
+    if not is_number(key):
+        with_known_keys({key})
+    pairs = tracer.root.tails[id(owner)][1]
+    changing(tracer, pairs)
+    pairs.append((key, value))
+
+
+def _refuse_new_key(tracer: Tracer, owner: Any, key: SymbolicTensor) -> None:
+    """A key of each call's own: where the capture can, it is stored behind the run, or is one that the capture knows."""
+    answers = tracer.root.answers
+    if answers is not None and (not answers.unheld or _is_told(tracer, key)):
+        message = f"a {type(owner).__name__} gets an item by a key that only a run will tell"
+        refuse_unheld(owner, message, "give the dict all keys first, or keep pairs in a list")
+
+
+def _is_told(tracer: Tracer, key: SymbolicTensor) -> bool:
+    """Whether a call knows a number before it runs: then there is a capture for each."""
+    return key.recorder is tracer.root and question_of(tracer.root, key) is not None
+
+
 def _refuse_key(key: Any, where: str) -> None:
     message = f"a dict gets an item by the new key {key!r}, which this run has found: a graph has the keys it knows at capture"
     raise CaptureError("D2S1001", message, where=where, hint="give the dict all keys first")
@@ -177,8 +205,13 @@ def set_item(value: Any, owner: Any, key: Any) -> None:
         if isinstance(key, OneOf):
             switch(tracer, key, lambda one: list(filter(None, [set_item(value, owner, one)])))  # type: ignore[func-returns-value]
             return
+        if isinstance(owner, dict) and id(owner) in tracer.root.tails:
+            _store_pair(tracer, value, owner, key)
+            return
         if isinstance(owner, list):
             guard_content(tracer, owner)
+        if is_number(key) and _is_outside(tracer, owner):
+            _refuse_new_key(tracer, owner, key)
         if isinstance(key, SymbolicTensor) and isinstance(owner, list) and len(owner) <= PLACES and not by_path(owner):
             _set_at(tracer, value, owner, key)
             return

@@ -15,11 +15,14 @@ log() gives 1 nan among 2 elements
 """
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
+from d2s.autodiff import tape
 from d2s.autodiff.passed import each
 from d2s.config import knob, set_knobs, unusual
 from d2s.errors import NumericError
@@ -50,6 +53,13 @@ _STILL = {
 See = Callable[[str, Sequence[Any], Sequence[Any], str], None]  # an op's name, what it was given and gave, and the user's line
 
 
+class _Sweeping(threading.local):
+    """Where the sweep of a thread is: at which node, and where the user has started it."""
+
+    node: tape.TapeNode | None = None
+    started: tuple[CodeType | None, int] = None, 0
+
+
 class Seen:
     """The handler of eager ops that shows them to somebody."""
 
@@ -58,19 +68,44 @@ class Seen:
     def __init__(self, base: Any, see: See) -> None:
         self.base, self.see = base, see
         self.line, self.type_of, self.constant = base.line, base.type_of, base.constant
+        self.sweeping = _Sweeping()
 
     def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         found = self.base.run(op, inputs, attrs)
         results = found if isinstance(found, tuple) else (found,)
-        where = user_lines.spelled(*user_lines.here())
-        self.see(op.name, [x.array for x in inputs], [r.array for r in results], where)
+        self.see(op.name, [x.array for x in inputs], [r.array for r in results], self.where())
         return found
+
+    def where(self) -> str:
+        """The user's line; of what a sweep computes, that of the node it has come to."""
+        here, node = user_lines.here(), self.sweeping.node
+        return node.line if node and here == self.sweeping.started else user_lines.spelled(*here)
+
+    def sweep(self, node: tape.TapeNode | None) -> None:
+        """Notes which node a sweep has come to."""
+        self.sweeping.node, self.sweeping.started = node, user_lines.here()
 
     def known(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> None:
         """Nothing is done any quicker."""
 
     def learn(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> None:
         """Nothing is learnt."""
+
+
+onlookers: list[See] = []  # who sees every op now
+
+
+def changed(arrays: Sequence[np.ndarray], given: Sequence[np.ndarray], change: Callable[[], None]) -> None:
+    """Shows how an optimizer's step changes arrays: a parameter, its state. Where an onlooker raises, nothing has changed."""
+    before = [a.copy() for a in arrays]
+    change()
+    try:
+        for see in onlookers:
+            see("update", [before[0], given[0], *before[1:], *given[1:]], arrays, user_lines.spelled(*user_lines.here()))
+    except NumericError:
+        for array, held in zip(arrays, before, strict=True):
+            array[...] = held
+        raise
 
 
 @contextlib.contextmanager
@@ -83,10 +118,12 @@ def seeing(see: See) -> Iterator[None]:
             see(node.op, given, [a for a in results if not isinstance(a, tuple)], node.where)
 
     base, doors, executor = handlers.base, {op: op.door for op in OPS.values()}, knob("EXECUTOR")
-    install(Seen(base, see))
+    install(seen := Seen(base, see))
+    tape.watching.append(seen.sweep)
     for op in doors:
         op.door = None
     interpreter.seen.append(of_node)
+    onlookers.append(see)
     unusual.add("seeing")
     set_knobs(EXECUTOR="interpreter")
     try:
@@ -94,6 +131,8 @@ def seeing(see: See) -> Iterator[None]:
     finally:
         set_knobs(EXECUTOR=executor)
         interpreter.seen.remove(of_node)
+        onlookers.remove(see)
+        tape.watching.remove(seen.sweep)
         for op, door in doors.items():
             op.door = door
         install(base)

@@ -6,6 +6,7 @@ In: a tensor. Out: tensors of its different values, or of how many fall into eac
 ([1, 3], [0, 1, 0, 2])
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,7 @@ def histogram(
     have, count = tensor_type(input, "histogram", "input"), whole_number(bins, "histogram", "bins")
     if have.dtype.kind == "b":
         raise DTypeError("D2S0003", "histogram(): 'input' is bool, expected numbers")
-    if count < 1 or not all(isinstance(n, (int, float)) and np.isfinite(n) for n in (min, max)) or min > max:
+    if count < 1 or not all(isinstance(n, (int, float)) and math.isfinite(n) for n in (min, max)) or min > max:
         raise ArgumentError("D2S0004", f"histogram(): {brief(bins)} bins from {brief(min)} to {brief(max)}")
     known_now("how many values fall into each bin")
     memory.check("histogram", [count], np.dtype("float64"))

@@ -117,8 +117,7 @@ class History:
         >>> x.fill_(2.0).inplace_version, x.detach().inplace_version
         (1, 1)
         """
-        write = writes.of(self.array)
-        return write.count if write else 0
+        return writes.count(self.array)
 
     @property
     def grad(self) -> Any:

@@ -21,6 +21,8 @@ from d2s.autodiff.mode import recording
 from d2s.eager.history import acts
 from d2s.errors import ArgumentError, DTypeError, GradientError, ShapeError
 from d2s.ops import OPS
+from d2s.ops.dispatch import current
+from d2s.ops.recording import Symbolic
 
 
 def refuse_leaf() -> NoReturn:
@@ -45,8 +47,11 @@ class InPlace:
     def _become(self, result: Any) -> Any:
         """This tensor now has the values and the history of `result`, which was computed from it: the one way to change it.
 
-        Where nothing is recorded only the values change.
+        Where nothing is recorded only the values change. In a declared program each run changes it.
         """
+        if isinstance(result, Symbolic):
+            current().assign(self, result)  # type: ignore[attr-defined]
+            return self
         self._check_values(result.array)
         if not recording():
             self._write(result.array)

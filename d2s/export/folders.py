@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from d2s.checkpoint import whole_files
 from d2s.errors import FormatError
 from d2s.export import paddle_format, paddle_reader, protobuf, tensors
 from d2s.export.model import Model
@@ -21,6 +22,11 @@ MODEL, VARIABLES, INFO = "__model__", "__variables__", "__variables__.info__"  #
 
 def load_folder(folder: str, model_filename: str | None = None, params_filename: str | None = None) -> Model:
     """The model in a folder; `params_filename` names the file that holds all parameters."""
+    with whole_files.together(folder):
+        return _load(folder, model_filename, params_filename)
+
+
+def _load(folder: str, model_filename: str | None, params_filename: str | None) -> Model:
     path = os.path.join(folder, model_filename or MODEL)
     data = paddle_format.read_bytes(path)
     with paddle_format.damage_named(path):

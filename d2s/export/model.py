@@ -7,6 +7,7 @@ True
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,16 @@ class Parameter:
 
 
 WRITTEN, JOINED, REPLACED = "written", "joined", "replaced"  # values; values and history; by another tensor
+CHOSEN = ("replaced where 0", "replaced where 1")  # by another tensor, in runs in which the output before it is that number
+
+
+def outputs_of(changes: Sequence[tuple[Any, str]]) -> int:
+    """How many outputs say what stored values become.
+
+    >>> outputs_of([("mean", REPLACED), ("steps", CHOSEN[1])])
+    3
+    """
+    return sum(2 if how in CHOSEN else 1 for _, how in changes)
 
 
 @dataclasses.dataclass

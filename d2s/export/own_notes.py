@@ -23,7 +23,7 @@ import numpy as np
 from d2s import errors
 from d2s.errors import D2SError, FormatError, Raised
 from d2s.export import paddle_writer, protobuf
-from d2s.export.model import JOINED, REPLACED, WRITTEN, Model, Parameter, Role, Training
+from d2s.export.model import CHOSEN, JOINED, REPLACED, WRITTEN, Model, Parameter, Role, Training, outputs_of
 from d2s.export.paddle_blocks import roles_of
 from d2s.export.protobuf import Message
 from d2s.ir.program import Node, Program
@@ -40,7 +40,8 @@ _LEAST = 8  # bytes an op takes in a file
 _MOST = 1 << 40  # of an attribute
 _MOST_OF_A_KEY = 1000  # characters
 _NONE = np.zeros(0)
-_HOW = (WRITTEN, JOINED, REPLACED)
+_TAG = Type(int64, python=True)
+_HOW = (WRITTEN, JOINED, REPLACED, *CHOSEN)
 _DAMAGE = (D2SError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -111,11 +112,11 @@ def in_training(model: Model, training: Training) -> Program:
     try:
         program, changes = _program(training.program), training.changes
         inputs, outputs = program.inputs, program.outputs
-        feeds, held, behind = inputs[: training.fed], inputs[training.fed :], outputs[len(outputs) - len(changes) :]
+        feeds, held, behind = inputs[: training.fed], inputs[training.fed :], outputs[len(outputs) - outputs_of(changes) :]
         types = {value.name: value.type for value in model.program.inputs[len(model.feeds) :]}
-        fits = 0 <= training.fed <= len(inputs) and len(behind) == len(changes)
+        become = [of for name, how in changes for of in ([_TAG] if how in CHOSEN else []) + [types[name]]]
+        fits = 0 <= training.fed <= len(inputs) and become == [v.type for v in behind]
         fits = fits and all(types[v.name] == v.type for v in held)
-        fits = fits and all(types[name] == v.type for (name, _), v in zip(changes, behind, strict=True))
         fetches = [f"output_{n}" for n in range(len(outputs))]
         whole = Model(program, [v.name for v in feeds], {v.name: model.parameters[v.name] for v in held}, fetches)
         paddle_writer.describe(whole, limit=len(training.program))
@@ -132,6 +133,8 @@ def _program(text: str) -> Program:
     for node in program.every_node():
         if node.op == "fail":
             node.attrs["error"] = _raised(node.attrs["error"])
+        if node.op == "renamed":  # kernels trust its names: a file with loops that move extents is read by its ops alone
+            raise FormatError("D2S3001", "a tensor has other names for its extents, which notes cannot tell")
     for value in program.inputs:  # what is reckoned is not asked of a caller
         if any(map(is_reckoned, value.type.shape)):
             raise FormatError("D2S3001", f"'{value.name}' is {value.type}, which nobody writes")

@@ -22,11 +22,14 @@ _BOOLEAN = 6
 _LINE = r'\s*File "([^"\n]+\.py|<[^"\n]+>)", line (\d{1,9})'
 _FIELDS = {  # by kind of attribute
     0: "i", 1: "f", 2: "s", 3: "ints", 4: "floats", 5: "strings", 7: "bools", 8: "block_idx", 9: "l", 11: "longs",
-    12: "float64s", 15: "float64",
+    12: "float64s", 15: "float64", 16: "scalar", 17: "scalars",
 }  # fmt: skip
+_SCALARS = (16, 17)
+_OF_SCALAR = {1: "b", 2: "i", 3: "r"}  # by its kind
 
 
 DRAWING = frozenset({"uniform_random", "gaussian_random", "randint", "randperm", "bernoulli", "poisson", "multinomial"})
+DRAWING |= {"gumbel_softmax"}
 CHANGED_ANYWAY = ("MeanOut", "VarianceOut")  # which an op for inference names, and leaves as they are
 SEED, COUNTER = "@seed", "@counter"  # what these ops read and write besides: variables no file has
 
@@ -45,6 +48,9 @@ class Op:
         self.outputs = {v["parameter"]: v["arguments"] for v in described["outputs"] if v["arguments"]}
         self.attrs = {a["name"]: a.get(_FIELDS.get(a["type"], "")) for a in described["attrs"]}
         self.attrs |= {a["name"]: bool(a["b"]) for a in described["attrs"] if a["type"] == _BOOLEAN}
+        for a in described["attrs"]:
+            if a["type"] in _SCALARS:
+                self.attrs[a["name"]] = list(map(_scalar, self.attrs[a["name"]]))
         lines = self.attrs.get("op_callstack")
         found = re.match(_LINE, str(lines[0])) if isinstance(lines, list) and lines else None
         # complaints quote the line they name: a file must not choose /dev/zero
@@ -71,6 +77,11 @@ class Op:
     @property
     def out(self) -> str:
         return self.one("Out", outputs=True)
+
+
+def _scalar(described: Message) -> Any:
+    kind = _OF_SCALAR.get(described["type"])
+    return described[kind] if kind else None
 
 
 class Block:

@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from d2s import types
-from d2s.errors import ArgumentError, D2SError, DTypeError, FileError, FormatError, brief
+from d2s.checkpoint import whole_files
+from d2s.errors import ArgumentError, D2SError, DTypeError, FormatError, brief
 from d2s.export import own_notes, paddle_reader, paddle_writer, protobuf, tensors
 from d2s.export.model import Model, Parameter, Role
 from d2s.ops.training_marks import INSIDE, PLACED
@@ -61,7 +62,8 @@ def save_methods(models: Mapping[str, Model], prefix: str | os.PathLike[str]) ->
     for name, (whole, _) in described.items():
         whole["notes"] = paddle_writer.notes_of(models[name], shared | {"values": _digest(values[name])})
         files[_path(_of_method(prefix, name), _MODEL)] = protobuf.encode("ProgramDesc", whole)
-    _replace(files)
+    with whole_files.together(_path(prefix, "")):
+        whole_files.replace(files)
 
 
 def _of_method(prefix: str | os.PathLike[str], name: str) -> str:
@@ -99,32 +101,19 @@ def _check(model: Model) -> None:
             )
 
 
-def _replace(files: Mapping[str, bytes]) -> None:
-    """Puts files in the places of others when all of them are written."""
-    drafts = {path: f"{path}.{os.getpid()}.part" for path in files}
-    at = ""
-    try:
-        for at, data in files.items():
-            os.makedirs(os.path.dirname(at) or ".", exist_ok=True)
-            with open(drafts[at], "wb") as file:
-                file.write(data)
-        for at, draft in drafts.items():
-            os.replace(draft, at)
-    except OSError as error:
-        raise FileError("D2S3004", f"{at} cannot be written: {error.strerror}") from None
-    finally:
-        for draft in drafts.values():
-            with contextlib.suppress(OSError):
-                os.unlink(draft)
-
-
 def load(prefix: str | os.PathLike[str]) -> Model:
     """The model of these files; a missing `.info` is made up for."""
-    return _load(prefix, FORWARD)[0]
+    with whole_files.together(_path(prefix, "")):
+        return _load(prefix, FORWARD)[0]
 
 
 def load_methods(prefix: str | os.PathLike[str]) -> dict[str, Model]:
     """The models of all methods: those that were saved together, or of Paddle's files those that have the prefix."""
+    with whole_files.together(_path(prefix, "")):
+        return _load_methods(prefix)
+
+
+def _load_methods(prefix: str | os.PathLike[str]) -> dict[str, Model]:
     there = _methods_there(prefix)
     if there and not os.path.exists(_path(prefix, _MODEL)):
         return {name: _load(prefix, name)[0] for name in there}
@@ -203,11 +192,8 @@ def model_of(data: bytes, described: protobuf.Message, arrays: dict[str, np.ndar
 def read_bytes(path: str, needed: bool = True) -> bytes:
     """The bytes of a file; none of one that is not there, if it need not be."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return whole_files.read(path)
     except FileNotFoundError:
         if not needed:
             return b""
         raise FormatError("D2S3001", f"there is no file {path}") from None
-    except OSError as error:
-        raise FormatError("D2S3001", f"{path} cannot be read: {error.strerror}") from None

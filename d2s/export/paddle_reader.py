@@ -11,20 +11,31 @@ d2s.errors.FormatError: [D2S3001] the file holds no blocks
 """
 
 import contextlib
-import dataclasses
 import inspect
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from d2s import types
-from d2s.errors import ShapeError
-from d2s.export import read_draws, read_extents, read_layers, read_orders, read_sequences, read_shapes, read_values
+from d2s.errors import CaptureError, D2SError, FormatError, InternalError, ShapeError
+from d2s.export import (
+    read_draws,
+    read_extents,
+    read_functions,
+    read_layers,
+    read_orders,
+    read_sequences,
+    read_shapes,
+    read_slices,
+    read_values,
+)
+from d2s.export.file_recorder import FileRecorder, FileSymbol
 from d2s.export.model import Model, Parameter, Role
 from d2s.export.paddle_blocks import CHANGED_ANYWAY, COUNTER, DRAWING, SEED, Block, Op, blocks_of, fail, roles_of
+from d2s.export.paddle_regions import Arm, Held, Regions, SameExtent
 from d2s.export.paddle_words import READ, Reading
 from d2s.export.paddle_writer import FEED_MINIBATCH, FETCH_LIST, LOD_TENSOR
 from d2s.export.protobuf import Message
@@ -34,20 +45,16 @@ from d2s.export.tensors import dtype_of
 from d2s.ir.program import Node, Program, Value
 from d2s.ir.verify import verify
 from d2s.ops import OPS, dispatch
-from d2s.ops.recording import Recorder, Symbolic
 from d2s.ops.training_marks import INSIDE, PLACED, inside, noted, placed
 from d2s.types import Dim, Type
 
 _FUEL = 32  # how often each op may be looked at
 _MAX_SAME = 64  # how many extents may turn out to be equal
-_TOLD_BY = (read_draws, read_extents, read_layers, read_orders, read_sequences, read_shapes, read_values)  # who fills READ
+_TOLD_BY = (  # who fills READ
+    *(read_draws, read_extents, read_functions, read_layers, read_orders),
+    *(read_sequences, read_shapes, read_slices, read_values),
+)
 _FREE = ("axis", "use_mkldnn")  # attributes that may be otherwise
-
-Held = Mapping[str, Value]  # variables that are read, and what they hold
-
-
-class _SameExtent(Exception):
-    """Two open extents that arms or trips need to be one: the file is read again with one extent less."""
 
 
 def _labels(names: Sequence[str]) -> list[str]:
@@ -66,10 +73,13 @@ def _labels(names: Sequence[str]) -> list[str]:
 class _Reader:
     """What all blocks of one file share."""
 
-    def __init__(self, described: Message, same: Mapping[str, str]) -> None:
+    def __init__(self, described: Message, same: Mapping[str, str], whole_parts: bool) -> None:
+        self.whole_parts = whole_parts
         self.same, self.blocks = same, blocks_of(described["blocks"], _HANDLERS.keys() | OF_PADDLE.keys() | READ.keys())
         self.fuel = _FUEL * sum(len(block.ops) for block in self.blocks)
         self.extents = map("n{}".format, itertools.count())
+        self.version = described["version"]["version"]
+        self.root: FileRecorder | None = None  # of the recorders of all frames
 
     def inputs(self, names: Sequence[str]) -> list[Value]:
         return [Value(self.type(name), label) for name, label in zip(names, _labels(names), strict=True)]
@@ -116,31 +126,25 @@ class _Reader:
         return program, [v.name for v in inputs[: len(feeds)]], fetches
 
 
-@dataclasses.dataclass(eq=False)
-class _Arm:
-    """A `conditional_block` that waits for the `select_input` that joins it with its opposite."""
-
-    condition: Value
-    block: Block
-    held: Held  # what it may read, as it was when the block stood there
-
-
-class _Frame:
+class _Frame(Regions):
     """Ops of one block on their way to a Program; `env` holds the Value each name has now."""
 
     def __init__(self, reader: _Reader, block: Block, ops: Sequence[Op], env: dict[str, Value]) -> None:
         self.reader, self.block, self.ops, self.env = reader, block, ops, env
-        self.recorder = Recorder("")
+        self.recorder = FileRecorder(reader.root)
+        reader.root = reader.root or self.recorder
         self.recorder.stream = self.stream  # type: ignore[attr-defined]
         self.nodes = self.recorder.builder.nodes
         self.maker: dict[Value, Node] = {}
         self.opposite: dict[Value, Value] = {}
         self.known: dict[Value, list[Dim]] = {}  # shapes that were computed
-        self.arms: dict[str, _Arm] = {}
+        self.arms: dict[str, Arm] = {}
         self.joined: dict[tuple[Any, ...], Value] = {}  # by two arms and their two variables
-        self.where = ""
+        self.moving: set[str] = set()
+        self.lost: set[str] = set()
+        self.where, self.version, self.whole_parts = "", reader.version, reader.whole_parts
 
-    def run(self, name: str, inputs: Sequence[Value], results: Sequence[str], draws: bool = False) -> Program:
+    def run(self, name: str, inputs: Sequence[Value], results: Iterable[str], draws: bool = False) -> Program:
         """`draws`: it is the whole, and some op in it draws random numbers."""
         if draws:
             self.env.update(zip((SEED, COUNTER), self.emit(STREAM, [], {}).outputs, strict=True))
@@ -148,8 +152,10 @@ class _Frame:
             self.reader.fuel -= 1
             if self.reader.fuel < 0:
                 fail("loops are nested too deep in the tests of loops")
-            self.where = self.recorder.where = op.where
-            _HANDLERS.get(op.type, _Frame.read if op.type in READ else _Frame.plain)(self, index, op)
+            self.where, self.recorder.reads = op.where, op.type
+            self.recorder.where = op.where
+            with _told_as_damage(op):
+                _HANDLERS.get(op.type, _Frame.read if op.type in READ else _Frame.plain)(self, index, op)
         if draws:
             self.emit(MOVED, [self.get(COUNTER)], {})
         outputs = [self.get(n) for n in results]
@@ -162,7 +168,7 @@ class _Frame:
 
     def stream(self, blocks: Any) -> tuple[Any, Any]:
         """Seed and counter of a draw, which moves the counter on."""
-        seed, at = (Symbolic(self.recorder, self.get(name)) for name in (SEED, COUNTER))
+        seed, at = (FileSymbol(self.recorder, self.get(name)) for name in (SEED, COUNTER))
         self.env[COUNTER] = OPS["add"](at, blocks).value
         return seed, at
 
@@ -183,6 +189,7 @@ class _Frame:
             fail(f"{op} of {', '.join(t.dtype.name for t in given)}", self.where)
         node = Node(op, tuple(inputs), tuple(Value(t) for t in outputs), attrs, self.where)
         self.nodes.append(node)
+        self.recorder.compare(node)
         self.maker.update((value, node) for value in node.outputs)
         return node
 
@@ -192,19 +199,14 @@ class _Frame:
     def inside(self, block: Block, ops: Sequence[Op], held: Held) -> tuple["_Frame", list[Value]]:
         """A frame for ops that may read these variables and nothing else, and the inputs that stand for them."""
         inputs = [Value(v.type, label) for v, label in zip(held.values(), _labels(list(held)), strict=True)]
-        return _Frame(self.reader, block, ops, dict(zip(held, inputs, strict=True))), inputs
+        frame = _Frame(self.reader, block, ops, dict(zip(held, inputs, strict=True)))
+        frame.lost |= self.lost
+        return frame, inputs
 
     def region(self, name: str, block: Block, held: Held, results: list[str]) -> Program:
         """A block as a closed Program from what is held to what the results are in the end."""
         frame, inputs = self.inside(block, block.ops, held)
         return frame.run(name, inputs, results)
-
-    def agree(self, have: Sequence[Value], want: Sequence[Value]) -> None:
-        """What leaves by either way has the same extents: Paddle's -1 does not say which are equal."""
-        for a, b in zip(have, want, strict=True):
-            for d, e in zip(a.type.shape, b.type.shape, strict=False):
-                if d != e and isinstance(d, str) and isinstance(e, str):
-                    raise _SameExtent(d, e)
 
     def truth(self, value: Value) -> Value:
         """A condition as 0-D; older files hold them as one element."""
@@ -260,7 +262,10 @@ class _Frame:
         return self.emit("unsqueeze", [value], {"axis": tuple(range(have, have + behind))}).outputs[0] if behind else value
 
     def assign(self, index: int, op: Op) -> None:
-        self.env[op.out] = self.get(op.one("X"))
+        if self.is_lost(op.one("X")):
+            self.lose(op.out)
+        else:
+            self.env[op.out] = self.get(op.one("X"))
 
     def negation(self, index: int, op: Op) -> None:
         value = self.get(op.one("X"))
@@ -269,74 +274,18 @@ class _Frame:
         if value.type.dtype is types.bool_:
             self.opposite[node.outputs[0]] = value
 
-    # regions
 
-    def inner(self, op: Op, slot: str) -> tuple[Block, Held]:
-        """The block an op runs, and the variables that block may read."""
-        block = self.reader.blocks[op.take("sub_block", 0)]
-        if not block.index:
-            fail(f"{op.type} without a block of its own", self.where)
-        return block, {n: self.env[n] for n in dict.fromkeys([*op.inputs.get(slot, []), *block.reads]) if n in self.env}
-
-    def arm(self, index: int, op: Op) -> None:
-        arm = _Arm(self.get(op.one("Cond")), *self.inner(op, "Input"))
-        for name in arm.block.writes:
-            if name != COUNTER:
-                self.env.pop(name, None)  # holds one value or another until it is joined
-        for name in op.outputs.get("Out", []):
-            self.arms[name] = arm
-
-    def join(self, index: int, op: Op) -> None:
-        pair = tuple(op.inputs.get("X", []))
-        if len(pair) != 2 or not all(n in self.arms for n in pair):
-            fail(f"select_input of {list(pair)}, which are not two arms of an `if`", self.where)
-        no, yes = self.arms[pair[0]], self.arms[pair[1]]
-        key = (no, yes, *pair)
-        if key not in self.joined:
-            self.cond(index, no, yes, op)
-        self.env[op.out] = self.joined[key]
-
-    def cond(self, index: int, no: _Arm, yes: _Arm, op: Op) -> None:
-        mask = self.maker.get(self.get(op.one("Mask")))
-        chosen = mask.inputs[0] if mask and mask.op == "cast" else None
-        if not mask or chosen is not yes.condition or chosen is not self.opposite.get(no.condition):
-            fail("select_input whose mask is not the condition of its two blocks", self.where)
-        joins = itertools.takewhile(lambda o: o.type == op.type, (self.ops[i] for i in range(index, len(self.ops))))
-        pairs = list(dict.fromkeys(tuple(o.inputs.get("X", [])) for o in joins))
-        pairs = [p for p in pairs if len(p) == 2 and self.arms.get(p[0]) is no and self.arms.get(p[1]) is yes]
-        held = {**yes.held, **no.held}
-        if any(yes.held.get(n, v) is not v for n, v in held.items()):
-            fail("what the two blocks of an `if` read changes between them", self.where)
-        moves = [COUNTER] if COUNTER in (*yes.block.writes, *no.block.writes) else []
-        then, otherwise = (
-            self.region(name, arm.block, held, [*(p[side] for p in pairs), *moves])
-            for name, arm, side in (("then", yes, 1), ("otherwise", no, 0))
-        )
-        self.agree(then.outputs, otherwise.outputs)
-        node = self.emit("cond", [self.truth(yes.condition), *held.values()], {"then": then, "otherwise": otherwise})
-        self.joined.update(((no, yes, *p), v) for p, v in zip(pairs, node.outputs, strict=False))
-        if moves and self.env[COUNTER] is held[COUNTER]:  # by the first join of these arms
-            self.env[COUNTER] = node.outputs[-1]
-
-    def loop(self, index: int, op: Op) -> None:
-        block, reads = self.inner(op, "X")
-        condition = op.one("Condition")
-        written = dict.fromkeys([*op.outputs.get("Out", []), *block.writes])
-        carried = {n: self.env[n] for n in written if n in self.env and n != condition}
-        fixed = {n: v for n, v in reads.items() if n not in carried and n != condition}
-        carried[condition] = self.get(condition)
-        held = {**carried, **fixed}
-        test = self.test(held, condition)
-        body = self.region("body", block, held, list(carried))
-        self.agree(body.outputs, list(carried.values()))
-        node = self.emit("while_loop", list(held.values()), {"test": test, "body": body, "carries": len(carried)})
-        self.env.update(zip(carried, node.outputs, strict=True))
-
-    def test(self, held: Held, condition: str) -> Program:
-        """The test of a loop: its condition is one of what it carries."""
-        frame, inputs = self.inside(self.block, (), held)
-        frame.env[condition] = frame.truth(frame.env[condition])
-        return frame.run("test", inputs, [condition])
+@contextlib.contextmanager
+def _told_as_damage(op: Op) -> Iterator[None]:
+    """What an op of the file says that it cannot say is the file's fault, however it came to light."""
+    try:
+        yield
+    except InternalError as error:
+        raise FormatError("D2S3001", f"{op.type} that does not fit: {error.message}", where=op.where) from None
+    except D2SError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise FormatError("D2S3001", f"{op.type} is given what it does not take", where=op.where) from error
 
 
 def _fails(node: Node) -> bool:
@@ -361,14 +310,16 @@ def read(described: Message, arrays: Mapping[str, np.ndarray], info: Mapping[str
     """The model of a file as its ops say it; what the `.info` does not tell is taken from the variables.
 
     Open extents are apart; where the ops refuse that, those of equal axes of what is fed are the same, the batches first.
+    Parts of open axes are as long as these allow; where the ops refuse that, they are as long as the file asks for.
     """
-    try:
-        return _read(described, arrays, info, {})
-    except ShapeError as first:
-        for axes in (1, None):
-            with contextlib.suppress(ShapeError):
-                return _read(described, arrays, info, _shared(described, axes))
-        raise first from None
+    first: D2SError | None = None
+    for whole_parts in (False, True):
+        for axes in (0, 1, None):
+            try:
+                return _read(described, arrays, info, _shared(described, axes), whole_parts)
+            except (ShapeError, CaptureError) as error:
+                first = first or error
+    raise first or FormatError("D2S3001", "the file holds no program")
 
 
 def _shared(described: Message, axes: int | None) -> dict[str, str]:
@@ -376,7 +327,9 @@ def _shared(described: Message, axes: int | None) -> dict[str, str]:
     found: dict[str, str] = {}
     known: dict[int, str] = {}
     names = map("n{}".format, itertools.count())
-    for feed in _Reader(described, {}).columns("feed"):
+    if axes == 0:
+        return found
+    for feed in _Reader(described, {}, False).columns("feed"):
         of = next(v for v in described["blocks"][0]["vars"] if v["name"] == feed.out)
         for axis, d in enumerate(of["type"]["lod_tensor"]["tensor"]["dims"]):
             name = next(names) if d == -1 else ""
@@ -386,11 +339,15 @@ def _shared(described: Message, axes: int | None) -> dict[str, str]:
     return found
 
 
-def _read(described: Message, arrays: Mapping[str, np.ndarray], info: Mapping[str, Role], same: dict[str, str]) -> Model:
+def _read(
+    described: Message, arrays: Mapping[str, np.ndarray], info: Mapping[str, Role], same: dict[str, str], whole_parts: bool
+) -> Model:
     while True:
         try:
-            return _model(_Reader(described, same), parameters(described), arrays, roles_of(described) | dict(info))
-        except _SameExtent as found:
+            return _model(
+                _Reader(described, same, whole_parts), parameters(described), arrays, roles_of(described) | dict(info)
+            )
+        except SameExtent as found:
             same.update([found.args])
         if len(same) > _MAX_SAME:
             fail("too many open extents must be equal")

@@ -2,18 +2,21 @@
 
 In: an op of a file in a frame of the reader. Out: nodes, by calling ops on symbols.
 
->>> sorted(READ)[:2]
-['addmm', 'arg_max']
+>>> "addmm" in READ
+True
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
 from d2s import types
+from d2s.export.file_recorder import FileRecorder, FileSymbol
 from d2s.export.paddle_blocks import Op, fail
 from d2s.ir.program import Node, Value
 from d2s.ops import OPS
-from d2s.ops.recording import Recorder, Symbolic
+from d2s.ops.found import length
+from d2s.ops.join import stack
+from d2s.ops.rows import row
 from d2s.types import Dim, DType, Shape, Type
 
 MAX_WRITTEN_OUT = 256  # numbers of a tensor that stands in an attribute
@@ -23,11 +26,13 @@ MAX_RESULT = 1 << 40  # elements
 class Frame(Protocol):
     """What a reading needs of the frame it stands in."""
 
-    recorder: Recorder
+    recorder: FileRecorder
     env: dict[str, Value]
     maker: dict[Value, Node]
     known: dict[Value, list[Dim]]
     where: str
+    version: int  # of the Paddle that wrote the file: 2006002 is 2.6.2
+    whole_parts: bool  # parts of open axes are as long as the file asks for
 
     def get(self, name: str) -> Value: ...
 
@@ -42,7 +47,7 @@ class Reading:
         fail(f"{self.op.type} {why}", self.frame.where)
 
     def symbol(self, value: Value) -> Any:
-        return Symbolic(self.frame.recorder, value)
+        return FileSymbol(self.frame.recorder, value)
 
     def x(self, slot: str = "X") -> Any:
         return self.symbol(self.frame.get(self.op.one(slot)))
@@ -119,7 +124,54 @@ class Reading:
             return self.dims(self.many(parts))
         return list(self.take(attribute, []))
 
+    def numbers(self, attribute: str, whole: str, parts: str) -> list[Any]:
+        """The same list; what only a run knows is a symbol of one value."""
+        if whole and self.has(whole):
+            return self._each(self.x(whole))
+        if parts and self.has(parts):
+            return [n for x in self.many(parts) for n in self._each(x)]
+        return list(self.take(attribute, []))
+
+    def _each(self, x: Any) -> list[Any]:
+        """The numbers of a vector, or the one a symbol is."""
+        if not self.open(x):
+            return list(self.dims([x]))
+        if self.shape(x) == ():
+            return [x]
+        if len(self.shape(x)) != 1 or not isinstance(count := self.shape(x)[0], int) or count > MAX_WRITTEN_OUT:
+            self.fail(f"of numbers {self.type(x)}")
+        if count == 1:
+            return [OPS["squeeze"](x, 0)]
+        return [row(x, self.constant(k, types.int64)) for k in range(count)]
+
+    def extent(self, name: Dim) -> Any:
+        """An extent as a number of run time."""
+        having = next((v for v in self.frame.env.values() if name in v.type.shape), None)
+        if having is None:
+            self.fail(f"of an extent {name} that nothing here has")
+        return length(self.symbol(having), having.type.shape.index(name))
+
     # tensors of some shape
+
+    def scalars(self, dtype: DType) -> list[Any]:
+        """The numbers that stand in the file: since Paddle 2.5 as scalars, before in a list of their dtype."""
+        held = {"b": "bool_values", "f": f"fp{8 * dtype.size}_values", "i": f"int{8 * dtype.size}_values"}[dtype.kind]
+        found = self.op.attrs.get("values", self.op.attrs.get(held))
+        if not isinstance(found, list) or not all(isinstance(n, int | float) for n in found):
+            self.fail("of no numbers")
+        if len(found) > MAX_WRITTEN_OUT:
+            self.fail(f"of {len(found)} numbers; {MAX_WRITTEN_OUT} are the most")
+        return found
+
+    def tensor(self, numbers: Sequence[Any], dtype: DType, dims: Sequence[int]) -> Any:
+        """A tensor whose values the file says."""
+        if any(d < 0 for d in dims) or _size(dims) != len(numbers):
+            self.fail(f"of {len(numbers)} numbers in the shape {list(dims)[:32]}")
+        if not numbers:
+            return OPS["expand"](self.constant(0, dtype), list(dims))
+        ones = [self.constant(n, dtype) for n in numbers]
+        found = ones[0] if not dims else stack(ones)
+        return found if len(dims) < 2 else self.reshaped(found, dims)
 
     def like(self, dims: Sequence[Dim], dtype: DType) -> Any:
         """A tensor of a shape, of which nobody reads more than that."""
@@ -134,6 +186,10 @@ class Reading:
         """x in a larger shape, in which -1 is what x has there."""
         have, extra = self.shape(x), len(dims) - len(self.shape(x))
         want = tuple(have[k - extra] if d == -1 and k >= extra else d for k, d in enumerate(dims))
+        told = [d if isinstance(d, int) and isinstance(h, str) else 0 for h, d in zip(have, want[extra:], strict=False)]
+        if extra >= 0 and any(told) and _size(want) <= MAX_RESULT:
+            x = OPS["reshape"](x, told)  # a run with another extent is refused
+            have = self.shape(x)
         if any(isinstance(d, int) and d < 0 for d in want) or extra < 0 or _size(want) > MAX_RESULT:
             self.fail(f"to the shape {list(dims)}")
         if all(isinstance(d, int) or (k >= extra and have[k - extra] == d) for k, d in enumerate(want)):

@@ -153,11 +153,25 @@ class _Writer:
         for column, name in enumerate(self.distinct(top, program.outputs, taken, self.model.fetches)):
             self.op(top, "fetch", {"X": [name]}, ["fetch"], {"col": column})
         self.drop_idle()
+        self.name_unread(top)
         return {"blocks": self.blocks, "version": {"version": VERSION}, "notes": notes_of(self.model, {})}
+
+    def read(self) -> set[str]:
+        """The variables that ops read."""
+        return {name for block in self.blocks for op in block["ops"] for slot in op["inputs"] for name in slot["arguments"]}
+
+    def name_unread(self, top: Message) -> None:
+        """Asks for the shape of what is stored and nothing reads: Paddle 3.3 trains no file with a variable no op names."""
+        read = self.read()
+        for value in self.model.program.inputs[len(self.model.feeds) :]:
+            name = self.names[value]
+            if name not in read:
+                shape = self.variable(top, Type(types.int32, (len(value.type.shape),)), stop_gradient=True)
+                self.op(top, "shape", {"Input": [name]}, [shape], {})
 
     def drop_idle(self) -> None:
         """Drops constants that attributes say: passes of paddle.inference end the process where nothing reads one."""
-        read = {name for block in self.blocks for op in block["ops"] for slot in op["inputs"] for name in slot["arguments"]}
+        read = self.read()
         for block in self.blocks:
             filled = [(op, *op["outputs"][0]["arguments"]) for op in block["ops"] if op["type"] == "fill_constant"]
             idle = {name for _, name in filled} - read

@@ -42,8 +42,9 @@ SCHEMA: dict[str, dict[int, tuple[str, str]]] = {
         1: ("name", "text"), 2: ("type", "int"), 3: ("i", "int"), 4: ("f", "float"), 5: ("s", "text"),
         6: ("ints", "int*"), 7: ("floats", "float*"), 8: ("strings", "text*"), 10: ("b", "int"), 11: ("bools", "int*"),
         12: ("block_idx", "int"), 13: ("l", "int"), 15: ("longs", "int*"), 16: ("float64s", "double*"),
-        19: ("float64", "double"),
+        19: ("float64", "double"), 20: ("scalar", "Scalar*"), 21: ("scalars", "Scalar*"),
     },
+    "Scalar": {1: ("type", "int"), 2: ("b", "int"), 3: ("i", "int"), 4: ("r", "double")},
     "Record": {1: ("values", "RecordValue*")},  # of VisualDL's logs
     "RecordValue": {1: ("id", "int"), 2: ("tag", "text"), 3: ("timestamp", "int"), 4: ("value", "float")},
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What Paddle's ops mean that move, pick, join and place values.
+"""What Paddle's ops mean that move, pick, join and place values; those of stretches stand in `read_slices`.
 
 In: a reading of an op. Out: symbols.
 
@@ -16,13 +16,9 @@ from d2s.export.tensors import dtype_of
 from d2s.ops import OPS
 from d2s.ops.along_axis import put_along, take_along
 from d2s.ops.gather import gather_nd, index_select
-from d2s.ops.join import stack
+from d2s.ops.join import concat, stack
 from d2s.ops.scatter import index_put, scatter, scatter_nd_add
-from d2s.ops.slicing import Stretch, columns, part, set_slice, split, stretch, unbind
-from d2s.types import Dim
-
-_END = 2147483647
-
+from d2s.ops.slicing import split, unbind
 
 # --- the same values in another shape or order -------------------------------------------------------------------------------
 
@@ -30,7 +26,10 @@ _END = 2147483647
 @reads("reshape reshape2")
 def _(r: Reading) -> Any:
     r.only("X", "Shape", "ShapeTensor")
-    return r.reshaped(r.x(), r.wanted("shape", "Shape", "ShapeTensor"))
+    dims = r.numbers("shape", "Shape", "ShapeTensor")
+    if all(isinstance(d, int | str) for d in dims):
+        return r.reshaped(r.x(), dims)
+    return OPS["reshape"](r.x(), [r.extent(d) if isinstance(d, str) else d for d in dims])
 
 
 @reads("transpose transpose2")
@@ -70,7 +69,10 @@ def _(r: Reading) -> Any:
 @reads("expand_v2")
 def _(r: Reading) -> Any:
     r.only("X", "Shape", "expand_shapes_tensor")
-    return r.expanded(r.x(), r.wanted("shape", "Shape", "expand_shapes_tensor"))
+    dims = r.numbers("shape", "Shape", "expand_shapes_tensor")
+    if all(isinstance(d, int | str) for d in dims):
+        return r.expanded(r.x(), dims)
+    return OPS["expand"](r.x(), [r.extent(d) if isinstance(d, str) else d for d in dims])
 
 
 @reads("expand_as_v2")
@@ -80,7 +82,8 @@ def _(r: Reading) -> Any:
 
 @reads("tile")
 def _(r: Reading) -> Any:
-    return OPS["tile"](r.x(), r.wanted("repeat_times", "RepeatTimes", "repeat_times_tensor"))
+    times = r.numbers("repeat_times", "RepeatTimes", "repeat_times_tensor")
+    return OPS["tile"](r.x(), [r.extent(n) if isinstance(n, str) else n for n in times])
 
 
 @reads("flip")
@@ -105,7 +108,7 @@ def _(r: Reading) -> Any:
 def _(r: Reading) -> Any:
     parts = r.many()
     axis = int(r.number(r.x("AxisTensor"))) if r.has("AxisTensor") else r.take("axis", 0)
-    found = OPS["concat"](*parts, axis=axis)
+    found = concat(parts, axis)
     held = [r.frame.known.get(p.value) for p in parts]
     return found if None in held else r.know(found, [d for dims in held for d in dims or ()])
 
@@ -135,78 +138,6 @@ def _(r: Reading) -> Any:
 @reads("unstack")
 def _(r: Reading) -> Any:
     return {"Y": unbind(r.x(), r.take("axis", 0))}
-
-
-# --- stretches of axes -------------------------------------------------------------------------------------------------------
-
-
-def _stretch(r: Reading, dim: Dim, start: Any, end: Any, step: int) -> Stretch:
-    if isinstance(end, str) and end == dim:
-        end = _END
-    if isinstance(start, str) or isinstance(end, str):
-        r.fail(f"from {start} to {end}")
-    if isinstance(dim, int):
-        return (
-            stretch("slice", dim, start, max(end, -dim - 1) if end < 0 and step < 0 else end, step)
-            if end >= -dim or step < 0
-            else Stretch(0, 0)
-        )
-    if end >= _END and step == 1 and start < 0:
-        return Stretch(start, -start)
-    if step == 1 and (0 <= start < end < _END or start < end < 0):
-        return Stretch(start, end - start)
-    return stretch("slice", dim, start, None if end >= _END else end, step)
-
-
-def _stretches(r: Reading, x: Any, steps: Any) -> dict[int, Stretch]:
-    shape, axes = r.shape(x), r.take("axes", [])
-    starts = r.wanted("starts", "StartsTensor", "StartsTensorList")
-    ends = r.wanted("ends", "EndsTensor", "EndsTensorList")
-    steps = steps or [1] * len(axes)
-    if not len(axes) == len(starts) == len(ends) == len(steps) or any(not -len(shape) <= a < len(shape) for a in axes):
-        r.fail(f"of axes {axes} from {starts} to {ends}")
-    axes = [a % len(shape) for a in axes]
-    return {a: _stretch(r, shape[a], *row) for a, *row in zip(axes, starts, ends, steps, strict=True)}
-
-
-@reads("slice strided_slice")
-def _(r: Reading) -> Any:
-    x = r.x("Input")
-    where = _stretches(r, x, r.wanted("strides", "StridesTensor", "StridesTensorList"))
-    found = part(x, r.shape(x), where, _dropped(r, x, where, "decrease_axis"))
-    known = r.frame.known.get(x.value)
-    if known is None or list(where) != [0]:
-        return found
-    start, size, step = where[0]
-    return r.know(found, [known[start + k * step] for k in range(size)] if isinstance(size, int) else known)
-
-
-def _dropped(r: Reading, x: Any, where: dict[int, Stretch], attribute: str) -> tuple[int, ...]:
-    """The axes that go: each has one place left."""
-    rank = len(r.shape(x))
-    dropped = sorted({a % rank for a in r.take(attribute, []) if -rank <= a < rank})
-    if any(a not in where or where[a].size != 1 for a in dropped):
-        r.fail(f"that drops axes {dropped}")
-    return tuple(dropped)
-
-
-@reads("set_value")
-def _(r: Reading) -> Any:
-    r.only("Input", "ValueTensor")
-    if r.take("none_axes", []):
-        r.fail("with new axes")
-    x, value = r.x("Input"), r.x("ValueTensor")
-    shape, axes = r.shape(x), r.take("axes", [])
-    if any(not 0 <= a < len(shape) for a in axes):
-        r.fail(f"of axes {axes}")
-    rows = zip(axes, r.take("starts", []), r.take("ends", []), r.take("steps", []), strict=True)
-    where = {a: _stretch(r, shape[a], *row) for a, *row in rows}
-    dropped = _dropped(r, x, where, "decrease_axes")
-    place = columns(shape, where, dropped)
-    want = r.shape(part(x, shape, where, dropped))
-    if r.shape(value) not in (want, ()):
-        value = r.expanded(value, want)
-    return set_slice(x, value, *place) if place[0] else OPS["expand_as"](value, x)
 
 
 # --- places ------------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import Any
 
 from d2s import types
 from d2s.errors import Raised
-from d2s.export.paddle_words import MAX_WRITTEN_OUT, Reading, reads
+from d2s.export.paddle_words import Reading, reads
 from d2s.export.read_extents import found_by
 from d2s.export.tensors import dtype_of
 from d2s.ir.program import Node, Program, Value
@@ -174,14 +174,9 @@ def _(r: Reading) -> Any:
 @reads("assign_value")
 def _(r: Reading) -> Any:
     dtype, dims = dtype_of(r.take("dtype", 5)), r.take("shape", [])
-    held = {"b": "bool_values", "f": f"fp{8 * dtype.size}_values", "i": f"int{8 * dtype.size}_values"}[dtype.kind]
-    numbers = r.op.attrs.get(held)
-    if not isinstance(numbers, list) or not 0 < len(numbers) <= MAX_WRITTEN_OUT:
-        r.fail(f"of {len(numbers) if isinstance(numbers, list) else 'no'} numbers; {MAX_WRITTEN_OUT} are the most")
-    ones = [r.constant(n, dtype) for n in numbers]
-    found = stack(ones) if dims else ones[0]
-    found = found if len(dims) == 1 else r.reshaped(found, dims)
-    return r.know(found, [int(n) for n in numbers]) if dtype.kind == "i" and len(dims) == 1 else found
+    numbers = r.scalars(dtype)
+    found = r.tensor(numbers, dtype, dims)
+    return r.know(found, [int(n) for n in numbers]) if dtype.kind == "i" and len(dims) == 1 and numbers else found
 
 
 @reads("shape")

@@ -25,36 +25,46 @@ _MOVED, _NUMBERS = "b1 i32 i64 f32 f64", "i32 i64 f32 f64"
 _BETWEEN = {"nearest": "nearest", "linear": "bilinear", "cubic": "bicubic"}
 
 
+@spells("resized_to", _NUMBERS, narrow=True)
+def _(pen: Pen) -> None:
+    """To an extent that a run finds."""
+    _resized(pen, pen.attrs | {"scale": 0.0, "size": None}, _int32(pen, pen.names[1]))
+
+
 @spells("resized", _NUMBERS, narrow=True)
 def _(pen: Pen) -> None:
-    """One axis at a time, the other axis of a plane as it is."""
-    axis, x = pen.attrs["axis"], pen.types[0]
+    _resized(pen, pen.attrs)
+
+
+def _resized(pen: Pen, said: dict[str, Any], found: str = "") -> None:
+    """One axis at a time, the other axis of a plane as it is; `found` is an extent that a run has found."""
+    axis, x = said["axis"], pen.types[0]
     name, plane, at = _plane(pen, axis)
     other = plane.shape[5 - at]
     size = pen.outputs[0].shape[axis]
     sizes = [size, other] if at == 2 else [other, size]
     known = [d if isinstance(d, int) else -1 for d in sizes]
-    kind, scale = _BETWEEN[pen.attrs["mode"]], pen.attrs["scale"]
-    attrs = {"data_layout": "NCHW", "interp_method": kind, "align_corners": pen.attrs["places"] == "corners"}
-    attrs |= {"align_mode": int(pen.attrs["places"] == "whole"), "out_d": -1, "out_h": known[0], "out_w": known[1]}
+    kind, scale = _BETWEEN[said["mode"]], said["scale"]
+    attrs = {"data_layout": "NCHW", "interp_method": kind, "align_corners": said["places"] == "corners"}
+    attrs |= {"align_mode": int(said["places"] == "whole"), "out_d": -1, "out_h": known[0], "out_w": known[1]}
     slots: dict[str, Any] = {"X": name}
     have = x.shape[axis]
-    if scale > 0 and pen.attrs["size"] != SCALED and not (isinstance(have, int) and int(have * scale) == size):
+    if scale > 0 and said["size"] != SCALED and not (isinstance(have, int) and int(have * scale) == size):
         refuse(f"resized by {scale} to {size} of {have}")
     attrs["scale"] = Floats([] if scale <= 0 else [scale, 1.0] if at == 2 else [1.0, scale])
     if scale <= 0 and -1 in known:
-        slots["SizeTensor"] = [pen.dim(name, plane, d) for d in sizes]
+        slots["SizeTensor"] = [found if found and k == at - 2 else pen.dim(name, plane, d) for k, d in enumerate(sizes)]
     same = len(x.shape) == 4 and plane.shape == x.shape
-    wide = kind == "nearest" and plane.dtype is types.float32 and not _repeats(have, pen.attrs)
+    wide = kind == "nearest" and plane.dtype is types.float32 and not _repeats(have, said)
     if wide:  # oneDNN's kernel, which Paddle's inference takes for float32, goes by other places
         slots["X"] = pen.cast(name, plane, types.float64)
     whole = Type(types.float64 if wide else plane.dtype, (*plane.shape[:2], *sizes))
-    found = pen.write(f"{kind}_interp_v2", slots, attrs, None if same and not wide else whole)
+    between = pen.write(f"{kind}_interp_v2", slots, attrs, None if same and not wide else whole)
     if wide:
-        found = pen.cast(found, whole, types.float32, of=None if same else True)
+        between = pen.cast(between, whole, types.float32, of=None if same else True)
         whole = Type(types.float32, whole.shape)
     if not same:
-        pen.reshaped(found, whole, pen.outputs[0].shape, of=None)
+        pen.reshaped(between, whole, pen.outputs[0].shape, of=None)
 
 
 def _repeats(have: Any, attrs: dict[str, Any]) -> bool:
@@ -71,6 +81,8 @@ def _plane(pen: Pen, axis: int) -> tuple[str, Type, int]:
     x = pen.types[0]
     if len(x.shape) == 4 and axis > 1:
         return pen.names[0], x, axis
+    if len(x.shape) == 3 and axis == 2:
+        return *pen.unsqueezed(pen.names[0], x, 3), 2
     rows, inside = (_extent(dims) for dims in (x.shape[:axis], x.shape[axis + 1 :]))
     want = (rows, 1, x.shape[axis], inside)
     if sum(isinstance(d, str) for d in want) > 1:

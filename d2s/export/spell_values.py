@@ -59,6 +59,15 @@ def _(pen: Pen) -> None:
         pen.copy(held)
 
 
+@spells("thresholded_relu", "f32 f64")
+def _(pen: Pen) -> None:
+    """Paddle 3 wants an attribute of its op of this name that Paddle 2 does not know."""
+    (x,), (name,), threshold, value = pen.types, pen.names, pen.attrs["threshold"], pen.attrs["value"]
+    above = pen.two("greater_than", name, pen.number(threshold, x.dtype), Type(types.bool_, x.shape))
+    left = pen.broadcast(pen.number(value, x.dtype), Type(x.dtype), name, x)
+    pen.write("where", {"Condition": above, "X": name, "Y": left})
+
+
 @spells("bounded_log", "f32 f64")
 def _(pen: Pen) -> None:
     logarithm = pen.write("log", {"X": pen.names[0]}, of=pen.types[0])
@@ -77,7 +86,7 @@ def _(pen: Pen) -> None:
     pen.write("fill_constant", {}, attrs)
 
 
-@spells("detached unlearnt as_extent as_std own_gradient")
+@spells("detached unlearnt as_extent as_std own_gradient renamed")
 def _(pen: Pen) -> None:
     pen.copy(pen.names[0])
 

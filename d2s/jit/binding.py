@@ -11,6 +11,10 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from d2s.capture.tree import flatten
+from d2s.errors import DTypeError
+from d2s.jit.signature import InputSpec, aligned
+
 _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
@@ -40,3 +44,76 @@ def listed(parameters: Sequence[inspect.Parameter]) -> list[str]:
             listed.append("*")
         listed.append(_STARS.get(p.kind, "") + p.name + (f"=d2s_default_{n}" if p.default is not p.empty else ""))
     return [*listed, "/"] if kinds and kinds[-1] is inspect.Parameter.POSITIONAL_ONLY else listed
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """A function's signature; that of anything for a builtin that tells none."""
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        kinds = {"args": inspect.Parameter.VAR_POSITIONAL, "kwargs": inspect.Parameter.VAR_KEYWORD}
+        return inspect.Signature([inspect.Parameter(name, kind) for name, kind in kinds.items()])
+
+
+class Binds:
+    """Methods of `StaticFunction`: its arguments by parameter, in order, as leaves."""
+
+    __name__: str
+    function: Callable[..., Any]
+    owner: Any
+    input_spec: Sequence[Any] | None
+    _bound_with: Any = None  # the defaults that the binder knows
+    _binder: Callable[..., tuple[Any, ...]]
+    _signature: inspect.Signature
+
+    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments in the order of the parameters, defaults filled in."""
+        self.signature()
+        try:
+            return self._binder(*(args if self.owner is None else (self.owner, *args)), **kwargs)
+        except TypeError as error:
+            message = str(error).replace("bind()", f"{self.__name__}()")
+            raise DTypeError("D2S0001", f"{self.__name__}{self.signature()}: {message}") from None
+
+    def _arguments(self, values: tuple[Any, ...]) -> dict[str, Any]:
+        """The arguments by parameter."""
+        return dict(zip(self.signature().parameters, values, strict=True))
+
+    def _as_given(self, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments as the function takes them."""
+        bound = inspect.BoundArguments(self.signature(), self._arguments(values))  # type: ignore[arg-type]
+        return bound.args, bound.kwargs
+
+    def _names(self, arguments: dict[str, Any]) -> list[str]:
+        """A name for each leaf of the arguments."""
+        names = []
+        for name, value in arguments.items():
+            count = len(flatten(value)[0])
+            names += [name] if count == 1 else [f"{name}_{k}" for k in range(count)]
+        return names
+
+    def signature(self) -> inspect.Signature:
+        """The function's, with the defaults it has now."""
+        now = getattr(self.function, "__defaults__", None), getattr(self.function, "__kwdefaults__", None)
+        known = self._bound_with
+        if known is None or known[0] is not now[0] or known[1] is not now[1]:
+            self._signature = signature_of(self.function)
+            self._binder = binder(self._signature)
+            self._bound_with = now
+        return self._signature
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What `inspect.signature` finds: of a method that is bound, without `self`."""
+        whole = self.signature()
+        return whole if self.owner is None else whole.replace(parameters=list(whole.parameters.values())[1:])
+
+    def _specs(self, values: tuple[Any, ...]) -> list[InputSpec | None]:
+        """The input_spec, in line with the leaves: of a method it does not name `self`."""
+        if not self.input_spec:
+            return []
+        given: list[Any] = [None] * (self.owner is not None) + list(self.input_spec)
+        for n, parameter in enumerate(self.signature().parameters.values()):
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                given[n:] = [given[n:]]
+        return aligned(given, values)

@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.guards import MISSING, Guard
+from d2s.capture.held import ANEW
 from d2s.capture.kinds import AROUND, CONTENT
-from d2s.capture.symbolic import liftable
 from d2s.capture.tree import changeable
 from d2s.default_dtype import HELD
 from d2s.eager.tensor import Tensor
@@ -45,6 +45,7 @@ class Check:
         }
         self.lines: list[str] = []
         self.leaves: list[str] = []
+        self.containers: list[str] = []  # those in places, outer before inner
         self.changeable: list[str] = []  # lists and dicts among the arguments, each known by one name only
         self.extents: dict[str, str] = {}
 
@@ -86,15 +87,34 @@ class Check:
         if kind in (list, dict) and value != "values":
             self.changeable.append(name)
         if value != "values":
-            self.test(f"type({name}) is {self.named(kind)} and len({name}) == {len(children)}")
-        if kind is dict and value != "values":
-            if all(of is str for of, _ in keys):  # a text is equal to texts only
-                self.test(f"[*{name}] == {self.named([key for _, key in keys])}")
-            else:
-                self.test(f"[(type(k), k) for k in {name}] == {self.named(list(keys))}")
+            self._container(name, skeleton)
         for n, child in enumerate(children):
             key = self.named(keys[n][1]) if kind is dict and value != "values" else n
             self._structure(f"{name}[{key}]", child, given)
+
+    def _container(self, name: str, skeleton: Any) -> None:
+        """Its class, how much it holds, the keys of a dict."""
+        kind, keys, children = skeleton
+        self.test(f"type({name}) is {self.named(kind)} and len({name}) == {len(children)}")
+        if kind is dict and all(of is str for of, _ in keys):  # a text is equal to texts only
+            self.test(f"[*{name}] == {self.named([key for _, key in keys])}")
+        elif kind is dict:
+            self.test(f"[(type(k), k) for k in {name}] == {self.named(list(keys))}")
+
+    def held(self, value: str, skeleton: Any, given: Any) -> None:
+        """A structure in a place has the containers it had, and the leaves that stay what they are."""
+        name = f"s{len(self.lines)}"
+        self.lines.append(f"{name} = {value}")
+        if skeleton is None:
+            leaf = next(given)
+            if leaf is not ANEW:
+                self._fixed(name, fingerprint(leaf))
+            return
+        self.containers.append(name)
+        self._container(name, skeleton)
+        kind, keys, children = skeleton
+        for n, child in enumerate(children):
+            self.held(f"{name}[{self.named(keys[n][1]) if kind is dict else n}]", child, given)
 
     def _leaf(self, name: str, leaf: Leaf) -> None:
         if leaf.dtype is None:
@@ -124,7 +144,7 @@ class Check:
         for n, d in enumerate(of.shape):
             here = f"{shape}[{n}]"
             known = str(d) if isinstance(d, int) else self.extents.setdefault(d, here)
-            self.test(f"{here} == {known}" if known != here else f"{here} != 1")
+            self.test(f"{here} == {known}" if known != here else f"{here} > 1")
 
     def guards(self, guards: Sequence[Guard]) -> None:
         """What was read at capture is what it was; where that is not plain to see, the guard looks."""
@@ -222,8 +242,13 @@ class Check:
         self.test(f"default_dtype[0] is {self.named(variant.default)}")
         for tensor, was in variant.lifted:
             self._lifted(self.named(tensor), was)
+        for held in captured.held.values():
+            self.held(self.found(held), held.skeleton, iter(held.leaves))
+        if any(changeable(held.read()) for held in captured.held.values()):
+            self.test(f"{self.named(captured.own_containers)}(({''.join(f'{name}, ' for name in self.changeable)}))")
         for read in captured.reads:
             self._read(read)
+        self._apart(captured)
         if captured.standing is not None:
             held = self.named(captured.standing)
             self.test(f"{held}.now([{', '.join(self.leaves)}]) == {held}.kept")
@@ -242,11 +267,20 @@ class Check:
             return self.leaves[n]
         if kind == "told":
             return f"{self.named(captured.told[n].read)}([{', '.join(self.leaves)}]).item()"
-        owner, name = captured.reads[n].attribute or (None, "")
-        return f"{self.named(owner)}.{name}" if name.isidentifier() else f"{self.named(captured.reads[n].read)}()"
+        return self.found(captured.reads[n])
+
+    def found(self, place: Any) -> str:
+        """What is found in a place, at the end of the path that begins there."""
+        owner, attribute = place.attribute or (None, "")
+        path = "".join(f"[{key if type(key) is int else self.named(key)}]" for key in place.path)
+        return f"{self.named(owner)}.{attribute}{path}" if attribute.isidentifier() else f"{self.named(place.read)}()"
 
     def _read(self, read: Any) -> None:
-        self.test(f"{self.named(liftable)}({self.named(read.read)}()) == {self.named(read.type)}")
+        self.test(f"{self.named(read.fits)}()")
+
+    def _apart(self, captured: Any) -> None:
+        if any(not read.type.python for read in captured.reads):
+            self.test(f"{self.named(captured.tells_apart)}([{', '.join(self.leaves)}])")
 
     def _lifted(self, held: str, was: Type) -> None:
         self.test(f"{held}.array.shape == {was.shape!r} and {held}.array.dtype is {self.named(was.dtype.numpy)}")

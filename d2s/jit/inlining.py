@@ -17,17 +17,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d2s.capture.symbolic import SymbolicTensor, Tracer
-from d2s.capture.users_code import user_line
 from d2s.export.streams import MOVED, STREAM
 from d2s.ir.program import Builder, Node, Program, Value
 from d2s.ops import OPS
+from d2s.ops.control import still_apart
 from d2s.reckoned import come_to, is_reckoned, source
 from d2s.types import Dim, Type
 
 
 def inlined(tracer: Tracer, program: Program, given: Sequence[Any]) -> list[SymbolicTensor]:
     """The outputs."""
-    tracer.where = user_line()
     symbols: dict[Value, Any] = dict(zip(program.inputs, map(tracer.symbol_of, given), strict=True))
     values = {value: tracer.resolve(symbol) for value, symbol in symbols.items()}
     names = _names(program.inputs, list(values.values()))
@@ -77,7 +76,9 @@ def _retyped(
     inputs = [values[v] for v in node.inputs]
     fed = inputs[1:] if node.op == "cond" else inputs
     finds = node.attrs.get("finds", ())
-    for name, number in zip(finds, inputs[len(inputs) - len(finds) :], strict=True):
+    if node.op == "cond":
+        names.update({name: tracer.new_extent() for name in finds})
+    for name, number in () if node.op == "cond" else zip(finds, inputs[len(inputs) - len(finds) :], strict=True):
         if name not in names.fed:
             names[name] = tracer.extent_called(SymbolicTensor(tracer, number))
     attrs: dict[str, Any] = {}
@@ -87,7 +88,13 @@ def _retyped(
         extents = inputs[0].type.shape
         pairs = zip(attrs["starts"], attrs["axes"], strict=True)
         attrs["starts"] = tuple(_from_the_front(start, extents[axis]) for start, axis in pairs)
-    return inputs, attrs, OPS[node.op].infer([v.type for v in inputs], attrs)
+    if node.op == "cond" and finds:
+        attrs["finds"] = still_apart(attrs["finds"], list(node.regions().values()), [attrs[name] for name in node.regions()])
+    types = OPS[node.op].infer([v.type for v in inputs], attrs)
+    if node.op == "cond":  # arms that have one extent here leave nothing to find
+        known = ((n, d) for v, of in zip(node.outputs, types, strict=True) for n, d in zip(v.type.shape, of.shape, strict=True))
+        names.update({name: dim for name, dim in known if isinstance(name, str) and name in finds})
+    return inputs, attrs, types
 
 
 def _from_the_front(start: Any, dim: Dim) -> Any:

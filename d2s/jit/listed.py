@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from d2s.eager.tensor import Tensor
 from d2s.ir.program import Node, Program, Value
+from d2s.runtime.native_items import Items
 from d2s.types import Type, int64
 
 
@@ -79,42 +79,33 @@ def stacked(program: Program) -> Program:
     return Program(program.name, program.inputs, tuple(nodes), tuple(tensors.get(v, v) for v in program.outputs))
 
 
-def apart(items: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The items of a list that are in one array, each in memory of its own."""
-    return tuple(np.array(items[k, ...]) for k in range(len(items)))
-
-
-def unstacked(program: Program, numbers: dict[int, int]) -> Callable[[Any, Sequence[Any]], list[Any]]:
+def unstacked(program: Program, numbers: dict[int, int], items: Items) -> Callable[[Any, Sequence[Any]], list[Any]]:
     """What makes a program's results of those of a native call of the stacked one, and of its inputs.
 
     `numbers`: which results behind the program's own tell the tensors of others apart; of inputs they are their places.
     """
     several = len(program.outputs)
-    lists = [n for n, v in enumerate(program.outputs) if v.type.listed and n not in numbers]
+    lists = [n for n, v in enumerate(program.outputs) if v.type.listed]
     tensors = [k for k, v in enumerate(program.inputs) if not v.type.python]
 
     def results(found: Any, inputs: Sequence[Any]) -> list[Any]:
-        all_of_them = found if isinstance(found, tuple) else (found,)
-        made = list(all_of_them[:several])
+        made = list(found[:several])
         for n in lists:
-            items = made[n].array
-            python = program.outputs[n].type.python
-            made[n] = items.tolist() if python else [Tensor(items[k, ...].copy()) for k in range(len(items))]
+            whole = made[n].array
+            made[n] = whole.tolist() if program.outputs[n].type.python else items.tensors(whole)
         known = {k: inputs[k] for k in tensors} if numbers else {}
         for n, at in numbers.items():
-            told = all_of_them[at].array.tolist()
-            if isinstance(told, list):
-                made[n] = [_item(known, number, made[n].array, k) for k, number in enumerate(told)]
-            else:
-                made[n] = known.setdefault(told, made[n])
+            made[n] = named(known, found[at].array.tolist(), made[n])
         return made
 
     return results
 
 
-def _item(known: dict[int, Any], number: int, items: np.ndarray, k: int) -> Tensor:
-    """An item in memory of its own; one that was there before is that one."""
-    if number not in known:
-        known[number] = Tensor(items[k, ...].copy())
-    found: Tensor = known[number]
-    return found
+def named(known: dict[int, Any], told: Any, made: Any) -> Any:
+    """A result, or the items of a list, by number: where one was there before, it is that one."""
+    if not isinstance(told, list):
+        return known.setdefault(told, made)
+    if len({*told}) == len(told) and known.keys().isdisjoint(told):
+        known.update(zip(told, made, strict=True))
+        return made
+    return [known.setdefault(number, t) for number, t in zip(told, made, strict=True)]

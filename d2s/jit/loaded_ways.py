@@ -19,6 +19,7 @@ from d2s.capture.symbolic import capturing
 from d2s.eager.tensor import Tensor
 from d2s.errors import FormatError
 from d2s.export import Model, own_notes
+from d2s.export.model import outputs_of
 from d2s.export.streams import draws, to_run
 from d2s.ir.program import Program
 from d2s.jit import returned
@@ -35,7 +36,7 @@ class Way:
     def __init__(self, program: Program, fed: int, returns: Any, changes: Sequence[tuple[str, str]] = ()) -> None:
         self.program, self.returns, self.changes = program, returns, changes
         self.taken, self.stored = program.inputs[:fed], [v.name for v in program.inputs[fed:]]
-        self.results = program.outputs[: len(program.outputs) - len(changes)]
+        self.results = program.outputs[: len(program.outputs) - outputs_of(changes)]
         self.draws = draws(program)
         if returned.count(returns) != len(self.results):
             raise FormatError("D2S3001", "the note on what the function returns does not fit its outputs")

@@ -1,13 +1,14 @@
 """Memory that others know, too: what a call on the tape finds there, leaves there or hands out.
 
-In: the array, and what the call left in it. Out: whether something else lies there by now, which eager code could not read.
+In: the array, and how often it was written to when the call had ended. Out: whether it was since, so that eager code could not
+read what lay there.
 
 >>> import numpy as np
 >>> array = np.ones(2)
->>> lying = Lying(array, np.ones(2))
+>>> lying = Lying(array, writes.count(array))
 >>> lying.is_lost
 False
->>> array[:] = 2.0
+>>> writes.noted(array)
 >>> lying.is_lost
 True
 """
@@ -16,14 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from d2s.autodiff import writes
+
 
 class Lying(NamedTuple):
-    """Some memory with what a call that changes it left there; None where it was not changed but made."""
+    """Some memory, and the writes to it so far when the call that made or changed it had ended."""
 
     array: np.ndarray
-    left: np.ndarray | None
+    written: int
 
     @property
     def is_lost(self) -> bool:
-        """Whether it may hold something else; on a path that changes nothing, what was there is written once more."""
-        return self.left is None or self.array.tobytes() != self.left.tobytes()
+        return writes.count(self.array) != self.written

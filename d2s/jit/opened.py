@@ -181,5 +181,5 @@ class Opened:
         self._nodes.append(made)
         carrying = len(results) if op.has("composed") else 1
         for k, (value, array) in enumerate(zip(node.outputs[-len(results) :], results[:carrying], strict=False)):
-            if value not in self._stopped:
+            if value not in self._stopped and not value.type.python:  # Python's numbers have no gradient
                 self._edges[id(array)] = tape.result(made, k)

@@ -13,13 +13,16 @@ the call changes - attributes, tensors in place, the place in the random numbers
 """
 
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from d2s import passes
-from d2s.autodiff.mode import recording
+from d2s.autodiff.active import depending
+from d2s.autodiff.mode import mode, recording
+from d2s.capture.containers import restore
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD
 from d2s.capture.result import Choice, Filled, Made, Recipe, Rows
@@ -27,7 +30,7 @@ from d2s.capture.result import leaves as leaves_of
 from d2s.capture.stores import write
 from d2s.config import unusual
 from d2s.eager.tensor import Tensor
-from d2s.ir.program import Program
+from d2s.ir.program import Program, Value
 from d2s.jit import steps_behind
 from d2s.jit.binding import defaults_of, listed
 from d2s.jit.checks import Check
@@ -42,7 +45,8 @@ from d2s.types import Type
 MISSED = object()
 _NOT_AS_BEFORE = "(AttributeError, LookupError, ValueError, TypeError, OverflowError, MemoryError)"
 _FILE = __file__ + ": written"  # the text is one of d2s: nodes of the tape look for the user's line
-_WRITTEN = {"attribute", "tensor", "variable", "stream", "seed"}  # what a call may change; for the rest it goes the long way
+# what a call may change; for the rest it goes the long way
+_WRITTEN = {"attribute", "tensor", "variable", "stream", "seed", "content", "more"}
 Quick = Callable[..., Any]
 
 
@@ -54,12 +58,15 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
         return None
     if captured.answered or captured.assumed:
         return None
-    if not all(store[0] in _WRITTEN for store in captured.stores):
+    first_held = _containers(variant.key.skeleton)
+    if apart and not {store[0] for store in captured.stores}.isdisjoint(("content", "more")):
+        return None
+    if not all(store[0] in _WRITTEN and _is_known(store[1], first_held) for store in captured.stores):
         return None
     if any(at is MISSING or at is UNREAD for kind, at in leaves_of(captured.stored) if kind == "outside"):
         return None
     computed = apart.program if apart else program
-    check = _Quick(computes=bool(computed.outputs))
+    check = _Quick(computes=bool(computed.outputs), first_held=first_held)
     if not check.computes and computed.nodes:
         return None
     check.arguments(variant.key)
@@ -67,6 +74,7 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     check.rest(variant)
     named = [check.leaves[n] for n in captured.arguments] + [check.named(t) for t in captured.lifted]
     found = [check.read(read) for read in captured.reads]
+    check.apart(captured, found)
     named += found
     named += ["asarray(seed, int64)", "asarray(counter, int64)"] if captured.draws else []
     inputs = [leaves[n] for n in captured.arguments] + captured.lifted + [read.read() for read in captured.reads]
@@ -75,20 +83,26 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     outputs = _outputs(computed)
     texts = _Result(check, outputs, found)
     result, written = texts.text(captured.result), [texts.text(part) for part in captured.stored.parts]
-    taken = steps_behind.lines(apart, outputs, check.named, check.named(Tensor)) if apart else []
+    wanting = _wanting(apart, variant, named, inputs, check.named(mode)) if apart else {}
+    taken = steps_behind.lines(apart, outputs, check.named, check.named(Tensor), wanting) if apart else []
     if not result or not all(written) or taken is None:
         return None
-    changes = [*taken, *(check.change(store, value) for store, value in zip(captured.stores, written, strict=True))]
+    changes = taken
+    for (target, by), value in zip(variant.stores, written, strict=True):
+        change = check.change(target, value)
+        changes.append(change if by is None else f"if {outputs[by]}.array.item(): {change}")
     call, declined = None, None
     if check.computes:
-        entry = _short_entry(apart, inputs) if apart else variant.graph.entry(inputs)
+        entry = _short_entry(variant, apart, inputs) if apart else variant.graph.entry(inputs)
         if entry is None:
             return None
         call, declined = entry.call, entry.declined
     if variant.graph.in_place and call and not apart:
         changes.insert(0, f"{check.named(variant.graph.keep)}(r)")
     native = {"call": call, "declined": declined, "unstacked": variant.graph.unstacked()}
-    return check.quick(function, signature, named, [*changes, f"return {result}"], native, captured.draws)
+    around = [f"with {check.named(variant.turn)}:"] if variant.turn else []
+    around += ["with held() as (seed, counter):"] if captured.draws else []
+    return check.quick(function, signature, named, [*changes, f"return {result}"], native, around)
 
 
 def _outputs(program: Program) -> list[str]:
@@ -99,18 +113,33 @@ def _outputs(program: Program) -> list[str]:
     return [f"{at}.array.item()" if number else at for at, number in zip(places, numbers, strict=True)]
 
 
-def _short_entry(apart: steps_behind.Behind, inputs: Sequence[Any]) -> Entry | None:
-    """The native call of what steps stand behind, where nobody notices that they wait for it; without gradients."""
-    call = Call(apart.program, passes.lower)
-    return None if is_long(call.plan) else call.entry(handlers.base.classes, [type(x) for x in inputs])
+def _short_entry(variant: Any, apart: steps_behind.Behind, inputs: Sequence[Any]) -> Entry | None:
+    """The native call of what steps stand behind, where nobody notices that they wait for it."""
+    if is_long(passes.lower(apart.program)):
+        return None
+    taped = variant.graph.without_steps(apart.program, inputs)
+    return taped or Call(apart.program, passes.lower).entry(handlers.base.classes, [type(x) for x in inputs])
+
+
+def _wanting(apart: steps_behind.Behind, variant: Any, named: list[str], inputs: Sequence[Any], mode: str) -> dict[Value, str]:
+    """Texts that say of what steps are given whether no gradient is wanted of it."""
+    texts = dict[Value, list[str]]()
+    for n, (name, x) in enumerate(zip(named, inputs, strict=True)):
+        if isinstance(x, Tensor):
+            alone = [k == n for k in range(len(inputs))]
+            for v in depending(apart.program, alone, variant.graph.stopped):
+                texts.setdefault(v, []).append(f"{name}.stop_gradient")
+    given = set(apart.program.inputs)  # what these are does not depend on whether a tape is made
+    free = {v: " and ".join(found) for v, found in texts.items()}
+    return {v: text if v in given else f"not {mode}.recording or ({text})" for v, text in free.items()}
 
 
 class _Quick(Check):
     """The checks of a variant. Where it `computes` something, the native call makes those of tensors and floats."""
 
-    def __init__(self, computes: bool) -> None:
+    def __init__(self, computes: bool, first_held: int) -> None:
         super().__init__()
-        self.computes = computes
+        self.computes, self.first_held = computes, first_held
         self.plain = False  # whether no argument is a container
 
     def _structure(self, value: str, skeleton: Any, given: Any) -> None:
@@ -136,15 +165,26 @@ class _Quick(Check):
     def read(self, read: Any) -> str:
         """What is read anew at each call."""
         name = f"f{len(self.lines)}"
-        owner, attribute = read.attribute or (None, "")
-        found = f"{self.named(owner)}.{attribute}" if attribute.isidentifier() else f"{self.named(read.read)}()"
-        self.lines.append(f"{name} = {found}")
+        self.lines.append(f"{name} = {self.found(read)}")
         return name
 
-    def places(self, in_place: Sequence[tuple[Any, bool]], tensors: Sequence[str]) -> None:
+    def _apart(self, captured: Any) -> None:
+        """Nothing: see `apart`."""
+
+    def apart(self, captured: Any, found: list[str]) -> None:
+        """Tensors that are read anew are none of the other inputs, as far as that matters."""
+        names = [name for name, read in zip(found, captured.reads, strict=True) if not read.type.python]
+        if names:
+            lifted = self.named({id(tensor) for tensor in captured.lifted})
+            others = [self.leaves[n] for n in captured.arguments]
+            pairs = [*itertools.combinations(names, 2), *itertools.product(names, others)]
+            plain = [*(f"{a} is not {b}" for a, b in pairs), *(f"id({a}) not in {lifted}" for a in names if captured.lifted)]
+            self.test(f"({' and '.join(plain) or True}) or {self.named(captured.tells_apart)}([{', '.join(self.leaves)}])")
+
+    def places(self, in_place: Sequence[tuple[Any, bool, int | None]], tensors: Sequence[str]) -> None:
         """Tensors that are changed in place may be, and have memory that no other input has."""
-        owners = [self.owner(leaf) for leaf, _ in in_place]
-        for owner, (_, history) in zip(owners, in_place, strict=True):
+        owners = [self.owner(leaf) for leaf, *_ in in_place]
+        for owner, (_, history, _) in zip(owners, in_place, strict=True):
             if history:
                 self.test(f"{owner}.node is not None or {owner}.stop_gradient or not {self.named(recording)}()")
         if in_place:
@@ -159,6 +199,8 @@ class _Quick(Check):
     def change(self, target: Any, value: str) -> str:
         """A line that writes what a call has changed."""
         kind, owner, *details = target
+        if kind == "content" and owner[0] == "container":
+            return f"{self.named(restore)}({self.container(owner[1])}, {value})"
         if kind == "tensor":
             held = self.owner(owner)
             return f"{held}._become({value})" if details[0] else f"{held}._write({value}.array)"
@@ -168,7 +210,11 @@ class _Quick(Check):
             return f"{self.named(random_state.move_to)}({value}.item())"
         if kind == "seed":
             return f"{self.named(random_state.start_from)}({value}.item())"
-        return f"{self.named(write)}({self.named(target)}, {value}, {self.named(Run())})"
+        return f"{self.named(write)}({self.named(target)}, {value}, {self.named(Run)}())"
+
+    def container(self, number: int) -> str:
+        """What stands for a container in a place."""
+        return self.containers[number - self.first_held] if number >= self.first_held else ""
 
     def defaults(self, function: Callable[..., Any]) -> None:
         """The function has the defaults it had; one that is no plain function keeps none that may change."""
@@ -183,7 +229,7 @@ class _Quick(Check):
         inputs: list[str],
         behind: list[str],
         native: dict[str, Any],
-        draws: bool,
+        around: list[str],
     ) -> Quick | None:
         """The function, compiled; None where a parameter has the name of something in the text."""
         parameters = list(signature.parameters.values())
@@ -207,12 +253,22 @@ class _Quick(Check):
             first += ["if r is None:", "    declined()", "    return MISSED"]
             first += ["r = unstacked(r, given)"] if native["unstacked"] else []
         lines = ["try:", *(f"    {line}" for line in first), f"except {_NOT_AS_BEFORE}:", "    return MISSED", *behind]
-        if draws:
-            lines = ["with held() as (seed, counter):", *(f"    {line}" for line in lines)]
+        for head in reversed(around):
+            lines = [head, *(f"    {line}" for line in lines)]
         text = f"def quick({', '.join(listed(parameters))}):\n" + "".join(f"    {line}\n" for line in lines)
         exec(compile(text, _FILE, "exec"), self.objects)
         found: Quick = self.objects["quick"]
         return found
+
+
+def _containers(skeleton: Any) -> int:
+    """How many there are in a structure."""
+    return 0 if skeleton is None else 1 + sum(map(_containers, skeleton[2]))
+
+
+def _is_known(owner: Any, first_held: int) -> bool:
+    """Whether what is changed has a name in the text: no argument's container has."""
+    return not isinstance(owner, tuple) or owner[0] != "container" or owner[1] >= first_held
 
 
 def _have_own_memory(changed: Sequence[np.ndarray], inputs: Sequence[np.ndarray]) -> bool:
@@ -229,7 +285,7 @@ def _have_own_memory(changed: Sequence[np.ndarray], inputs: Sequence[np.ndarray]
 class _Result:
     """The text of what a call returns, made of `r`, what the native call has found; empty where that takes more than a text."""
 
-    def __init__(self, check: Check, outputs: list[str], reads: list[str]) -> None:
+    def __init__(self, check: _Quick, outputs: list[str], reads: list[str]) -> None:
         self.check, self.outputs, self.reads, self.made = check, outputs, reads, set[int]()
 
     def text(self, recipe: Recipe) -> str:
@@ -253,6 +309,8 @@ class _Result:
             return self.check.leaves[at]
         if kind == "read":
             return self.reads[at]
+        if kind == "container":
+            return self.check.container(at)
         return self.check.named(at) if kind == "outside" else ""
 
     def choice(self, recipe: Choice) -> str:

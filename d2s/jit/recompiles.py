@@ -50,8 +50,13 @@ def reason(variants: Sequence[tuple[Key, Variant]], call: Key, leaves: Sequence[
     return min(found, key=len)[0]
 
 
+def is_refused() -> bool:
+    """Whether this is such a block."""
+    return getattr(_forbidden, "now", False)
+
+
 def refuse_recompile(name: str, why: str, where: str) -> None:
     """Raises in such a block."""
-    if getattr(_forbidden, "now", False):
+    if is_refused():
         hint = "keep what changed as it is, or make it a tensor or a float"
         raise CaptureError("D2S1006", f"'{name}' would be captured again: {why}", where=where, hint=hint)

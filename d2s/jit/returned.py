@@ -24,13 +24,37 @@ Choose = Callable[[Any, Sequence[Any]], Any]
 CONSTANTS = (type(None), bool, int, float, str)
 MAX_DEPTH = 50
 _KINDS: dict[str, Any] = {"list": list, "dict": dict, "set": (set, frozenset), "tuple": tuple}
+_ASIDES = {"choice": "path", "rows": "length"}  # structures whose first output tells of the others
 _DAMAGED = "the note on what the function returns is damaged"
 
 
 def described(recipe: Recipe) -> tuple[Any, list[Leaf]]:
     """The JSON of a recipe, and its leaves that a file must hold."""
     outputs: list[Leaf] = []
-    return _described(recipe, outputs), outputs
+    plain = _described(recipe, outputs)
+    asides = list(_asides(plain, itertools.count()))
+    if not asides:
+        return plain, outputs
+    behind = [place for place, _ in asides]  # who reads the file without the note finds what is returned first
+    order = [n for n in range(len(outputs)) if n not in behind] + behind
+    return ["moved", [order.index(n) for n in range(len(outputs))], [plain]], [outputs[n] for n in order]
+
+
+def _asides(plain: Any, place: Iterator[int]) -> Iterator[tuple[int, str]]:
+    """The outputs that only tell what others are, by their places, and what they tell."""
+    if plain is None:
+        next(place)
+        return
+    if plain[0] in _ASIDES:
+        yield next(place), _ASIDES[plain[0]]
+    for part in plain[2][1 if plain[0] in _ASIDES else 0 :]:
+        yield from _asides(part, place)
+
+
+def names(plain: Any, outputs: int) -> list[str]:
+    """What the outputs of a structure are called."""
+    told = [name for _, name in _asides(plain[2][0], itertools.count())] if plain and plain[0] == "moved" else []
+    return [f"output_{n}" for n in range(outputs - len(told))] + [f"{name}_{n}" for n, name in enumerate(told)]
 
 
 def _described(recipe: Recipe, outputs: list[Leaf]) -> Any:
@@ -42,6 +66,8 @@ def _described(recipe: Recipe, outputs: list[Leaf]) -> Any:
         return _described(recipe.parts[recipe.keys.index("content")], outputs)
     if isinstance(recipe, Made):
         kind = next((kind for kind, classes in _KINDS.items() if issubclass(recipe.kind, classes)), "")
+        if kind == "dict":
+            return _dict(recipe.keys, recipe.parts, outputs)
         if kind:
             return [kind, list(recipe.keys), [_described(part, outputs) for part in recipe.parts]]
         outputs.append(("object", recipe.kind))
@@ -60,6 +86,16 @@ def _described(recipe: Recipe, outputs: list[Leaf]) -> Any:
     return None
 
 
+def _dict(keys: Sequence[Any], parts: Sequence[Recipe], outputs: list[Leaf]) -> Any:
+    """A dict's parts are outputs in the order of its keys, which is Paddle's; another order of its own is noted."""
+    try:
+        order = sorted(range(len(keys)), key=lambda n: keys[n])
+    except TypeError:  # keys of classes that nobody compares
+        order = list(range(len(keys)))
+    held = ["dict", [keys[n] for n in order], [_described(parts[n], outputs) for n in order]]
+    return held if held[1] == list(keys) else ["ordered", list(keys), [held]]
+
+
 def count(plain: Any, depth: int = 0) -> int:
     """How many outputs a structure takes; FormatError where it is none."""
     if plain is None:
@@ -69,6 +105,8 @@ def count(plain: Any, depth: int = 0) -> int:
         if keys is None:  # a container of what its one part is
             return count(parts[0], depth + 1) if kind in ("list", "dict", "set") and len(parts) == 1 else count((), depth)
         fits = {"list": True, "tuple": True, "dict": len(set(keys)) == len(parts), "choice": len(parts) > 1}
+        fits["ordered"] = kind == "ordered" and len(parts) == 1 and parts[0][0] == "dict" and {*parts[0][1]} == {*keys}
+        fits["moved"] = kind == "moved" and depth == 0 and len(parts) == 1 and sorted(keys) == [*range(count(parts[0], 1))]
         fits |= {"set": True, "rows": len(parts) == 2, "row": parts == [None]}
         if depth > MAX_DEPTH or not (fits | {"constant": len(keys) == 1 and not parts})[kind]:
             raise FormatError("D2S3001", _DAMAGED)
@@ -95,6 +133,9 @@ def result(plain: Any, outputs: Iterator[Any], choose: Choose | None = None) -> 
     kind, keys, children = plain
     if kind == "constant":
         return keys[0]
+    if kind == "moved":
+        held = [next(outputs) for _ in keys]
+        return result(children[0], iter([held[n] for n in keys]), choose)
     if kind == "rows":
         return _rows(children[0], children[1], outputs, choose)
     if kind == "choice" and choose is None:
@@ -104,6 +145,8 @@ def result(plain: Any, outputs: Iterator[Any], choose: Choose | None = None) -> 
         return parts[0]
     if keys is None:
         return _filled(kind, parts[0])
+    if kind == "ordered":
+        return {key: parts[0][key] for key in keys}
     if kind == "choice" and choose:
         return choose(parts[0], parts[1:])
     return dict(zip(keys, parts, strict=True)) if kind == "dict" else _MADE[kind](parts)

@@ -11,16 +11,20 @@ In: the capture of a method, and what its arguments are called. Out: `Body`. Wha
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from d2s.capture.result import Leaf, Made
+from d2s import passes
+from d2s.capture.heap import UNREAD
+from d2s.capture.result import Choice, Leaf, Made, Recipe
 from d2s.capture.result import leaves as leaves_of
 from d2s.capture.stores import Target
 from d2s.capture.trace import Captured
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
-from d2s.export.model import JOINED, REPLACED, WRITTEN
+from d2s.export.model import CHOSEN, JOINED, REPLACED, WRITTEN, outputs_of
 from d2s.export.streams import for_file
 from d2s.ir.program import Program, Value
 from d2s.jit import returned
+from d2s.jit.joined_results import Joined
+from d2s.jit.unsaid import shown, without_notes
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
 from d2s.runtime import launch
@@ -35,22 +39,27 @@ class Body(NamedTuple):
     changes: list[tuple[Tensor, str]]
     returns: Any
     left_out: list[str]
+    noted: Sequence[str] = ()  # what is done besides, which no file holds
 
     @property
     def results(self) -> tuple[Value, ...]:
         """The outputs that are returned."""
-        return self.program.outputs[: len(self.program.outputs) - len(self.changes)]
+        return self.program.outputs[: len(self.program.outputs) - outputs_of(self.changes)]
 
 
 def body_of(variant: Variant, names: Sequence[str], changing: bool = False) -> Body:
     """What a file may hold of a capture: what computes, and draws random numbers; and, where `changing`, changes tensors."""
-    captured, program = variant.captured, variant.graph.program
+    captured, program, noted = variant.captured, variant.captured.program, list[str]()
+    if not changing:
+        captured, program, noted = without_notes(captured, program)
+    program = passes.prepare(program)
     steps = [str(node.attrs["call"]) for node in program.every_node() if node.op == "host"]
     changed = any(kind != "stream" for kind, *_ in captured.stores) or captured.reads
     if steps or captured.told or (changed and not changing):
-        does = f"calls {steps[0]}" if steps else "changes what was there before"
+        targets = dict.fromkeys(shown(target) for target in captured.stores if target[0] != "stream")
+        does = f"calls {steps[0]}" if steps else f"changes {', '.join(targets) or 'what was there before'}"
         raise ArgumentError("D2S0004", f"save(): '{program.name}' {does}: a file cannot hold that")
-    return _Reading(captured, program).body(names)
+    return _Reading(captured, program).body(names)._replace(noted=noted)
 
 
 class _Reading:
@@ -63,10 +72,12 @@ class _Reading:
         self.inputs = {id(t): value for t, value in zip(self.tensors, self.held, strict=True)}
 
     def body(self, names: Sequence[str]) -> Body:
-        returns, leaves = returned.described(self.captured.result)
+        joined = Joined(self.program, lambda leaf: self.value(*leaf, "returns"))
+        returns, leaves = returned.described(joined.recipe(self.captured.result))
+        self.program = joined.program
         outputs = [self.value(*leaf, "returns") for leaf in leaves]
         changes = self.changes()
-        outputs += [value for _, _, value in changes]
+        outputs += [value for *_, values in changes for value in values]
         called = {v: names[n] for n, v in self.fed.items()}
         feeds = _used(self.program, outputs, called)
         inputs, nodes = (*feeds, *self.held, *self.state), self.program.nodes
@@ -77,6 +88,8 @@ class _Reading:
 
     def value(self, kind: str, at: Any, does: str) -> Value:
         """What a leaf of a recipe is in the Program."""
+        if kind == "joined":
+            return at  # type: ignore[no-any-return]
         if kind == "output":
             return self.program.outputs[at]
         if kind == "argument":
@@ -88,18 +101,26 @@ class _Reading:
             raise ArgumentError("D2S0004", f"save(): '{self.program.name}' {does} {what}; a file holds tensors only")
         return self.inputs[id(at)]
 
-    def changes(self) -> list[tuple[Tensor, str, Value]]:
-        """Which tensors change, how, and what they become."""
+    def changes(self) -> list[tuple[Tensor, str, list[Value]]]:
+        """Which tensors change, how, and the outputs that say what they become."""
         assert isinstance(self.captured.stored, Made)
         pairs = zip(self.captured.stores, self.captured.stored.parts, strict=True)
         found = [(*self._changed(target), part) for target, part in pairs if target[0] != "stream"]
-        values = [self.value(*part, "keeps") if isinstance(part, tuple) else None for *_, part in found]
-        for (tensor, _, _), value in zip(found, values, strict=True):
-            if id(tensor) not in self.inputs or value is None or value.type != self.inputs[id(tensor)].type:
+        listed = [(tensor, *self._becoming(how, part)) for tensor, how, part in found]
+        for tensor, _, values in listed:
+            if id(tensor) not in self.inputs or not values or values[-1].type != self.inputs[id(tensor)].type:
                 raise _unheld(self.program.name, "something that is no tensor of it before and after")
         if len(self.inputs) < len(self.tensors) or len({id(tensor) for tensor, *_ in found}) < len(found):
             raise _unheld(self.program.name, "a tensor that it has under two names")
-        return [(tensor, how, value) for (tensor, how, _), value in zip(found, values, strict=True) if value]
+        return listed
+
+    def _becoming(self, how: str, part: Recipe) -> tuple[str, list[Value]]:
+        """How a tensor changes, on all paths or on some; no values where that is more than another tensor in its place."""
+        if isinstance(part, Choice) and how == REPLACED and ("outside", UNREAD) in part.parts and len(part.parts) == 2:
+            place = 1 - part.parts.index(("outside", UNREAD))
+            _, values = self._becoming(how, part.parts[place])
+            return CHOSEN[place], values and [self.value(*part.tag, "keeps"), *values]
+        return how, [self.value(*part, "keeps")] if isinstance(part, tuple) else []
 
     def _changed(self, target: Target) -> tuple[Any, str]:
         kind, owner, *details = target

@@ -10,17 +10,16 @@ In: a layer or function and what its arguments will be. Out: `path.pdmodel`, `pa
 [[2.0, 4.0]]
 """
 
-import contextlib
 import functools
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2s import export
+from d2s import export, forks
 from d2s.arguments import expect
 from d2s.capture.tree import flatten, rebuild
 from d2s.eager.tensor import Tensor
@@ -30,13 +29,16 @@ from d2s.export.model import BUFFER, CONSTANT, PARAMETER, Role, Training
 from d2s.export.paddle_format import FORWARD
 from d2s.export.paddle_writer import text_of
 from d2s.ir.program import Program, Value
+from d2s.jit import returned, signature
 from d2s.jit.saved_body import Body, body_of
 from d2s.jit.signature import Key
 from d2s.jit.to_static import StaticFunction, to_static
 from d2s.jit.translated_layer import TranslatedLayer
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
+from d2s.runtime import launch, modes
 from d2s.static.input_spec import InputSpec
+from d2s.types import Type
 
 ANY = 2  # the extent that stands for any while a function is captured for a file
 # Paddle's; what d2s writes is as they ask for, whatever they say
@@ -83,12 +85,14 @@ def model_of(layer: Any, input_spec: Sequence[Any] | None = None) -> export.Mode
 
 
 def _warn(layer: Any, models: Mapping[str, export.Model]) -> None:
-    """One warning of all inputs that were left out."""
+    """One warning of all that was left out."""
     found = []
     for name, model in models.items():
         if "left out" in model.notes and not isinstance(layer, TranslatedLayer):
             listed = ", ".join(map(repr, model.notes["left out"]))
             found.append(f"nothing {name}() returns depends on {listed}: what is loaded takes ({', '.join(model.feeds)})")
+        if "noted" in model.notes and not isinstance(layer, TranslatedLayer):
+            found.append(f"a file does not hold what {name}() does besides its results: {', '.join(model.notes['noted'])}")
     if found:
         warnings.warn(f"save(): {'; '.join(found)}", stacklevel=3)
 
@@ -116,7 +120,7 @@ def _written(
     statics = {name: one if isinstance(one, StaticFunction) else to_static(one) for name, one in functions.items()}
     specs = {name: input_spec if name == FORWARD else None for name in statics}
     inner = [layer, *layer.sublayers()] if isinstance(layer, Layer) else []
-    with _in_mode(inner, False):
+    with forks.capturing, modes.assumed(inner, False):  # as Paddle's files; what training does stands beside
         found = {name: _captured(name, static, specs[name]) for name, static in statics.items()}
         captured = {name: _Captured(body_of(*one), None) for name, one in found.items()}
         for name, (variant, _) in found.items() if training else ():
@@ -124,6 +128,9 @@ def _written(
             captured[name] = captured[name]._replace(training=other)
     captured = {name: _holding_all(each) for name, each in captured.items()}
     roles = _roles(layer) if isinstance(layer, Layer) else {}
+    if training and isinstance(layer, Layer):
+        first = next(iter(captured))
+        captured[first] = _holding(captured[first], _unread(layer, captured.values()))
     models = {name: _model(each, roles) for name, each in captured.items()}
     _name(models, captured, roles)
     if isinstance(layer, Layer):
@@ -131,27 +138,14 @@ def _written(
     return models
 
 
-@contextlib.contextmanager
-def _in_mode(inner: Sequence[Any], training: bool) -> Iterator[None]:
-    """Files hold what a layer does in inference, as Paddle's do, in whatever mode it is; what training does stands beside."""
-    modes = [one.training for one in inner]
-    try:
-        for one in inner:
-            one.training = training
-        yield
-    finally:
-        for one, mode in zip(inner, modes, strict=True):
-            one.training = mode
-
-
 def _in_training(variant: Variant, inner: Sequence[Any], capture: Callable[[], tuple[Variant, list[str]]]) -> Body | str | None:
     """What is captured where all is in training that was asked whether it is, if any was."""
     sources = [guard.source for guard in variant.captured.guards if guard.source is not None]
     asked = [one for kind, one, name in sources if kind == "attribute" and name == "training" and isinstance(one, Layer)]
-    if all(one.training for one in asked):
+    if all(modes.read(one, "training") for one in asked):
         return None
     layers = [part for one in asked for part in one.sublayers()]
-    with _in_mode(list({id(one): one for one in (*asked, *layers, *inner)}.values()), True):
+    with modes.assumed([*asked, *layers, *inner], True):
         try:
             return body_of(*capture(), changing=True)
         except D2SError as error:
@@ -164,12 +158,25 @@ def _holding_all(each: _Captured) -> _Captured:
     """The same with what only training reads among the inputs."""
     if not isinstance(each.training, Body):
         return each
-    program, tensors, others = each.body.program, each.body.tensors, each.training
+    tensors, others = each.body.tensors, each.training
     pairs = zip(others.tensors, others.program.inputs[len(others.feeds) :], strict=True)
-    more = [(t, Value(v.type, v.name)) for t, v in pairs if not any(t is known for known in tensors)]
-    inputs = (*program.inputs, *(value for _, value in more))
+    return _holding(each, [(t, v.type, v.name) for t, v in pairs if not any(t is known for known in tensors)])
+
+
+def _unread(layer: Layer, captured: Collection[_Captured]) -> list[tuple[Tensor, Type, str]]:
+    """What belongs to a layer's state, and no method of it reads."""
+    read = {id(tensor) for each in captured for tensor in each.body.tensors}
+    state = {id(tensor): (tensor, name) for name, tensor in layer.state_dict(use_hook=False).items()}
+    return [(t, launch.type_of(t.array), name) for key, (t, name) in state.items() if key not in read]
+
+
+def _holding(each: _Captured, more: Sequence[tuple[Tensor, Type, str]]) -> _Captured:
+    """The same with stored values among the inputs that nothing reads in inference."""
+    program, tensors = each.body.program, each.body.tensors
+    names = _distinct([name for *_, name in more], {value.name for value in program.inputs})
+    inputs = (*program.inputs, *(Value(of, name) for (_, of, _), name in zip(more, names, strict=True)))
     whole = Program(program.name, inputs, program.nodes, program.outputs)
-    return each._replace(body=each.body._replace(program=whole, tensors=[*tensors, *(t for t, _ in more)]))
+    return each._replace(body=each.body._replace(program=whole, tensors=[*tensors, *(t for t, *_ in more)]))
 
 
 # --- captures ----------------------------------------------------------------------------------------------------------------
@@ -177,20 +184,27 @@ def _holding_all(each: _Captured) -> _Captured:
 
 def _captured(method: str, static: StaticFunction, input_spec: Sequence[Any] | None) -> tuple[Variant, list[str]]:
     spec = list(input_spec if input_spec is not None else static.input_spec or [])
-    if not spec and not static.variants:
+    without = not spec and not (input_spec is None and static.variants) and _takes_nothing(static)
+    if not spec and not static.variants and not without:
         said = "input_spec=[InputSpec(...), ...]"
         hint = said if method == FORWARD else f"@to_static({said})"
         raise ArgumentError("D2S0004", f"save(): what are the arguments of '{static.__name__}'?", hint=hint)
-    if not spec:
+    if not spec and not without:
         return _again(static, static.variants[0][0])
     fresh = StaticFunction(static.function, spec, static.owner)
     fresh.stays_open = True
     values = fresh._values(tuple(_example(s) for s in spec), {})
     leaves, skeleton = flatten(fresh._arguments(values))
     names = fresh._names(fresh._arguments(values))
-    specs = fresh._specs(values)
+    specs = fresh._specs(values) or [None] * len(names)
     called = [s.name if s is not None and s.name else name for s, name in zip(specs, names, strict=True)]
     return fresh._variant(leaves, skeleton, values), called
+
+
+def _takes_nothing(static: StaticFunction) -> bool:
+    """Whether it can be called without arguments."""
+    left = list(static.signature().parameters.values())[static.owner is not None :]
+    return all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in left)
 
 
 def _again(static: StaticFunction, key: Key) -> tuple[Variant, list[str]]:
@@ -199,7 +213,10 @@ def _again(static: StaticFunction, key: Key) -> tuple[Variant, list[str]]:
     fixed = iter(variant.kept)
     leaves = [_zeros(leaf.shape, leaf.dtype) if leaf.dtype and leaf.fixed is None else next(fixed) for leaf in key.leaves]
     names = static._names(rebuild(key.skeleton, leaves))
-    return Variant(static._python, static.__name__, key, leaves, names), names
+    parameters = static.signature().parameters
+    defaults = [parameters[name].default if name in parameters else None for name in names]
+    known = signature.with_defaults(key, leaves, defaults)
+    return Variant(static._python, static.__name__, known, leaves, names), names
 
 
 def _example(spec: Any) -> Any:
@@ -223,8 +240,9 @@ def _model(method: _Captured, roles: Mapping[int, Role]) -> export.Model:
         kind = CONSTANT if tensor.stop_gradient else PARAMETER
         role = roles.get(id(tensor)) or Role(value.name, not tensor.stop_gradient, kind)
         parameters[value.name] = export.Parameter(tensor.array, *role)
-    fetches = [f"output_{n}" for n in range(len(body.program.outputs))]
+    fetches = returned.names(body.returns, len(body.program.outputs))
     notes = {"returns": body.returns} | ({"left out": body.left_out} if body.left_out else {})
+    notes |= {"noted": list(dict.fromkeys(body.noted))} if body.noted else {}
     return export.Model(body.program, list(body.feeds.values()), parameters, fetches, notes)
 
 

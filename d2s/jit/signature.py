@@ -77,7 +77,12 @@ def _fits(mine: Leaf, theirs: Leaf, named: dict[str, Any]) -> bool:
     if dataclasses.replace(mine, shape=()) != dataclasses.replace(theirs, shape=()) or len(mine.shape) != len(theirs.shape):
         return False
     pairs = zip(mine.shape, theirs.shape, strict=True)
-    return all(d == n if isinstance(d, int) else n != 1 and named.setdefault(d, n) == n for d, n in pairs)
+    return all(d == n if isinstance(d, int) else _may_be_named(n) and named.setdefault(d, n) == n for d, n in pairs)
+
+
+def _may_be_named(extent: Any) -> bool:
+    """Whether an extent may be one of many that one capture is for: one row broadcasts, and no row has no first one."""
+    return bool(extent > 1)
 
 
 def key_of(leaves: Sequence[Any], skeleton: Skeleton, names: Sequence[str] = ()) -> Key:
@@ -129,9 +134,9 @@ def candidates(
 ) -> list[Key]:
     """What may be captured for a call, the most general first; the last is the call as it is, where extents need not stay open.
 
-    Where a function needs to know ints, floats may still be values of run time.
+    Where a function needs to know ints, floats may still be values of run time. In files only what an InputSpec names is one.
     """
-    loose = with_floats_of_run_time(call)
+    loose = call if stays_open else with_floats_of_run_time(call)
     keys = specialize(loose, specs, names)
     if keys == [loose]:
         keys[:0] = [next(filter(None, (generalize(old, loose) for old in known)), loose)]
@@ -145,6 +150,15 @@ def with_floats_of_run_time(call: Key) -> Key:
     """The key of all calls that differ in floats only."""
     leaves = (leaf.told_at_calls() if type(leaf.fixed) is tuple and leaf.fixed[0] is float else leaf for leaf in call.leaves)
     return Key(tuple(leaves), call.skeleton)
+
+
+def with_defaults(key: Key, leaves: Sequence[Any], defaults: Sequence[Any]) -> Key:
+    """A key with numbers of run time as they are where they are what their parameters have anyway."""
+    plain = (
+        (Leaf(None, fixed=fingerprint(v)), Leaf(None, fixed=fingerprint(d))) for v, d in zip(leaves, defaults, strict=True)
+    )
+    found = (value if value == default else leaf for leaf, (value, default) in zip(key.leaves, plain, strict=True))
+    return Key(tuple(found), key.skeleton)
 
 
 def with_numbers_of(key: Key, call: Key, kinds: tuple[type, ...]) -> Key:
@@ -165,7 +179,7 @@ def generalize(old: Key, new: Key) -> Key | None:
             continue
         if dataclasses.replace(a, shape=()) != dataclasses.replace(b, shape=()) or len(a.shape) != len(b.shape):
             return None
-        if any(x != y == 1 for x, y in zip(a.shape, b.shape, strict=True)):
+        if any(x != y and not _may_be_named(y) for x, y in zip(a.shape, b.shape, strict=True)):
             return None
         pairs = zip(a.shape, b.shape, strict=True)
         leaves.append(
@@ -188,15 +202,20 @@ def aligned(spec: Any, value: Any) -> list[InputSpec | None]:
 def specialize(call: Key, specs: Sequence[InputSpec | None], names: Sequence[str]) -> list[Key]:
     """The keys of a call where `input_spec` leaves extents open, the most general first; other arguments are refused.
 
-    In the first, all open extents have names of their own; in the second, equal ones of equal axes share one: batches, say.
+    In the first, all open extents have names of their own; in the second, equal first ones share one, which are batches; in the
+    last, equal ones of equal axes do.
     """
     for n, (leaf, spec) in enumerate(zip(call.leaves, specs, strict=False)):
         if spec is not None and leaf.dtype is not None:
             _expect(names[n], leaf, spec)
-    apart, shared = dict[Any, str](), dict[Any, str]()
-    keys = [_open(call, specs, lambda n, k, d: apart.setdefault((n, k), f"n{len(apart)}"))]
-    keys += [_open(call, specs, lambda n, k, d: shared.setdefault((k, d), f"n{len(shared)}"))]
+    keys = [_open(call, specs, _naming(shared)) for shared in (lambda k: False, lambda k: k == 0, lambda k: True)]
     return list(dict.fromkeys(keys))
+
+
+def _naming(shared: Callable[[int], bool]) -> Callable[[int, int, Any], str]:
+    """What extents are called: those of shared axes alike where they are equal."""
+    given: dict[Any, str] = {}
+    return lambda n, k, d: given.setdefault((k, d) if shared(k) else (n, k, d), f"n{len(given)}")
 
 
 def _expect(name: str, leaf: Leaf, spec: InputSpec) -> None:
@@ -212,6 +231,6 @@ def _open(call: Key, specs: Sequence[InputSpec | None], name: Callable[[int, int
     for n, (leaf, spec) in enumerate(zip(call.leaves, specs, strict=False)):
         if spec is not None and leaf.dtype is not None:
             dims = enumerate(zip(spec.shape, leaf.shape, strict=True))
-            shape = tuple(name(n, k, d) if wanted is None and d != 1 else d for k, (wanted, d) in dims)
+            shape = tuple(name(n, k, d) if wanted is None and _may_be_named(d) else d for k, (wanted, d) in dims)
             leaves[n] = dataclasses.replace(leaf, shape=shape)
     return Key(tuple(leaves), call.skeleton)

@@ -1,6 +1,6 @@
 """A call of a Graph on the tape: one node, and the backward halves that sweeps run there.
 
-In: a way of running a Graph (`graph.Way`), the arrays of a call, what its forward half kept. Out: totals of the call's inputs.
+In: a way of running a Graph (`way.Way`), the arrays of a call, what its forward half kept. Out: totals of the call's inputs.
 
 >>> double = d2s.to_static(lambda x: x * 2.0)
 >>> y = double(d2s.to_tensor([3.0], stop_gradient=False))
@@ -77,7 +77,7 @@ class GraphNode(tape.TapeNode):
     Native calls make such nodes, too (`runtime/native_call.py`).
     """
 
-    __slots__ = ("arrays", "before", "executor", "found", "opened", "results", "sweeping", "swept", "way")
+    __slots__ = ("arrays", "before", "executor", "found", "opened", "results", "sweeping", "swept", "way", "written")
 
     def __init__(self, way: Any, edges: Sequence[tape.Edge], arrays: Sequence[Any], results: Sequence[Any]) -> None:
         super().__init__(edges)
@@ -85,12 +85,19 @@ class GraphNode(tape.TapeNode):
         self.swept: tuple[Sweeping, ...] = ()
         self.executor = knob("EXECUTOR")
         self.before: Sequence[np.ndarray] = ()  # what was in memory that the call changes, as far as it may be read again
+        self.written: Sequence[int] = ()  # how often each input that the call changes was when it had ended, if that matters
         self.found: Sequence[Any] = ()  # what Python's steps found in the forward half
         self.opened: Callable[[int], tape.Edge] | None = None
 
     def keep(self) -> None:
-        """Before a call changes its inputs: keeps of what they hold what may be read again."""
+        """Before a call changes its inputs: keeps of what they hold what may be read again, and which it will change."""
         self.before = [self.arrays[n].copy() for n in self.way.kept]
+        if has_regions(self.way.graph.program):  # they hand on what went in, on some paths
+            changing = {id(self.arrays[n]) for n in self.way.graph.in_place}
+            self.results = [a.copy() if id(a) in changing else a for a in self.results]
+        if self.way.needs_memory:
+            graph = self.way.graph
+            self.written = [writes.count(self.arrays[n]) + graph.moves(m, self.results) for n, m in graph.in_place.items()]
 
     def taped(self, n: int, found: Any, reached: Any) -> Any:
         """Result number n as a tensor; a list of results as tensors of their own."""
@@ -146,8 +153,8 @@ class GraphNode(tape.TapeNode):
     @property
     def _needs_lost(self) -> bool:
         """Whether a gradient may need what others have written over since, in memory that the call changed."""
-        changed = () if self.released or self.opened else self._changed().values()
-        return any(lying.is_lost for lying in changed) and self.way.needs_memory
+        asked = self.way.needs_memory and not self.released and not self.opened
+        return asked and any(lying.is_lost for lying in self._changed().values())
 
     def has_order_of_its_own(self, positions: Collection[int], totals: tape.Totals) -> bool:
         started = tuple([edge is not None and totals.get(edge) is not None for edge in self.edges])
@@ -192,13 +199,15 @@ class GraphNode(tape.TapeNode):
 
     def _changed(self) -> dict[int, Lying]:
         """The memory that the call has changed, by input."""
-        return {n: Lying(self.arrays[n], self.results[m]) for n, m in self.way.graph.in_place.items()}
+        places = self.way.graph.in_place
+        written = self.written or [0] * len(places)  # then no gradient reads it
+        return {n: Lying(self.arrays[n], times) for n, times in zip(places, written, strict=True)}
 
     def _lying(self) -> dict[Value, Lying]:
         """What of a run lies in memory that others know."""
         graph, changed, given = self.way.graph, self._changed(), set(map(id, self.arrays))
         made = [(v, a) for v, a in zip(graph.opened.outputs, self.results, strict=False) if id(a) not in given]
-        found = {v: Lying(a, None) for v, a in made if isinstance(a, np.ndarray)}
+        found = {v: Lying(a, 0) for v, a in made if isinstance(a, np.ndarray)}
         found |= {graph.opened.outputs[m]: changed[n] for n, m in graph.in_place.items()}
         return found | {graph.opened.inputs[n]: lying for n, lying in changed.items()}
 
@@ -244,9 +253,9 @@ class GraphNode(tape.TapeNode):
             return False
         if not has_regions(way.graph.program):
             return True
-        uses = self._again(lambda: Uses(way.graph.program, self._arrays()))
-        now = uses.passed(self._places(sweeping[0]), way.wanted)
-        return any(not now.isdisjoint(uses.passed(self._places(numbers), wanted)) for numbers, wanted in self.swept)
+        uses, stopped = self._again(lambda: Uses(way.graph.program, self._arrays())), way.graph.stopped
+        now = uses.passed(self._places(sweeping[0]), way.wanted, stopped)
+        return any(not now.isdisjoint(uses.passed(self._places(numbers), wanted, stopped)) for numbers, wanted in self.swept)
 
     def _places(self, numbers: Iterable[int]) -> list[tuple[int, int]]:
         """Results by number as their places, of an item of a list with its own."""

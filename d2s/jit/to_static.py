@@ -16,9 +16,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from d2s import convert
+from d2s import convert, forks
 from d2s.arguments import expect, one_of
 from d2s.capture.answers import OtherAnswer, described
+from d2s.capture.held import containers_held
 from d2s.capture.symbolic import capturing
 from d2s.capture.tree import changeable, flatten
 from d2s.capture.users_code import at_users_line
@@ -26,13 +27,14 @@ from d2s.config import knob
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError, DTypeError
 from d2s.jit import signature
-from d2s.jit.binding import binder
-from d2s.jit.capture_lock import held
+from d2s.jit.binding import Binds
+from d2s.jit.forms import LIMIT, LOOKED_AT, Forms
+from d2s.jit.graph import stays
 from d2s.jit.inspected import Inspected
 from d2s.jit.quick import MISSED, Quick
-from d2s.jit.recompiles import reason, refuse_recompile
+from d2s.jit.recompiles import is_refused, reason, refuse_recompile
 from d2s.jit.signature import InputSpec, Key
-from d2s.jit.variant import Unfinished, Variant
+from d2s.jit.variant import Outdated, Unfinished, Variant
 from d2s.nn import recorded as walks  # noqa: F401 - says how captures record a layer's walks
 from d2s.nn.layer import Layer
 from d2s.optimizer import recorded  # noqa: F401 - says how captures record an optimizer's methods
@@ -48,14 +50,10 @@ class CaptureWarning(UserWarning):
     """A function made static with full_graph=False runs as plain Python."""
 
 
-LOOKED_AT = 8  # variants whose checks are asked before all else
-LIMIT = 32  # variants kept of one function; the one used longest ago goes first
-
-
 _CAPTURES: Any = Layer._d2s_captures  # type: ignore[attr-defined]
 
 
-class StaticFunction(Inspected):
+class StaticFunction(Binds, Inspected):
     """A function made static. `owner` is what a method is bound to."""
 
     def __init__(
@@ -64,11 +62,9 @@ class StaticFunction(Inspected):
         functools.update_wrapper(self, function, updated=())
         self.__name__: str = getattr(function, "__name__", type(function).__name__)
         self.function, self.input_spec, self.owner, self.full_graph = function, input_spec, owner, full_graph
-        self._bound_with: Any = None  # the defaults that the binder knows
-        self._binder: Callable[..., tuple[Any, ...]] = tuple
-        self._signature = inspect.Signature()
         self.variants: list[tuple[Key, Variant]] = []
         self.quick: list[Quick] = []  # of the variants looked at first, where they have it
+        self.forms = Forms()
         self.stays_open = False  # whether extents that input_spec leaves open must be open in the Program: files want that
         self.log: list[str] = []
         self.given_up: list[str] = []  # why calls ran as plain Python
@@ -87,7 +83,7 @@ class StaticFunction(Inspected):
     def _kept_by(self, layer: Layer) -> "StaticFunction":
         """Bound to a layer that keeps what is captured for it: a capture knows the layer, and is freed with it."""
         bound = self._bound(layer)
-        bound.__dict__.update(variants=[], quick=[], log=[], given_up=[])
+        bound.__dict__.update(variants=[], quick=[], forms=Forms(), log=[], given_up=[])
         try:
             captures = _CAPTURES.__get__(layer)
         except AttributeError:
@@ -144,6 +140,11 @@ class StaticFunction(Inspected):
                 if place or variant.is_slow:
                     self._first(variant, leaves)
                 return self._run(variant, leaves, values)
+        found = self._further(values, args, kwargs)
+        if found is not MISSED:
+            return found
+        if self._is_left():
+            return self._eagerly(values)
         leaves, skeleton = flatten(self._arguments(values))
         try:
             variant = self._variant(leaves, skeleton, values)
@@ -158,6 +159,9 @@ class StaticFunction(Inspected):
         while True:
             try:
                 return self._ran(variant, leaves, values)
+            except Outdated:
+                args, kwargs = self._as_given(values)
+                return self._called(args if self.owner is None else args[1:], kwargs)
             except OtherAnswer as other:
                 place = other.place
             try:
@@ -168,11 +172,29 @@ class StaticFunction(Inspected):
                 self._warn_of_python(error)
                 return self._eagerly(values)
 
+    def _further(self, values: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call for which a variant stands that stood for one of its form, but is none of those looked at first."""
+        for variant in self.forms.of(values):
+            found = MISSED
+            if variant.quick is not None:
+                found = variant.quick(*(args if self.owner is None else (self.owner, *args)), **kwargs)
+            leaves = variant.matches(values) if found is MISSED and variant.matches else None
+            if found is MISSED and leaves is None:
+                continue
+            if self.forms.is_again(variant) or variant.is_slow:
+                self._first(variant, leaves or [])
+            return found if leaves is None else self._run(variant, leaves, values)
+        return MISSED
+
+    def _is_left(self) -> bool:
+        """Whether eager code makes a call that none of many captures stands for."""
+        return len(self.log) >= LIMIT and not (self.stays_open or is_refused() or stays()) and self.forms.leaves()
+
     def _answering(self, variant: Variant, place: int, leaves: list[Any], values: tuple[Any, ...]) -> Variant:
         """The capture for the other answer to a question of tensors."""
         asked = variant.captured.assumed[: place + 1]
         answers = (*(answer for answer, _ in asked[:-1]), not asked[-1][0])
-        with held():
+        with forks.capturing:
             fits = (v for key, v in self.variants if key == variant.key and v.assumes(answers) and not v.changed(leaves))
             found = next(fits, None)
             if found is None:
@@ -188,7 +210,7 @@ class StaticFunction(Inspected):
         if variant.is_left(leaves):
             return self._eagerly(values)
         try:
-            return variant(leaves, values)
+            return variant.in_turn(leaves, values)
         except Unfinished as unfinished:
             error = unfinished.error
         if not variant.can_be_repeated:
@@ -201,8 +223,8 @@ class StaticFunction(Inspected):
 
     def _eagerly(self, values: tuple[Any, ...]) -> Any:
         """The function itself, on the values of its parameters."""
-        bound = inspect.BoundArguments(self.signature(), self._arguments(values))  # type: ignore[arg-type]
-        return self.function(*bound.args, **bound.kwargs)
+        args, kwargs = self._as_given(values)
+        return self.function(*args, **kwargs)
 
     def _as_python(self, error: CaptureError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call without a graph; the first time with a warning that says why."""
@@ -217,7 +239,7 @@ class StaticFunction(Inspected):
 
     def _first(self, variant: Variant, leaves: list[Any]) -> None:
         """A variant that was used just now comes first; it is made quick where it has run before."""
-        with held():
+        with forks.capturing:
             self.variants.sort(key=lambda pair: pair[1] is not variant)
             if variant.is_slow:
                 variant.hasten(self.function, self.signature(), leaves)
@@ -232,65 +254,20 @@ class StaticFunction(Inspected):
         leaves, skeleton = flatten(arguments)
         return inlined(recording, self._python, self.__name__, leaves, skeleton, self._names(arguments), arguments)
 
-    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """The arguments in the order of the parameters, defaults filled in."""
-        self.signature()
-        try:
-            return self._binder(*(args if self.owner is None else (self.owner, *args)), **kwargs)
-        except TypeError as error:
-            message = str(error).replace("bind()", f"{self.__name__}()")
-            raise DTypeError("D2S0001", f"{self.__name__}{self.signature()}: {message}") from None
-
-    def _arguments(self, values: tuple[Any, ...]) -> dict[str, Any]:
-        """The arguments by parameter."""
-        return dict(zip(self.signature().parameters, values, strict=True))
-
-    def _names(self, arguments: dict[str, Any]) -> list[str]:
-        """A name for each leaf of the arguments."""
-        names = []
-        for name, value in arguments.items():
-            count = len(flatten(value)[0])
-            names += [name] if count == 1 else [f"{name}_{k}" for k in range(count)]
-        return names
-
-    def signature(self) -> inspect.Signature:
-        """The function's, with the defaults it has now."""
-        now = getattr(self.function, "__defaults__", None), getattr(self.function, "__kwdefaults__", None)
-        known = self._bound_with
-        if known is None or known[0] is not now[0] or known[1] is not now[1]:
-            self._signature = _signature(self.function)
-            self._binder = binder(self._signature)
-            self._bound_with = now
-        return self._signature
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        """What `inspect.signature` finds: of a method that is bound, without `self`."""
-        whole = self.signature()
-        return whole if self.owner is None else whole.replace(parameters=list(whole.parameters.values())[1:])
-
-    def _specs(self, values: tuple[Any, ...]) -> list[InputSpec | None]:
-        """The input_spec, in line with the leaves: of a method it does not name `self`."""
-        if not self.input_spec:
-            return []
-        given: list[Any] = [None] * (self.owner is not None) + list(self.input_spec)
-        for n, parameter in enumerate(self.signature().parameters.values()):
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                given[n:] = [given[n:]]
-        return signature.aligned(given, values)
-
     def _variant(self, leaves: list[Any], skeleton: Any, values: tuple[Any, ...]) -> Variant:
         arguments = self._arguments(values)
         given = changeable(list(arguments.values()))[1:]
         self._refuse_twins(given)
         names = self._names(arguments)
         call = signature.key_of(leaves, skeleton, names)
-        with held():
+        with forks.capturing:
             for n, (key, variant) in enumerate(self.variants):
                 if key.fits(call) and not variant.changed(leaves):
                     self._refuse_twins(given, variant)
-                    variant.write_check()
+                    if variant.matches is None:
+                        variant.write_check()
                     self.variants.insert(0, self.variants.pop(n))
+                    self.forms.add(values, variant)
                     return variant
             why = "first call"
             if self.variants:
@@ -312,7 +289,8 @@ class StaticFunction(Inspected):
 
     def _warn_of_many(self, why: str) -> None:
         """That the function is captured again and again: once, when captures begin to go."""
-        message = f"'{self.__name__}' was captured {LIMIT + 1} times ({why}), and {LIMIT} captures are kept"
+        message = f"'{self.__name__}' was captured {LIMIT + 1} times ({why}), and {LIMIT} captures are kept: "
+        message += "most calls from now on that are like none of them run as plain Python"
         hint = "make what changes a tensor or a float; recompiles() lists all reasons"
         at_users_line(warnings.warn)(f"{message}\n  way out: {hint}", CaptureWarning)
 
@@ -320,6 +298,7 @@ class StaticFunction(Inspected):
         """A list that the function knows by two names is one: a graph would take it for two."""
         guards = variant.captured.guards if variant and given else []
         seen = {id(container) for guard in guards for container in changeable(guard.kept)}
+        seen |= {id(held) for held in containers_held(list(variant.captured.held.values()))} if variant and given else set()
         for container in given:
             if id(container) in seen:
                 message = f"'{self.__name__}' is given a {type(container).__name__} that it also knows otherwise"
@@ -355,6 +334,8 @@ class StaticFunction(Inspected):
 
     def _keep(self, variant: Variant) -> Variant:
         """The variant, among those that calls may run from now on."""
+        for _, gone in self.variants[LIMIT - 1 :]:
+            self.forms.forget(gone)
         self.variants[LIMIT - 1 :] = []
         self.variants.insert(0, (variant.key, variant))
         self._choose_quick()
@@ -400,15 +381,6 @@ def _restored(known: Any, input_spec: Any, owner: Any) -> StaticFunction:
     """A pickled one, with nothing captured yet."""
     function = known.function if isinstance(known, StaticFunction) else known
     return FreeFunction(function, input_spec) if owner is None else StaticFunction(function, input_spec, owner)
-
-
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    """A function's signature; that of anything for a builtin that tells none."""
-    try:
-        return inspect.signature(function)
-    except ValueError:
-        kinds = {"args": inspect.Parameter.VAR_POSITIONAL, "kwargs": inspect.Parameter.VAR_KEYWORD}
-        return inspect.Signature([inspect.Parameter(name, kind) for name, kind in kinds.items()])
 
 
 def to_static(

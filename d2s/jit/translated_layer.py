@@ -19,20 +19,21 @@ import numpy as np
 
 from d2s import export
 from d2s.arguments import expect
+from d2s.capture.branch import switch
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.convert.attributes import get_attribute, set_attribute
 from d2s.convert.calls import RECORDED
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, FormatError
-from d2s.export.model import BUFFER, JOINED, PARAMETER, REPLACED, Training
+from d2s.export.model import BUFFER, CHOSEN, JOINED, PARAMETER, REPLACED, Training
 from d2s.export.paddle_format import FORWARD, damage_named
 from d2s.ir.program import Program, Value
 from d2s.jit import returned
 from d2s.jit.loaded_ways import Way, in_inference, in_training
 from d2s.jit.to_static import StaticFunction
 from d2s.nn.layer import Layer, Parameter
-from d2s.runtime import launch
+from d2s.runtime import launch, modes
 from d2s.static.program import current_recording
 from d2s.types import NUMBERS, Dim, Type
 
@@ -51,7 +52,8 @@ def load(path: str, model_filename: str | None = None, params_filename: str | No
     expect("load", "path", path, str | os.PathLike, "a path")
     expect("load", "model_filename", model_filename, str | None, "a str")
     expect("load", "params_filename", params_filename, str | None, "a str")
-    name = os.fspath(path).removesuffix(".pdmodel")
+    name = os.fspath(path)
+    name = name if os.path.exists(f"{name}.pdmodel") else name.removesuffix(".pdmodel")
     if model_filename or params_filename or (os.path.isdir(name) and not os.path.exists(f"{name}.pdmodel")):
         return TranslatedLayer({FORWARD: export.load_folder(name, model_filename, params_filename)}, name)
     return TranslatedLayer(export.load_methods(name), name)
@@ -77,7 +79,7 @@ class _Method:
     def inlined(self, tracer: Tracer, *args: Any, **kwargs: Any) -> Any:
         """A call in a captured function: the graph becomes a part of that one."""
         layer = self.layer
-        read = functools.partial(getattr, layer, "training")
+        read = functools.partial(modes.read, layer, "training")
         tracer.guard((id(layer), "attribute", "training"), "loaded.training", read, source=("attribute", layer, "training"))
         way = self.way
         given = self._fed(way, args, kwargs)
@@ -90,8 +92,10 @@ class _Method:
     def _left(self, way: Way, given: Sequence[Any], held: Sequence[Any]) -> Sequence[Any]:
         """A run; the results of it, where what it changes is changed."""
         found = way.run([*given, *held])
-        for (name, how), value in zip(way.changes, found[len(way.results) :], strict=True):
-            self.layer.change(self.model, name, how, value)
+        behind = iter(found[len(way.results) :])
+        for name, how in way.changes:
+            tag = next(behind) if how in CHOSEN else None
+            self.layer.change(self.model, name, how, next(behind), tag)
         return found[: len(way.results)]
 
     @functools.cached_property
@@ -103,7 +107,7 @@ class _Method:
     @property
     def way(self) -> Way:
         """How it runs as things stand."""
-        if not self.layer.training:
+        if not modes.read(self.layer, "training"):
             return self.inference
         if isinstance(self.trained, str):
             message = f"train(): '{self.name}' cannot be trained once it is loaded: {self.trained}"
@@ -191,7 +195,7 @@ class TranslatedLayer(Layer):
         self.path = path
         held: dict[str, Tensor] = {}
         self._methods: dict[str, _Method] = {}
-        self._replaced = {_called(m, n) for m in models.values() for n, how in _changes(m) if how == REPLACED}
+        self._replaced = {_called(m, n) for m in models.values() for n, how in _changes(m) if how in (REPLACED, *CHOSEN)}
         for name, model in models.items():
             for stored in model.parameters.values():
                 self._hold(held, stored)
@@ -208,12 +212,16 @@ class TranslatedLayer(Layer):
     def _tensor(self, name: str) -> Tensor:
         return self._parameters[name] if name in self._parameters else self._buffers[name]  # type: ignore[return-value]
 
-    def change(self, model: export.Model, name: str, how: str, value: Any) -> None:
-        """Leaves in a stored value what training made of it."""
+    def change(self, model: export.Model, name: str, how: str, value: Any, tag: Any) -> None:
+        """Leaves in a stored value what training made of it; of a run in which it stays as it is, a tag says so."""
         if how == REPLACED:
             set_attribute(value, self, _called(model, name))
             return
         (found,), tracer = self.held(model, [name]), capturing()
+        if how in CHOSEN:
+            one = _by_tag(tracer, tag, (value, found) if how == CHOSEN[0] else (found, value))
+            set_attribute(one, self, _called(model, name))
+            return
         found = tracer.lift(found) if tracer and isinstance(found, Tensor) else found
         if how == JOINED:
             found._become(value)
@@ -273,6 +281,13 @@ class TranslatedLayer(Layer):
         buffers = f", {len(self._buffers)} buffers" if self._buffers else ""
         signatures = ", ".join(method.signature() for method in self._methods.values())
         return f"{self.path!r}: {signatures}; {len(arrays)} parameters of {sum(a.size for a in arrays)} numbers{buffers}"
+
+
+def _by_tag(tracer: Tracer | None, tag: Any, values: tuple[Any, Any]) -> Any:
+    """One of two."""
+    if tracer is None:
+        return values[0 if tag.item() == 0 else 1]
+    return switch(tracer, OneOf(tag, values), lambda one: [one])[0]
 
 
 def _called(model: export.Model, name: str) -> str:

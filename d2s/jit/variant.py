@@ -9,29 +9,30 @@ In: the leaves of a call's arguments. Out: what the function returns, with the b
 """
 
 import collections
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from d2s.autodiff import moved
 from d2s.autodiff.mode import recording
 from d2s.capture.answers import OtherAnswer
 from d2s.capture.reads import varying
 from d2s.capture.result import Made, build
 from d2s.capture.result import leaves as leaves_of
-from d2s.capture.stores import write
-from d2s.capture.symbolic import liftable
+from d2s.capture.stores import Target, write
 from d2s.capture.trace import Captured, trace
-from d2s.capture.tree import containers
 from d2s.default_dtype import default_dtype
 from d2s.eager.tensor import Tensor
-from d2s.errors import CaptureError, D2SError, PythonIntOverflow, TooDeep
+from d2s.errors import CaptureError, D2SError, MismatchError, PythonIntOverflow, TooDeep
 from d2s.ir.program import Program
 from d2s.jit.checks import Check, Matches
 from d2s.jit.graph import Graph
 from d2s.jit.quick import Quick, quick_of
 from d2s.jit.signature import Key
+from d2s.jit.turns import changed_reads, turn_of
 from d2s.runtime import host, interpreter, launch, random_state
 from d2s.runtime.plan import Plan
 
@@ -44,6 +45,10 @@ class Unfinished(Exception):
     def __init__(self, error: D2SError) -> None:
         super().__init__(str(error))
         self.error = error
+
+
+class Outdated(Exception):
+    """What a capture depends on is another one since it was asked for: another thread changed it."""
 
 
 class Variant:
@@ -64,17 +69,28 @@ class Variant:
         self.default = default_dtype()
         self.captured = trace(function, name, leaves, key.skeleton, symbols, same, assumed, varying)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
-        named = _named(self.captured)
-        program, returned, history = self.captured.program, self.captured.returned, self.captured.history
-        overwritten, changes, in_place = self.captured.overwritten, self.captured.changes, _in_place(self.captured)
-        self.graph = Graph(program, returned, history, overwritten, named, changes, in_place)
+        named, in_place = _named(self.captured), _in_place(self.captured)
+        program, self.moved = moved.told(self.captured.program, in_place.values())
+        returned, history = self.captured.returned, self.captured.history
+        overwritten, changes = self.captured.overwritten, self.captured.changes
+        self.graph = Graph(program, returned, history, overwritten, named, changes, in_place, self.moved)
         self.graph.may_be_left = True
+        # for calls that run Python's steps there is none: these may wait for another thread
+        self.turn = None if self.graph.acts else turn_of(changed_reads(self.captured))
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
-        self.in_place = [(owner, details[0]) for kind, owner, *details in self.captured.stores if kind == "tensor"]
+        self.in_place = [(owner, *details, by) for (kind, owner, *details), by in self.stores if kind == "tensor"]
         self.key = key
         self.matches: Matches | None = None  # written once a second call fits
         self.quick: Quick | None = None  # written once it has run before
         self._tried = 0  # the ways of running known when that was tried
+
+    @functools.cached_property
+    def stores(self) -> list[tuple[Target, int | None]]:
+        """Where a call leaves something, with the output that says whether it does where that is a matter of the path."""
+        assert isinstance(self.captured.stored, Made)
+        made = [part[1] if isinstance(part, tuple) and part[0] == "output" else -1 for part in self.captured.stored.parts]
+        pairs = zip(self.captured.stores, made, strict=True)
+        return [(target, self.moved.get(at) if target[0] == "tensor" else None) for target, at in pairs]
 
     def write_check(self) -> None:
         """From now on one function answers whether this is the variant of a call."""
@@ -115,8 +131,11 @@ class Variant:
             if launch.type_of(tensor.array) != was:
                 yield f"a tensor {was} it reads is {launch.type_of(tensor.array)}"
         for read in self.captured.reads:
-            if liftable(read.read()) != read.type:
+            if not read.fits():
                 yield f"{read.described} changed its type"
+        yield from (f"{held.described} has another structure" for held in self.captured.held.values() if not held.holds())
+        if not (self.captured.tells_apart(leaves) and self.captured.own_containers(())):
+            yield "what it finds in a place is something it also reads otherwise"
         arguments = {id(leaf) for leaf in leaves if isinstance(leaf, Tensor)}
         if any(id(t) in arguments for t in self.captured.lifted):
             yield "an argument is a tensor it also reads otherwise"
@@ -126,7 +145,7 @@ class Variant:
 
     def varying(self) -> dict[Any, Any]:
         """Numbers from outside that calls find changed."""
-        return varying(self.captured.guards, self.captured.lifts)
+        return varying(self.captured.guards, self.captured.lifts, self.captured.held)
 
     def other_answer(self, leaves: Sequence[Any]) -> int | None:
         """Which question of tensors a call would answer otherwise; only what is computed before is run."""
@@ -173,6 +192,15 @@ class Variant:
 
         return self.graph.is_left(inputs, bool(self.in_place))
 
+    def in_turn(self, leaves: Sequence[Any], values: tuple[Any, ...]) -> Any:
+        """A call, which for other threads is one step where it reads what it changes."""
+        if self.turn is None:
+            return self(leaves, values)
+        with self.turn:
+            if (self.matches is None or self.matches(values) is None) and self.changed(leaves):
+                raise Outdated
+            return self(leaves, values)
+
     def __call__(self, leaves: Sequence[Any], arguments: Any) -> Any:
         if not self.captured.draws:
             return self._run(leaves, arguments, ())
@@ -181,6 +209,7 @@ class Variant:
 
     def _run(self, leaves: Sequence[Any], arguments: Any, state: Sequence[int]) -> Any:
         found, objects = self._found(), list[Any]()
+        there = self.captured.containers(arguments) if self.captured.has_containers else []
 
         def leaf(kind: str, at: Any) -> Any:
             if kind == "output":
@@ -196,24 +225,27 @@ class Variant:
             if kind == "told":
                 given = inputs[len(self.captured.arguments) + len(self.captured.lifted) + len(found) + at]
                 return given.item() if self.captured.told[at].symbol.value.type.python else given
-            return found[at] if kind == "read" else containers(arguments)[at] if kind == "container" else at
+            return found[at] if kind == "read" else there[at] if kind == "container" else at
 
         inputs = self._inputs(leaves, found, state)
         if self.in_place:
-            self._check_places(leaf, inputs)
+            self._check_memory(leaf, inputs)
+            self._check_places(leaf, [])
         run = host.Run(objects, leaf=leaf)  # which `leaf` does not know: no cycle keeps what a call has made
         if not self.captured.stores:
             outputs = self._outputs(inputs, run)
             return build(self.captured.result, leaf)
         try:
             outputs = self._outputs(inputs, run)
-        except (PythonIntOverflow, TooDeep):
-            raise
+            self._check_places(leaf, outputs)
+        except (PythonIntOverflow, TooDeep, MismatchError):
+            raise  # eager code has no such error
         except D2SError as error:
             raise (error if run.left else Unfinished(error)) from error.__cause__
         result, values = build(self.captured.whole, leaf)
-        for target, value in zip(self.captured.stores, values, strict=True):
-            write(target, value, run)
+        for (target, by), value in zip(self.stores, values, strict=True):
+            if by is None or outputs[by].item():
+                write(target, value, run)
         return result
 
     def _outputs(self, inputs: Sequence[Tensor], run: host.Run) -> list[Tensor]:
@@ -227,15 +259,17 @@ class Variant:
         """Whether a run that ended early has acted on nothing."""
         return not any(node.op in ("host", "update") for node in self.graph.program.every_node())
 
-    def _check_places(self, leaf: Callable[[str, Any], Any], inputs: Sequence[Tensor]) -> None:
-        """Before a run that changes tensors in place: a leaf that wants a gradient cannot be changed so, nor can a tensor whose
-        memory another input has, which would have to change with it."""
+    def _check_places(self, leaf: Callable[[str, Any], Any], outputs: Sequence[Tensor]) -> None:
+        """A leaf that wants a gradient cannot be changed in place: asked before a run; of what its path changes behind it."""
+        for owner, history, by in self.in_place:
+            if history and recording() and (by is None if not outputs else by is not None and outputs[by].item()):
+                leaf(*owner)._check_place()
+
+    def _check_memory(self, leaf: Callable[[str, Any], Any], inputs: Sequence[Tensor]) -> None:
+        """Before a run that changes tensors in place: none has memory of another input, which would have to change with it."""
         there = collections.Counter(t.array.ctypes.data for t in inputs if t.array.size)
-        for owner, history in self.in_place:
-            tensor = leaf(*owner)
-            if history and recording():
-                tensor._check_place()
-            if there[tensor.array.ctypes.data] > 1:
+        for owner, *_ in self.in_place:
+            if there[leaf(*owner).array.ctypes.data] > 1:
                 message = f"'{self.graph.program.name}' changes a tensor in place whose memory another tensor has that it reads"
                 raise CaptureError("D2S1003", message, hint="give it copies: x.clone()")
 

@@ -9,26 +9,25 @@ equal: 1 output, 1 gradient
 
 import contextlib
 import dataclasses
+import difflib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from d2s import passes
 from d2s.arguments import expect
 from d2s.capture.tree import flatten, rebuild
 from d2s.config import config
 from d2s.eager.checked import seeing
 from d2s.eager.tensor import Tensor
-from d2s.errors import D2SError, GradientError, MismatchError
+from d2s.errors import GradientError, MismatchError
 from d2s.jit import world
-from d2s.jit.graph import staying
+from d2s.jit.staying import staying
 from d2s.jit.to_static import StaticFunction, to_static
-from d2s.jit.variant import Variant
 from d2s.jit.world import told
 from d2s.nn.layer import Layer
-from d2s.runtime.call import first_difference, same_bits
+from d2s.runtime.differing import same_bits
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +45,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+CALLS = 3  # of a kind; the third one is native, its sweep, too
 Told = list[tuple[str, Any]]  # what a run gave and left, by name
 
 
@@ -72,23 +72,22 @@ def verify(function: Any, *args: Any, **kwargs: Any) -> Report:
 def _compared(static: StaticFunction, args: Any, kwargs: Any) -> Report:
     variant = static.concrete_program(*args, **kwargs)
     run = _Run(variant.captured, args, kwargs)
-    eager, compiled = run.told(static.captured_as()), run.told(static)
-    for (what, x), (_, y) in zip(eager, compiled, strict=False):
-        if not _same(x, y):
-            where = _node_that_differs(variant, static.leaves(*args, **kwargs)) or run.first_unlike(static)
-            raise MismatchError("D2S2001", f"{what} of '{static.__name__}' is {x!r} eagerly and {y!r} static; {where}")
-    if len(eager) != len(compiled):
-        raise MismatchError("D2S2001", f"'{static.__name__}' gives {len(eager)} things eagerly and {len(compiled)} static")
+    eager = run.told(static.captured_as())
+    _compare(run, static, eager, run.told(lambda *args, **kwargs: static._called(args, kwargs)))  # which is not native
+    for _ in range(CALLS - 1):
+        _compare(run, static, eager, run.told(static))
     outputs = [x for what, x in eager if what.startswith("output ")]
     return Report(len(outputs), sum(what.startswith("gradient ") and x is not None for what, x in eager))
 
 
-def _node_that_differs(variant: Variant, leaves: Any) -> str:
-    """The first node that runs otherwise compiled; empty if there is none, or a run does not come to its end."""
-    try:
-        return first_difference(variant.graph.program, variant.arrays(leaves), passes.lower)
-    except (D2SError, ArithmeticError):
-        return ""
+def _compare(run: "_Run", static: StaticFunction, eager: Told, compiled: Told) -> None:
+    for (what, x), (_, y) in zip(eager, compiled, strict=False):
+        if not _same(x, y):
+            where, line = run.node_that_differs(static) or run.first_unlike(static, x, y)
+            message = f"{what} of '{static.__name__}' is {x!r} eagerly and {y!r} static; {where}"
+            raise MismatchError("D2S2001", message, where=line)
+    if len(eager) != len(compiled):
+        raise MismatchError("D2S2001", f"'{static.__name__}' gives {len(eager)} things eagerly and {len(compiled)} static")
 
 
 class _Run:
@@ -118,34 +117,87 @@ class _Run:
         """The leaves of the result, whose gradients are taken; or what is raised."""
         try:
             leaves, _ = flatten(function(*args, **kwargs))
+        except MismatchError:
+            raise  # of CHECK=2
         except Exception as error:
             return [("the exception", (type(error).__name__, str(error).splitlines()[:1]))]
         swept = [(f"the sweep from output {n}", _swept(leaf)) for n, leaf in enumerate(leaves) if _has_history(leaf)]
         return swept + [(f"output {n}", leaf if _is_opaque(leaf) else told(leaf)) for n, leaf in enumerate(leaves)]
 
-    def first_unlike(self, static: StaticFunction) -> str:
-        """The first op that eager code and the graph, node by node, do not agree on."""
-        (eager, given), (graph, found) = (self._seen(function) for function in (static.captured_as(), static))
-        place = 0
-        for known, results in graph:
-            at = next((n for n in range(place, len(eager)) if eager[n][0] == known), None)
-            if at is None:
-                continue
-            place = at + 1
-            for x, y in zip(eager[at][1], results, strict=False):
-                if not same_bits(x, y):
-                    return f"first in {known[0]} at {known[1] or '?'}: {x!r} eagerly, {y!r} in the graph"
-        if len(given) == len(found) and all(_same(x, y) for (_, x), (_, y) in zip(given, found, strict=True)):
-            return "node by node the graph gives what eager code gives: what is compiled of it differs"
-        return "the graph itself gives the same node by node and compiled: the capture differs from eager code"
+    def node_that_differs(self, static: StaticFunction) -> tuple[str, str] | None:
+        """The first node that runs otherwise compiled, and its line; None if there is none."""
+        try:
+            with config(CHECK=2):
+                self.told(static)
+        except MismatchError as error:
+            return error.first or error.message, error.where
+        return None
 
-    def _seen(self, function: Callable[..., Any]) -> tuple[list[tuple[Any, list[Any]]], Told]:
-        """The ops of a call, node by node - each by name, line and dtypes - with their results, and what the call gave."""
-        seen: list[Any] = []
-        with config(EXECUTOR="interpreter"), seeing(lambda *one: seen.append(one)):
+    def first_unlike(self, static: StaticFunction, x: Any, y: Any) -> tuple[str, str]:
+        """The first op that eager code and the graph, node by node, do not agree on, and its line; `x` and `y` came of it."""
+        (eager, given), (graph, found) = (self._seen(function) for function in (static.captured_as(), static))
+        for n, other in _pairs(eager, graph):
+            unlike = _unlike(eager[: n + 1], other)
+            if unlike:
+                return unlike
+        if len(given) == len(found) and all(_same(x, y) for (_, x), (_, y) in zip(given, found, strict=True)):
+            return "node by node the graph gives what eager code gives: what is compiled of it differs", ""
+        maker = next((one for one in reversed(eager) if any(_same(x, r) for r in one.results)), None)
+        if maker and isinstance(y, np.ndarray):
+            return _told(maker, x, y)
+        return "the graph itself gives the same node by node and compiled: the capture differs from eager code", ""
+
+    def _seen(self, function: Callable[..., Any]) -> tuple[list["_Seen"], Told]:
+        """The ops of a call, node by node, and what the call gave."""
+        seen: list[_Seen] = []
+        with config(EXECUTOR="interpreter"), seeing(lambda *one: seen.append(_Seen(*one))):
             given = self.told(function)
-        ops = [(name, where, [np.array(r) for r in results]) for name, _, results, where in seen]
-        return [((name, where, [r.dtype for r in results]), results) for name, where, results in ops], given
+        return seen, given
+
+
+class _Seen:
+    """An op that ran: what it was given and gave then. The arrays themselves are kept so that ids stay theirs."""
+
+    def __init__(self, name: str, inputs: Sequence[Any], results: Sequence[Any], where: str) -> None:
+        self.name, self.where, self._kept = name, where, (inputs, results)
+        self.read, self.made = [id(a) for a in inputs], [id(a) for a in results]
+        self.inputs, self.results = [np.array(a) for a in inputs], [np.array(a) for a in results]
+        self.types = tuple(a.dtype for a in self.results)
+
+
+def _pairs(eager: Sequence[_Seen], graph: Sequence[_Seen]) -> Iterator[tuple[int, _Seen]]:
+    """The eager ops, by place, that stand in the graph, too; one that stands there in the place of another is that one."""
+    kinds, others = ([(one.name, one.where, one.types) for one in seen] for seen in (eager, graph))
+    for _, start, end, other, last in difflib.SequenceMatcher(None, kinds, others, autojunk=False).get_opcodes():
+        for n in range(start, end):
+            alike = (m for m in range(other, last) if _stands_for(graph[m], eager[n]))
+            if (met := next(alike, None)) is not None:
+                yield n, graph[met]
+                other = met + 1
+
+
+def _stands_for(one: _Seen, eager: _Seen) -> bool:
+    """Whether an op of the graph is an eager one, or another in its place: of the same line, given the same."""
+    if (one.where, one.types) != (eager.where, eager.types):
+        return False
+    return one.name == eager.name or all(map(same_bits, one.inputs, eager.inputs))
+
+
+def _unlike(eager: Sequence[_Seen], graph: _Seen) -> tuple[str, str] | None:
+    """What is told of the last of the eager ops, one of the graph, too; or of what made its input, where that is unlike."""
+    one = eager[-1]
+    if all(map(same_bits, one.results, graph.results)):
+        return None
+    for at, x, y in zip(one.read, one.inputs, graph.inputs, strict=False):
+        made = [before for before in eager[:-1] if any(same_bits(x, result) for result in before.results)]
+        maker = next((before for before in reversed(made) if at in before.made), made[-1] if made else None)
+        if maker and (x.shape, x.dtype) == (y.shape, y.dtype) and not same_bits(x, y):
+            return _told(maker, x, y)
+    return next(_told(one, x, y) for x, y in zip(one.results, graph.results, strict=True) if not same_bits(x, y))
+
+
+def _told(one: _Seen, x: Any, y: Any) -> tuple[str, str]:
+    return f"first in {one.name} at {one.where or '?'}: {x!r} eagerly, {y!r} in the graph", one.where
 
 
 def _has_history(leaf: Any) -> bool:

@@ -20,6 +20,8 @@ import numpy as np
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import contents, restore
 from d2s.capture.trace import Captured
+from d2s.capture.tree import changeable
+from d2s.capture.variables import Holder, found_in, put_in
 from d2s.eager.tensor import Tensor
 from d2s.runtime import random_state
 
@@ -83,6 +85,12 @@ def attribute(owner: Any, name: str) -> Place:
     return Place(f"{type(owner).__name__}.{name}", lambda: told(getattr(owner, name, MISSING)), put_back)
 
 
+def variable(holder: Holder, name: str) -> Place:
+    """A variable of a module or of an outer function."""
+    before = found_in(holder, name)
+    return Place(f"'{name}'", lambda: told(found_in(holder, name)), lambda: put_in(holder, name, before))
+
+
 def state_of(owner: Any) -> Place:
     """All that an object of ours keeps: an optimizer's state of a parameter, a scheduler's epoch."""
     held = owner.state if hasattr(owner, "state") else vars(owner)
@@ -114,11 +122,14 @@ def _of_numpy() -> Any:
 
 def places(captured: Captured) -> list[Place]:
     """All that calls of a captured function may change, but for their arguments."""
-    found = [tensor(t) for t in captured.lifted]
+    found = [tensor(t) for t in (*captured.lifted, *(read.read() for read in captured.reads)) if isinstance(t, Tensor)]
+    found += [container(f"a {type(c).__name__}", c) for held in captured.held.values() for c in changeable(held.read())]
     for kind, owner, *details in captured.stores:
         if kind == "attribute":
             found.append(attribute(owner, details[0]))
-        elif kind in ("content", "more") and owner[0] == "outside":
+        elif kind == "variable":
+            found.append(variable(owner, details[0]))
+        elif kind in ("content", "more", "entries") and owner[0] == "outside":
             found.append(container(f"a {type(owner[1]).__name__}", owner[1]))
         elif kind == "stepped":
             found.append(state_of(owner.__self__.changes))

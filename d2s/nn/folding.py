@@ -19,7 +19,8 @@ from d2s.ops.join import concat, stack
 from d2s.ops.pad import pad
 from d2s.ops.shape import flatten, reshape
 from d2s.ops.shapes import tensor_type, uncountable, unnamed, whole_number, whole_numbers
-from d2s.ops.slicing import strided_slice, unsliced
+from d2s.ops.slices import strided_slice
+from d2s.ops.slicing import unsliced
 from d2s.types import Dim
 
 Numbers = tuple[int, ...]

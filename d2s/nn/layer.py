@@ -27,6 +27,7 @@ from d2s.nn.parameter import Parameter
 from d2s.nn.walks import Walks
 from d2s.ops.compare import cast
 from d2s.place import usable
+from d2s.runtime.modes import has_modes
 from d2s.types import DType
 
 __all__ = ["Layer", "Parameter"]
@@ -34,6 +35,7 @@ _REGISTERED = ("_parameters", "_sub_layers", "_buffers")
 _KINDS = {"_parameters": ("parameter", "Parameter"), "_sub_layers": ("sublayer", "Layer"), "_buffers": ("buffer", "Tensor")}
 
 
+@has_modes
 class Layer(Walks):
     """The base of models. Subclasses set parameters and sublayers in `__init__` and define `forward`.
 

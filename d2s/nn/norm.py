@@ -19,7 +19,7 @@ from d2s.ops.math import pow, square
 from d2s.ops.norm import batch_norm_, batch_norm_fixed, group_norm_, layer_norm_
 from d2s.ops.pad import pad
 from d2s.ops.shapes import extents, tensor_type, whole_number
-from d2s.ops.slicing import slice
+from d2s.ops.slices import slice
 
 CHANNELS_LAST = ("NLC", "NHWC", "NDHWC")
 CHANNELS_FIRST = ("NC", "NCL", "NCHW", "NCDHW")

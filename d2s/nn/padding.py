@@ -10,6 +10,7 @@ from d2s.arguments import one_of
 from d2s.errors import ShapeError
 from d2s.nn.layer import Layer
 from d2s.ops.pad import pad as pad_
+from d2s.ops.pad import widths
 from d2s.ops.shapes import tensor_type, whole_numbers
 
 LAYOUTS = ("NCL", "NLC", "NCHW", "NHWC", "NCDHW", "NDHWC")
@@ -35,7 +36,7 @@ def pad(
     [[[1.0, 1.0, 2.0, 2.0]]]
     """
     rank = len(tensor_type(x, "pad", "x").shape)
-    given = [pad] * (2 * (rank - 2)) if isinstance(pad, int) else list(whole_numbers(pad, "pad", "pad"))
+    given = [pad] * (2 * (rank - 2)) if isinstance(pad, int) else list(widths(pad))
     if len(given) == 2 * rank and not pad_from_left_axis:
         given = [n for axis in reversed(range(rank)) for n in given[2 * axis : 2 * axis + 2]]
     if mode == "constant" and data_format is None and not len(given) % 2 and len(given) < 2 * rank:

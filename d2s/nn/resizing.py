@@ -16,8 +16,9 @@ from d2s.nn.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_av
 from d2s.ops import windows
 from d2s.ops.arrange import transpose
 from d2s.ops.op import flag
-from d2s.ops.resize import SCALED, resized
-from d2s.ops.shapes import tensor_type, whole_numbers
+from d2s.ops.open_shapes import Asked, asked
+from d2s.ops.resize import SCALED, resized, resized_to
+from d2s.ops.shapes import tensor_type, unnamed, whole_numbers
 from d2s.types import Dim
 
 RANKS = {"linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,), "nearest": (3, 4, 5), "area": (3, 4, 5)}
@@ -57,6 +58,8 @@ def interpolate(
     x = transpose(x, there) if there else x
     have = tensor_type(x, "interpolate", "x").shape[2:]
     sizes, scales = _sizes(have, size, scale_factor)
+    if mode == "area" and any(isinstance(d, Asked) for d in sizes):
+        raise unnamed("interpolate", "the size of an 'area'")
     found = POOLS[len(shape)](x, sizes) if mode == "area" else _along_all(x, sizes, scales, mode, align_corners, align_mode)
     return transpose(found, back) if back else found
 
@@ -75,14 +78,14 @@ def _check(mode: Any, rank: int, align_corners: Any, align_mode: Any, antialias:
         raise ArgumentError("D2S0004", "interpolate(): 'antialias' is not there yet", hint="antialias=False")
 
 
-def _sizes(have: tuple[Dim, ...], size: Any, scale_factor: Any) -> tuple[list[int], list[float]]:
+def _sizes(have: tuple[Dim, ...], size: Any, scale_factor: Any) -> tuple[list[Any], list[float]]:
     """The extents of the result, and the factors they were given by, 0 where they were not."""
     if (size is None) == (scale_factor is None):
         raise ArgumentError("D2S0004", "interpolate(): one of 'size' and 'scale_factor' is to be given, and not both")
     if size is not None:
-        sizes = list(whole_numbers(size, "interpolate", "size"))
+        sizes = [*(asked(size, "interpolate") or whole_numbers(size, "interpolate", "size"))]
         sizes = sizes * len(have) if len(sizes) == 1 and isinstance(size, int) else sizes
-        if len(sizes) != len(have) or min(sizes) < 1:
+        if len(sizes) != len(have) or any(not isinstance(d, Asked) and d < 1 for d in sizes):
             raise ArgumentError("D2S0004", f"interpolate(): 'size' is {brief(size)}, expected {len(have)} numbers from 1")
         return sizes, [0.0] * len(have)
     many = list(scale_factor) if isinstance(scale_factor, list | tuple) else [scale_factor] * len(have)
@@ -104,14 +107,16 @@ def _scaled(have: Dim, scale: float) -> int:
     return found
 
 
-def _along_all(x: Any, sizes: list[int], scales: list[float], mode: str, align_corners: bool, align_mode: int) -> Any:
+def _along_all(x: Any, sizes: list[Any], scales: list[float], mode: str, align_corners: bool, align_mode: int) -> Any:
     """Axis by axis, the last one first."""
     halves = mode == "bicubic" or (mode != "nearest" and align_mode == 0)
     places = "corners" if align_corners else "halves" if halves else "whole"
+    curve = CURVES.get(mode, "linear")
     for k in reversed(range(len(sizes))):
-        x = resized(
-            x, 2 + k, sizes[k], CURVES.get(mode, "linear"), places, 0.0 if align_corners and sizes[k] != SCALED else scales[k]
-        )
+        if isinstance(sizes[k], Asked):
+            x = resized_to(x, sizes[k].count, 2 + k, curve, places, (sizes[k].dim,))
+        else:
+            x = resized(x, 2 + k, sizes[k], curve, places, 0.0 if align_corners and sizes[k] != SCALED else scales[k])
     return x
 
 

@@ -41,7 +41,7 @@ def _saturated(pen: Pen) -> None:
     pen.write("Where", below, pen.const(limits.min, dtype), found, to=0)
 
 
-@says("detached as_extent")
+@says("detached as_extent renamed")
 def _(pen: Pen) -> None:
     pen.write("Identity", pen.names[0], to=0)
 
@@ -155,17 +155,23 @@ def _(pen: Pen) -> None:
 
 @says("rotate")
 def _(pen: Pen) -> None:
-    axis, source = pen.attrs["axis"], pen.names[0]
-    if axis is None:
-        source, dim = pen.write("Reshape", source, pen.const([-1])), math.prod(known(pen, pen.types[0].shape))
-    else:
-        dim = known(pen, pen.types[0].shape[axis : axis + 1])[0]
-    cut = dim - pen.attrs["shift"] % max(dim, 1)
-    along = axis or 0
-    parts = [_sliced(pen, source, [along], [a], [b], [1]) for a, b in ((cut, _END), (0, cut))]
+    axis, source, shape = pen.attrs["axis"], pen.names[0], pen.types[0].shape
+    source = pen.write("Reshape", source, pen.const([-1])) if axis is None else source
+    along, turned = axis or 0, shape if axis is None else shape[axis : axis + 1]
+    cut, ends = _turned(pen, source, along, turned), (pen.const([along]), pen.const([1]))
+    parts = [pen.write("Slice", source, a, b, *ends) for a, b in ((cut, pen.const([_END])), (pen.const([0]), cut))]
     whole = pen.write("Concat", *parts, axis=along, to=0 if axis is not None else None)
     if axis is None:
-        pen.write("Reshape", whole, pen.const(list(pen.types[0].shape)), to=0)
+        pen.write("Reshape", whole, pen.write("Shape", pen.names[0]), to=0, allowzero=1)
+
+
+def _turned(pen: Pen, source: str, along: int, dims: Any) -> str:
+    """The place along an axis that `rotate` brings to the front."""
+    if all(isinstance(d, int) for d in dims):
+        size = math.prod(dims)
+        return pen.const([size - pen.attrs["shift"] % max(size, 1)])
+    found = pen.write("Gather", pen.write("Shape", source), pen.const([along]))
+    return pen.write("Sub", found, pen.write("Mod", pen.const([pen.attrs["shift"]]), pen.write("Max", found, pen.const([1]))))
 
 
 def known(pen: Pen, dims: Any) -> list[int]:

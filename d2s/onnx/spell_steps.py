@@ -274,17 +274,31 @@ def _(pen: Pen) -> None:
 _LIE = {"halves": "half_pixel", "whole": "asymmetric", "corners": "align_corners"}
 
 
+@says("resized_to")
+def _(pen: Pen) -> None:
+    parts: list[str] = []
+    for k, d in enumerate(pen.types[0].shape):
+        own = pen.const([d]) if isinstance(d, int) else pen.write("Gather", pen.write("Shape", pen.names[0]), pen.const([k]))
+        parts.append(pen.write("Reshape", pen.names[1], pen.const([1])) if k == pen.attrs["axis"] else own)
+    pen.write("Resize", pen.names[0], "", "", pen.write("Concat", *parts, axis=0), to=0, **_lying(pen))
+
+
 def _resized(pen: Pen) -> None:
     """By the op that asks a run for extents."""
-    axis, (x,), out, mode, places = pen.attrs["axis"], pen.types, pen.outputs[0], pen.attrs["mode"], pen.attrs["places"]
-    attrs: dict[str, Any] = {"mode": mode, "coordinate_transformation_mode": _LIE[places]}
-    if mode == "nearest":
-        attrs["nearest_mode"] = "round_prefer_ceil" if places == "corners" else "floor"
+    axis, (x,), out, attrs = pen.attrs["axis"], pen.types, pen.outputs[0], _lying(pen)
     if pen.attrs["scale"] > 0:
         scales = [pen.attrs["scale"] if k == axis else 1.0 for k in range(len(x.shape))]
         pen.write("Resize", pen.names[0], "", pen.const(scales, types.float32), to=0, **attrs)
     else:
         pen.write("Resize", pen.names[0], "", "", pen.shape_as(pen.names[0], out.shape, x.shape), to=0, **attrs)
+
+
+def _lying(pen: Pen) -> dict[str, Any]:
+    """Where the values of the result lie among the old ones, in ONNX's words."""
+    mode, places = pen.attrs["mode"], pen.attrs["places"]
+    attrs = {"mode": mode, "coordinate_transformation_mode": _LIE[places]}
+    rounded = {"nearest_mode": "round_prefer_ceil" if places == "corners" else "floor"}
+    return attrs | rounded if mode == "nearest" else attrs
 
 
 def _taps(attrs: dict[str, Any], have: int, size: int, T: Any) -> list[tuple[Any, Any]]:

@@ -207,6 +207,8 @@ class _Graph:
         return [self.names[value] for value in node.outputs]
 
     def loop(self, node: Node) -> None:
+        if not node.outputs:
+            return  # it can only raise: a `Loop` has results
         count, test, body = node.attrs["carries"], node.attrs["test"], node.attrs["body"]
         names = [self.names[value] for value in node.inputs]
         first = self.region(test, names)

@@ -12,6 +12,7 @@ exponentials are summed by the law of `tree.py`, and added to what was there bef
 (f32[b,t,4,8], f32[b,4,t,2])
 """
 
+import contextlib
 import math
 from typing import Any
 
@@ -21,11 +22,12 @@ from d2s.ops.dispatch import current
 from d2s.ops.expand import summed_to
 from d2s.ops.matmul import matmul
 from d2s.ops.op import Share, flag, op
-from d2s.ops.shapes import broadcast
+from d2s.ops.shapes import broadcast, fitting
 from d2s.ops.softmax import FINITE, floats, softmax_grad
 from d2s.ops.tree import SUM, Part, extreme, over_a_run
-from d2s.types import Shape, Type
+from d2s.types import Dim, Shape, Type
 
+_NAME = "scaled_dot_product_attention"  # what users call
 QUERIES, KEYS = 128, 128  # of a block
 _DOT = over_a_run("dot_of", "x, y", [Part("x[k] * y[k]", SUM)])
 
@@ -50,31 +52,41 @@ def _(query, key, value, *mask, causal):
 
 @attention_.rule("infer")
 def _(query, key, value, *mask, causal):
-    name = "scaled_dot_product_attention"
-    floats(name, query, key, value)
-    if any(len(t.shape) != 4 for t in (query, key, value)) or key.shape != value.shape or not _matching(query, key, causal):
-        message = f"{name}(): queries {query}, keys {key}, values {value} do not go together"
-        wanted = "[batch, length, heads, size], of one length where is_causal" if causal else "[batch, length, heads, size]"
-        raise ShapeError("D2S0002", message, hint=wanted)
+    floats(_NAME, query, key, value)
+    _agreeing(query, key, value, causal)
     for m in mask:
-        _check_mask(name, query, key, m)
+        _agreeing_mask(query, key, m)
     batch, count, heads, _ = query.shape
     return query, Type(query.dtype, (batch, heads, count, 2))
 
 
-def _matching(query: Type, key: Type, causal: bool) -> bool:
-    (a, b, c, d), (e, f, g, h) = query.shape, key.shape
-    return (a, c, d) == (e, g, h) and (b == f or not causal)
+@attention_.rule("requires")
+def _(query, key, value, *mask, causal):
+    return [*_agreeing(query, key, value, causal), *(pair for m in mask for pair in _agreeing_mask(query, key, m))]
 
 
-def _check_mask(name: str, query: Type, key: Type, mask: Type) -> None:
+def _agreeing(query: Type, key: Type, value: Type, causal: bool) -> list[tuple[Dim, Dim]]:
+    """The extents that are to be the same: all but the lengths, of which only keys and values share one."""
+    with contextlib.suppress(ShapeError):
+        if len(query.shape) == len(key.shape) == 4:
+            batch, count, *each = query.shape
+            wanted = (batch, count if causal else key.shape[1], *each)
+            return fitting(_NAME, "key", key.shape, wanted) + fitting(_NAME, "value", value.shape, key.shape)
+    message = f"{_NAME}(): queries {query}, keys {key}, values {value} do not go together"
+    hint = "[batch, length, heads, size], of one length where is_causal" if causal else "[batch, length, heads, size]"
+    raise ShapeError("D2S0002", message, hint=hint)
+
+
+def _agreeing_mask(query: Type, key: Type, mask: Type) -> list[tuple[Dim, Dim]]:
     batch, count, heads, _ = query.shape
     if mask.dtype.kind != "b" and mask.dtype is not query.dtype:
-        raise DTypeError("D2S0003", f"{name}(): 'attn_mask' is {mask.dtype.name}, expected bool or {query.dtype.name}")
+        raise DTypeError("D2S0003", f"{_NAME}(): 'attn_mask' is {mask.dtype.name}, expected bool or {query.dtype.name}")
     whole = (batch, heads, count, key.shape[1])
-    if len(mask.shape) > 4 or broadcast(name, [whole, mask.shape])[0] != whole:
-        message = f"{name}(): 'attn_mask' has shape {list(mask.shape)}, expected one that broadcasts to {list(whole)}"
+    found, pairs = broadcast(_NAME, [whole, mask.shape])
+    if len(mask.shape) > 4 or any(have != d and not isinstance(have, str) for have, d in zip(whole, found, strict=True)):
+        message = f"{_NAME}(): 'attn_mask' has shape {list(mask.shape)}, expected one that broadcasts to {list(whole)}"
         raise ShapeError("D2S0002", message)
+    return pairs
 
 
 def _masked(mask: Type | None) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from d2s.ops.expand import broadcast_tensors, expand, expand_as
 from d2s.ops.found import counted, finds_extents
 from d2s.ops.movement import CHUNK
 from d2s.ops.op import Share, op
-from d2s.ops.open_shapes import full_of, is_open
+from d2s.ops.open_shapes import full_of, is_open, one_by_one
 from d2s.ops.shape import unsqueeze
 from d2s.ops.shapes import tensor_type, unnamed, whole_number, whole_numbers
 from d2s.types import NUMBERS, DType, Type, bool_, dtype, float64, int64
@@ -57,7 +57,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     [7.5, 7.5]
     """
     wanted = (bool_ if isinstance(fill_value, bool) else default_dtype()) if dtype is None else _dtype(dtype)
-    value = number_of(fill_value, wanted)
+    value, shape = number_of(fill_value, wanted), one_by_one(shape)
     return full_of(value, shape) if is_open(shape) else expand(value, _extents(shape, "full"))
 
 
@@ -172,8 +172,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) ->
     [1, 4, 7]
     """
     first, last = (0, start) if end is None else (start, end)
-    if finds_extents() and any(current().type_of(v) is not None for v in (first, last)) and step == 1:
-        return _counted(first, last, dtype)
+    if finds_extents() and any(current().type_of(v) is not None for v in (first, last)) and type(step) is int and step:
+        return _counted(first, last, step, dtype)
     begin, stop, by = (_plain(v, "arange", n) for v, n in ((first, "start"), (last, "end"), (step, "step")))
     for name, value in (("start", begin), ("end", stop), ("step", by)):
         if not math.isfinite(number("arange", name, value)):
@@ -188,12 +188,12 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) ->
     return _stepped(begin, by, count, of)
 
 
-def _counted(first: Any, last: Any, dtype: Any) -> Any:
-    """The numbers from one up to another, where only a run knows these."""
+def _counted(first: Any, last: Any, step: int, dtype: Any) -> Any:
+    """The numbers from one up to another, in steps, where only a run knows these."""
     kinds = {held.dtype.kind if (held := current().type_of(v)) else "f" if isinstance(v, float) else "i" for v in (first, last)}
     if kinds != {"i"}:
         raise unnamed("arange", "how many numbers there are between floats")
-    found = counted(first, last)
+    found = counted(first, last, step)
     return found if dtype is None else cast(found, _dtype(dtype))
 
 

@@ -25,7 +25,8 @@ from d2s.ops.reduce import sum
 from d2s.ops.rounding import isinf, isnan
 from d2s.ops.shape import flatten, reshape, unsqueeze
 from d2s.ops.shapes import one_axis, tensor_type, unnamed, whole_number
-from d2s.ops.slicing import slice, split
+from d2s.ops.slices import slice
+from d2s.ops.slicing import split
 from d2s.ops.statistics import norm
 from d2s.types import float32, int64
 

@@ -198,11 +198,17 @@ def places_in(mask: Any) -> Any:
     return places_where(mask, count, called(count))
 
 
-def counted(start: Any, end: Any) -> Any:
-    """The numbers from one of run time up to another."""
-    begin = number(start)
-    count = maximum(subtract(number(end), begin), number(0))
-    return add(counting(count, called(count)), begin)
+def counted(start: Any, end: Any, step: int = 1) -> Any:
+    """The numbers from one of run time up to another, in steps."""
+    begin, last = number(start), number(end)
+    count = maximum(_in_steps(subtract(last, begin) if step > 0 else subtract(begin, last), step), number(0))
+    found = counting(count, called(count))
+    return add(found if step == 1 else multiply(found, step), begin)
+
+
+def _in_steps(far: Any, step: int) -> Any:
+    """How many steps there are on a way."""
+    return floor_divide(add(far, abs(step) - 1), abs(step)) if abs(step) > 1 else far
 
 
 def stretch_of(x: Any, axis: int, start: Any, stop: Any, step: int) -> Any:
@@ -224,9 +230,7 @@ def _stretch(x: Any, axis: int, start: Any, stop: Any, step: int) -> tuple[Any, 
     first, last = (lowest, highest) if step > 0 else (highest, lowest)
     begin, end = (d if b is None else _bounded(b, size, lowest, highest) for b, d in ((start, first), (stop, last)))
     far = subtract(end, begin) if step > 0 else subtract(begin, end)
-    if abs(step) > 1:
-        far = floor_divide(add(far, abs(step) - 1), abs(step))
-    return begin, maximum(far, number(0))
+    return begin, maximum(_in_steps(far, step), number(0))
 
 
 def _bounded(bound: Any, size: Any, lowest: Any, highest: Any) -> Any:

@@ -96,7 +96,7 @@ def _bound(value: Any) -> int | None:
 def _is_tensor(entry: Any) -> bool:
     held = current().type_of(entry)
     if held is not None and held.dtype.kind != "i":
-        raise IndexRangeError("D2S0003", f"an index tensor holds {held.dtype.name}, expected integers or bools")
+        raise IndexRangeError("D2S0003", f"an index holds {held.dtype.name}, expected integers or bools")
     return held is not None
 
 

@@ -8,12 +8,14 @@ In: scores with classes along one axis, and integer labels without that axis (or
 (f32[n],)
 """
 
+import contextlib
 import functools
 
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.ops.lines import SUM, Do, Each, Let, Step, Total, kernel, put
 from d2s.ops.op import OPS, Op, Share, op
 from d2s.ops.reduce import kept_shape
+from d2s.ops.shapes import fitting
 from d2s.ops.softmax import along, floats, one_axis, peak_of
 from d2s.ops.tree import Part, over_a_run
 from d2s.types import Shape, Type
@@ -65,9 +67,17 @@ def check_labels(name: str, x: Type, label: Type, axis: int) -> None:
     floats(name, x)
     if label.dtype.kind != "i":
         raise DTypeError("D2S0003", f"{name}(): 'label' is {label.dtype.name}, expected integers")
-    if not x.shape or label.shape not in (_lines(x, axis), kept_shape(x.shape, (axis,))):
-        wanted = list(_lines(x, axis)) if x.shape else "at least one axis"
-        raise ShapeError("D2S0002", f"{name}(): 'label' has shape {list(label.shape)}, {x} needs {wanted}")
+    with contextlib.suppress(ShapeError):
+        if x.shape:
+            fitting(name, "label", label.shape, _labelled(x, label, axis))
+            return
+    wanted = list(_lines(x, axis)) if x.shape else "at least one axis"
+    raise ShapeError("D2S0002", f"{name}(): 'label' has shape {list(label.shape)}, {x} needs {wanted}")
+
+
+def _labelled(x: Type, label: Type, axis: int) -> Shape:
+    """The shape of labels of some scores: with the axis of the classes or without it."""
+    return kept_shape(x.shape, (axis,), len(label.shape) == len(x.shape))
 
 
 @op(paddle=None, onnx="SoftmaxCrossEntropyLoss")
@@ -87,6 +97,11 @@ _label_rules(class_entropy)
 def _(x, label, axis, ignore_index):
     check_labels("class_entropy", x, label, axis)
     return (Type(x.dtype, _lines(x, axis)),) * 3
+
+
+@class_entropy.rule("requires")
+def _(x, label, axis, ignore_index):
+    return fitting("class_entropy", "label", label.shape, _labelled(x, label, axis))
 
 
 @class_entropy.rule("kernel")
@@ -171,6 +186,11 @@ _label_rules(pick_class)
 def _(x, label, axis, ignore_index):
     check_labels("pick_class", x, label, axis)
     return Type(x.dtype, _lines(x, axis))
+
+
+@pick_class.rule("requires")
+def _(x, label, axis, ignore_index):
+    return fitting("pick_class", "label", label.shape, _labelled(x, label, axis))
 
 
 @pick_class.rule("kernel")

@@ -26,6 +26,7 @@ from d2s.ops.movement import CHUNK, Kernel, Product, joined, normal
 from d2s.ops.op import Share, op
 from d2s.ops.shape import flatten, reshape, unsqueeze
 from d2s.ops.shapes import one_axis, tensor_type, whole_number
+from d2s.ops.slicing import select
 from d2s.reckoned import reckoned
 from d2s.types import Dim, Shape, Type, bool_, int64
 
@@ -106,11 +107,11 @@ def _(n, out, of, least):
 def _(value, n, of, least):
     if of not in _SHAPED:
         return ArgumentError("D2S0004", f"{of}(): a count of values is below {least} in this run")
-    hint = "" if of == "full" else "write a -1 itself: which extent is left is then known"
-    return ArgumentError("D2S0004", f"{of}(): 'shape' holds a number that is below {least} in this run", hint=hint)
+    hint = "write a -1 itself: which extent is left is then known" if of in ("reshape", "expand", "tile") else ""
+    return ArgumentError("D2S0004", f"{of}(): '{_SHAPED[of]}' holds a number that is below {least} in this run", hint=hint)
 
 
-_SHAPED = ("full", "reshape", "expand", "tile")
+_SHAPED = dict.fromkeys(("full", "reshape", "expand", "tile"), "shape") | {"interpolate": "size"}
 
 
 def _copied(x: Type, inputs: int, out: Shape) -> Kernel:
@@ -174,18 +175,43 @@ class _Size(NamedTuple):
     count: Any
 
 
+def one_by_one(shape: Any) -> Any:
+    """A shape as a list, where it is a tensor of which only a run knows the values; anything else as it is."""
+    held = current().type_of(shape) if finds_extents() else None
+    if held is None or len(held.shape) != 1 or not isinstance(held.shape[0], int) or not hasattr(shape, "recorder"):
+        return shape
+    return [select(shape, 0, k) for k in range(held.shape[0])]
+
+
 def is_open(shape: Any) -> bool:
     """Whether numbers of run time are among the extents of a shape."""
     return finds_extents() and isinstance(shape, list | tuple) and any(current().type_of(d) is not None for d in shape)
 
 
-def full_of(value: Any, shape: Sequence[Any]) -> Any:
-    """A single value in every place of a shape."""
-    return _filled(value, [_given(d, "full") for d in shape])
+class Asked(NamedTuple):
+    """An extent that a function is asked for: what it is in a type, and as a number that ops compute with."""
+
+    dim: Dim
+    count: Any
+
+
+def asked(extents: Any, of: str) -> list[Asked] | None:
+    """What a function is asked for where numbers of run time are among the extents it is given; None where none are."""
+    extents = one_by_one(extents)
+    if not is_open(extents):
+        return None
+    sizes = [_given(d, of, 1) for d in extents]
+    return [Asked(_dim(size), number(size.count)) for size in sizes]
+
+
+def full_of(value: Any, shape: Sequence[Any], of: str = "full") -> Any:
+    """A single value in every place of a shape that a function is asked for."""
+    return _filled(value, [_given(d, of) for d in shape])
 
 
 @reshape.rule("open")
 def _(x, shape):
+    shape = one_by_one(shape)
     if not finds_extents() or not isinstance(shape, list | tuple) or _is_plain(reshape, x, shape=shape):
         return None
     have, sizes = _shape(x), list[_Size | None]()
@@ -206,6 +232,7 @@ def _(x, start_axis, stop_axis):
 
 @expand.rule("open")
 def _(x, shape):
+    shape = one_by_one(shape)
     if not is_open(shape):
         return None
     extra = len(shape) - len(_shape(x))
@@ -215,6 +242,7 @@ def _(x, shape):
 
 @tile.rule("open")
 def _(x, repeat_times):
+    repeat_times = one_by_one(repeat_times)
     if not finds_extents() or not isinstance(repeat_times, list | tuple) or _is_plain(tile, x, repeat_times=repeat_times):
         return None
     times = [1] * (len(_shape(x)) - len(repeat_times)) + list(repeat_times)

@@ -12,10 +12,12 @@ from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.ops.create import number_of
 from d2s.ops.dispatch import current
 from d2s.ops.found import cut, number
+from d2s.ops.join import concat
 from d2s.ops.movement import CHUNK, Product, Registers, body, indented, joined
 from d2s.ops.op import Share, op
+from d2s.ops.open_shapes import full_of, is_open
 from d2s.ops.rows import extent
-from d2s.ops.shapes import fitting, following, tensor_type, whole_numbers
+from d2s.ops.shapes import fitting, following, tensor_type, unnamed, whole_number, whole_numbers
 from d2s.ops.slicing import Stretch, filled_around, part
 from d2s.reckoned import reckoned
 from d2s.types import Shape, Type
@@ -37,12 +39,16 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: Any = 0.0, data_format:
     >>> d2s.ops.pad.pad(d2s.to_tensor([[1, 2]]), [0, 0, 1, 2]).numpy().tolist()
     [[0, 1, 2, 0, 0]]
     """
-    have, given = tensor_type(x, "pad", "x"), whole_numbers(pad, "pad", "pad")
-    if any(n < 0 for n in given):
+    have, given = tensor_type(x, "pad", "x"), widths(pad)
+    if any(isinstance(n, int) and n < 0 for n in given):
         raise ArgumentError("D2S0004", f"pad(): 'pad' is {list(given)}, expected numbers from 0")
     expect("pad", "mode", mode, str, "a str")
     expect("pad", "data_format", data_format, str | None, "a str")
     lows, highs = _widths(len(have.shape), given, data_format)
+    if is_open(given) and mode != "constant":
+        raise unnamed("pad", f"how much is put around it by {brief(mode)}")
+    if is_open(given):
+        return _with_found(x, number_of(value, have.dtype), lows, highs)
     if mode == "constant":
         return pad_with(x, number_of(value, have.dtype), lows, highs)
     if mode not in _SOURCES:
@@ -50,7 +56,25 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: Any = 0.0, data_format:
     return pad_own(x, lows, highs, mode)
 
 
-def _widths(rank: int, given: Ints, data_format: str) -> tuple[Ints, Ints]:
+def widths(given: Any) -> tuple[Any, ...]:
+    """Ints, or numbers of run time among them."""
+    if not is_open(given):
+        return whole_numbers(given, "pad", "pad")
+    return tuple(n if current().type_of(n) is not None else whole_number(n, "pad", "pad") for n in given)
+
+
+def _with_found(x: Any, value: Any, lows: tuple[Any, ...], highs: tuple[Any, ...]) -> Any:
+    """x with a value around it, of which only a run knows how often."""
+    x = pad_with(x, value, *(tuple(n if isinstance(n, int) else 0 for n in some) for some in (lows, highs)))
+    for axis, around in enumerate(zip(lows, highs, strict=True)):
+        low, high = (
+            [] if isinstance(n, int) else [full_of(value, [*x.shape[:axis], n, *x.shape[axis + 1 :]], "pad")] for n in around
+        )
+        x = concat([*low, x, *high], axis) if low or high else x
+    return x
+
+
+def _widths(rank: int, given: tuple[Any, ...], data_format: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """What goes before and behind each axis."""
     if len(given) == 2 * rank:
         return given[::2], given[1::2]
@@ -59,7 +83,7 @@ def _widths(rank: int, given: Ints, data_format: str) -> tuple[Ints, Ints]:
         message = f"pad(): 'pad' is {list(given)}, 'x' has {rank} axes, 'data_format' is {brief(data_format)}"
         raise ArgumentError("D2S0004", message, hint="two numbers for each axis, or for each spatial one")
     last = rank - 2 if data_format in _SPATIAL and data_format.endswith("C") else rank - 1
-    lows, highs = [0] * rank, [0] * rank
+    lows, highs = list[Any]([0] * rank), list[Any]([0] * rank)
     for k in range(len(given) // 2):
         lows[last - k], highs[last - k] = given[2 * k], given[2 * k + 1]
     return tuple(lows), tuple(highs)

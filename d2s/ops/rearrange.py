@@ -17,7 +17,8 @@ from d2s.ops.join import concat, stack
 from d2s.ops.math import add, floor_divide, multiply, subtract
 from d2s.ops.shape import flatten, unsqueeze
 from d2s.ops.shapes import fitting, one_axis, tensor_type, unnamed, whole_number, whole_numbers
-from d2s.ops.slicing import slice, unbind
+from d2s.ops.slices import slice
+from d2s.ops.slicing import unbind
 from d2s.ops.triangle import diag, diagonal, set_diagonal
 from d2s.types import Dim, Shape
 

@@ -13,15 +13,17 @@ The law of its bits: products are one fma per k in ascending k, whatever block o
 (f32[2,b,t,2], f32[b,t,8])
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from d2s.errors import ArgumentError, ShapeError
+from d2s.errors import ArgumentError
 from d2s.ops.arrange import transpose
 from d2s.ops.matmul import matmul_rows
 from d2s.ops.op import Share, op
 from d2s.ops.reduce import sum
+from d2s.ops.shapes import fitting
 from d2s.ops.softmax import floats
-from d2s.types import Shape, Type
+from d2s.types import Dim, Shape, Type
 
 GATES = {"lstm": 4, "gru": 3, "tanh": 1, "relu": 1}
 SAVED = {"lstm": 4, "gru": 4, "tanh": 1, "relu": 1}  # what the gradient reads of a step, in sizes of a state
@@ -44,17 +46,29 @@ def recurrent_(gates, weight, start, *more, cell: str, reverse: bool = False, ti
 def _(gates, weight, start, *more, cell, reverse, time_major, masked):
     tensors = [gates, weight, start, *more[: len(more) - masked]]
     floats("recurrent", *tensors)
+    _agreeing(gates, weight, start, more, cell, time_major, masked)
     size = start.shape[-1]
-    batch = gates.shape[time_major]
-    wanted = [(size, _times(GATES[cell], size)), (batch, size)]
-    wanted += [(batch, size)] if cell == "lstm" else [wanted[0][1:]] if cell == "gru" else []
-    wanted += [(batch,)] if masked else []
-    for name, t, shape in zip(("weight", "start", *["more"] * len(more)), (weight, start, *more), wanted, strict=True):
-        if t.shape != shape:
-            raise ShapeError("D2S0002", f"recurrent(): '{name}' is {t}, expected the shape {list(shape)}, by gates {gates}")
     states: Shape = (*gates.shape[:2], size)
     saved = (*gates.shape[:2], _times(SAVED[cell], size))
     return Type(gates.dtype, (2, *states) if cell == "lstm" else states), Type(gates.dtype, saved)
+
+
+@recurrent_.rule("requires")
+def _(gates, weight, start, *more, cell, reverse, time_major, masked):
+    return _agreeing(gates, weight, start, more, cell, time_major, masked)
+
+
+def _agreeing(
+    gates: Type, weight: Type, start: Type, more: Sequence[Type], cell: str, time_major: bool, masked: bool
+) -> list[tuple[Dim, Dim]]:
+    """The extents that are to be the same: those of the states and of the batch."""
+    size, batch = start.shape[-1], gates.shape[time_major]
+    wanted: list[Shape] = [(size, _times(GATES[cell], size)), (batch, size)]
+    wanted += [(batch, size)] if cell == "lstm" else [wanted[0][1:]] if cell == "gru" else []
+    wanted += [(batch,)] if masked else []
+    names = ("weight", "start", *["more"] * len(more))
+    given = zip(names, (weight, start, *more), wanted, strict=True)
+    return [pair for name, t, shape in given for pair in fitting("recurrent", name, t.shape, shape)]
 
 
 def _times(count: int, size: Any) -> Any:

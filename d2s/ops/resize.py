@@ -48,10 +48,16 @@ def resized(x, axis: int, size: int, mode: str, places: str, scale: float = 0.0)
     """
 
 
-@resized.rule("infer")
-def _(x, axis, size, mode, places, scale):
+def _check(x: Type, axis: int, mode: str, size: Dim) -> None:
     if x.dtype.kind != "f" and mode != "nearest":
         raise DTypeError("D2S0003", f"interpolate() by {mode!r} does not take {x.dtype.name}")
+    if x.shape[axis] == 0 and size != 0:
+        raise ShapeError("D2S0002", f"interpolate(): axis {axis} of shape {list(x.shape)} has no values to make others of")
+
+
+@resized.rule("infer")
+def _(x, axis, size, mode, places, scale):
+    _check(x, axis, mode, size)
     return Type(x.dtype, (*x.shape[:axis], size if size != SCALED else _scaled(x.shape[axis], scale), *x.shape[axis + 1 :]))
 
 
@@ -69,7 +75,7 @@ def _scaled(have: Dim, scale: float) -> Dim:
 
 @resized.rule("least")
 def _(x, axis, size, mode, places, scale):
-    return [_scaled(x.shape[axis], scale)] if size == SCALED else []
+    return [x.shape[axis], *([_scaled(x.shape[axis], scale)] if size == SCALED else [])]
 
 
 def _extents(x: Shape, out: Shape, axis: int) -> list[Shape]:
@@ -103,6 +109,10 @@ def _indented(text: str, steps: int) -> str:
 
 @resized.rule("kernel")
 def _(x, out, axis, size, mode, places, scale):
+    return _between(x, out, axis, mode, places, scale)
+
+
+def _between(x: Type, out: Type, axis: int, mode: str, places: str, scale: float) -> tuple[list[Shape], str, Share, str]:
     ratio, taps = _places(mode, places, scale, "float32" if x.dtype.kind != "f" else "T")
     taken = " + ".join(f"{_share(mode, n)}x[(before * n1 + place{n}) * n3 + i]" for n in range(_TAPS[mode]))
     body = f"""\
@@ -120,6 +130,37 @@ for row in range(lo, hi):
 @resized.rule("vjp")
 def _(g, out, x, axis, size, mode, places, scale):
     return lambda: unresized(g, x, axis, mode, places, scale)
+
+
+@op(paddle=None)
+def resized_to(x, size, axis: int, mode: str, places: str, finds: Any):
+    """`resized` to an extent that a run finds.
+
+    >>> x, size = d2s.to_tensor([1.0, 3.0]), d2s.to_tensor(4)
+    >>> d2s.ops.resize.resized_to(x, size, axis=0, mode="linear", places="halves", finds=(4,)).numpy().tolist()
+    [1.0, 1.5, 2.5, 3.0]
+    """
+
+
+@resized_to.rule("infer")
+def _(x, size, axis, mode, places, finds):
+    _check(x, axis, mode, finds[0])
+    return Type(x.dtype, (*x.shape[:axis], finds[0], *x.shape[axis + 1 :]))
+
+
+@resized_to.rule("least")
+def _(x, size, axis, mode, places, finds):
+    return [x.shape[axis]]
+
+
+@resized_to.rule("kernel")
+def _(x, size, out, axis, mode, places, finds):
+    return _between(x, out, axis, mode, places, 0.0)
+
+
+@resized_to.rule("vjp")
+def _(g, out, x, size, axis, mode, places, finds):
+    return lambda: unresized(g, x, axis, mode, places), None
 
 
 @op(paddle=None)

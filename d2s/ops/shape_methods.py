@@ -18,6 +18,7 @@ from d2s.ops import (
     rearrange,
     scatter,
     shape,
+    slices,
     slicing,
     triangle,
 )
@@ -42,7 +43,7 @@ _FUNCTIONS: tuple[Callable[..., Any], ...] = (arrange.moveaxis,)
 _FUNCTIONS += (arrange.swapaxes, arrange.t, arrange.roll, expand.broadcast_to, triangle.diag)
 _FUNCTIONS += (gather.gather_nd, gather.index_select, along_axis.index_sample, scatter.index_add, scatter.index_put)
 _FUNCTIONS += (scatter.scatter, scatter.scatter_nd_add, scatter.masked_fill, along_axis.take_along_axis)
-_FUNCTIONS += (along_axis.put_along_axis, slicing.slice, slicing.strided_slice, slicing.split, slicing.chunk)
+_FUNCTIONS += (along_axis.put_along_axis, slices.slice, slices.strided_slice, slicing.split, slicing.chunk)
 _FUNCTIONS += (slicing.unbind, slicing.unstack, rearrange.unfold, join.concat, join.stack, scatter.scatter_nd)
 _FUNCTIONS += (filling.index_fill, filling.masked_scatter, filling.fill_diagonal_tensor)
 

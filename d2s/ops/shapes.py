@@ -21,7 +21,7 @@ from d2s.ops.dispatch import current
 from d2s.reckoned import reckoned
 from d2s.types import NUMBERS, Dim, Shape, Type
 
-_FOUND = re.compile(r"[mg]\d*")
+_FOUND = re.compile(r"[mg](\d*|_\w+)")  # of a capture, and of a file, where each is called like a variable
 
 
 def broadcast(name: str, shapes: Sequence[Shape]) -> tuple[Shape, list[tuple[Dim, Dim]]]:

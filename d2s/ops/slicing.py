@@ -19,7 +19,6 @@ from d2s.errors import ArgumentError, DTypeError, IndexRangeError, brief
 from d2s.extents import Extent
 from d2s.ops.dispatch import current
 from d2s.ops.expand import summed_to
-from d2s.ops.found import finds_extents, stretch_of
 from d2s.ops.movement import CHUNK, Axis, Kernel, Product, Registers, axes_of, body, indented, joined, moved
 from d2s.ops.op import Share, op
 from d2s.ops.shapes import fitting, one_axis, tensor_type, uncountable, unnamed, whole_number, whole_numbers
@@ -114,12 +113,15 @@ def _shape(x: Type, axes: Ints, counts: tuple[Dim, ...], dropped: Ints) -> Shape
 
 
 def _check_places(x: Shape, axes: Ints, starts: Ints, counts: tuple[Dim, ...], steps: Ints) -> None:
-    """Refuses places that an axis of known extent has not."""
+    """Refuses places that an axis of known extent has not: a run knows those that were open when places were counted."""
     for axis, start, count, step in zip(axes, starts, counts, steps, strict=True):
         dim = x[axis]
-        last = start + (count - 1) * step  # type: ignore[operator]
-        if isinstance(dim, int) and count and not (0 <= start < dim and 0 <= last < dim):
-            raise IndexRangeError("D2S0007", f"places {start} to {last} are out of range for axis {axis} of {dim} values")
+        if not isinstance(dim, int):
+            continue
+        first = start + dim if start < 0 else start
+        last = first + (count - 1) * step  # type: ignore[operator]
+        if count and not (0 <= first < dim and 0 <= last < dim):
+            raise _out_of_range(x, axes, starts, counts, steps, axis)
 
 
 @sliced.rule("infer")
@@ -139,13 +141,18 @@ def _places(x: Shape, axes: Ints, starts: Ints, counts: tuple[Dim, ...], steps: 
     return found, begin
 
 
-def _checks(x: Shape, axes: Ints, starts: Ints, r: Registers) -> list[str]:
-    """Lines that report a place no run's extent has, and then leave."""
+def _checks(x: Shape, axes: Ints, starts: Ints, counts: tuple[Dim, ...], steps: Ints, r: Registers) -> list[str]:
+    """Lines that report a place that a run's extent has not, and then leave."""
     lines = []
-    for axis, start in zip(axes, starts, strict=True):
+    for axis, start, count, step in zip(axes, starts, counts, steps, strict=True):
         if isinstance(x[axis], str):
-            needed = start + 1 if start >= 0 else -start
-            lines += [f"if {r((x[axis],))} < {r((needed,))}:", f"    r[o[fault]] = {axis + 1}", "    return 0"]
+            dim, many = r((x[axis],)), r((count,))
+            lines += [
+                f"first = {r((start,))}" + (f" + {dim}" if start < 0 else ""),
+                f"last = first + ({many} - 1) * {r((step,))}",
+            ]
+            lines += [f"if {many} and (first < 0 or first >= {dim} or last < 0 or last >= {dim}):"]
+            lines += [f"    r[o[fault]] = {axis + 1}", "    return 0"]
     return lines
 
 
@@ -155,17 +162,19 @@ def _(x, out, axes, starts, counts, steps, dropped):
     extents, text, share = moved(found, begin)
     r = Registers()
     r.extents = extents
-    return extents, body(_checks(x.shape, axes, starts, r)) + text, share
+    return extents, body(_checks(x.shape, axes, starts, counts, steps, r)) + text, share
 
 
 @sliced.rule("fault")
 def _(fault, x, axes, starts, counts, steps, dropped):
-    return _out_of_range(x, axes, starts, fault - 1)
+    return _out_of_range(x.shape, axes, starts, counts, steps, fault - 1)
 
 
-def _out_of_range(x: Any, axes: Ints, starts: Ints, axis: int) -> IndexRangeError:
-    start = starts[axes.index(axis)]
-    return IndexRangeError("D2S0007", f"index {start} is out of range for axis {axis} of {x.shape[axis]} values")
+def _out_of_range(x: Shape, axes: Ints, starts: Ints, counts: tuple[Dim, ...], steps: Ints, axis: int) -> IndexRangeError:
+    where = axes.index(axis)
+    start, count = starts[where], counts[where]
+    what = f"index {start} is" if count == 1 else f"{count} places from {start} on in steps of {steps[where]} are"
+    return IndexRangeError("D2S0007", f"{what} out of range for axis {axis} of {x[axis]} values")
 
 
 @sliced.rule("vjp")
@@ -283,12 +292,12 @@ def _(x, value, out, axes, starts, counts, steps, dropped):
     extents, text, share = filled_around(out.shape, "x[i]", new, _stretches(axes, starts, counts, steps))
     r = Registers()
     r.extents = extents
-    return extents, body(_checks(x.shape, axes, starts, r)) + text, share
+    return extents, body(_checks(x.shape, axes, starts, counts, steps, r)) + text, share
 
 
 @set_slice.rule("fault")
 def _(fault, x, value, axes, starts, counts, steps, dropped):
-    return _out_of_range(x, axes, starts, fault - 1)
+    return _out_of_range(x.shape, axes, starts, counts, steps, fault - 1)
 
 
 @set_slice.rule("vjp")
@@ -307,49 +316,6 @@ def select(x: Any, axis: int, index: int) -> Any:
     """One place of an axis, which goes."""
     shape = tensor_type(x, "select", "x").shape
     return part(x, shape, {axis: at("select", shape[axis], axis, index)}, (axis,))
-
-
-def slice(input: Any, axes: Any, starts: Any, ends: Any) -> Any:
-    """The values from starts up to ends along some axes; what lies beyond an axis is cut off.
-
-    >>> d2s.slice(d2s.to_tensor([1, 2, 3, 4]), [0], [1], [-1]).numpy().tolist()
-    [2, 3]
-    """
-    return strided_slice(input, axes, starts, ends, [1] * len(whole_numbers(axes, "slice", "axes")))
-
-
-def strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
-    """The values from starts up to ends along some axes, in steps.
-
-    >>> d2s.strided_slice(d2s.to_tensor([1, 2, 3, 4]), [0], [3], [0], [-2]).numpy().tolist()
-    [4, 2]
-    """
-    name, shape = "strided_slice", tensor_type(x, "strided_slice", "x").shape
-    along = [one_axis(a, len(shape), name) for a in whole_numbers(axes, name, "axes")]
-    given = [_bounds(v, name, a) for v, a in ((starts, "starts"), (ends, "ends"))] + [whole_numbers(strides, name, "strides")]
-    if any(len(v) != len(along) for v in given):
-        raise ArgumentError("D2S0004", f"{name}(): {len(along)} 'axes', but {[len(v) for v in given]} starts, ends and strides")
-    stretches = dict(zip(along, zip(*given, strict=True), strict=True))
-    found = {a: stretches.pop(a) for a in along if _is_found(shape[a], stretches[a])}
-    x = part(x, shape, {a: stretch(name, shape[a], *v) for a, v in stretches.items()}) if stretches or not found else x
-    for a, (begin, end, step) in found.items():
-        x = stretch_of(x, a, begin, end, step)
-    return x
-
-
-def _bounds(given: Any, name: str, argument: str) -> Sequence[Any]:
-    """Ints, or numbers of run time."""
-    if finds_extents() and isinstance(given, (list, tuple)):
-        return [n if current().type_of(n) is not None else whole_number(n, name, argument) for n in given]
-    return whole_numbers(given, name, argument)
-
-
-def _is_found(dim: Dim, bounds: Sequence[Any]) -> bool:
-    """Whether a run finds how much is left of an axis."""
-    whole = type(dim) is str or any(not isinstance(n, int) for n in bounds[:2])
-    if whole and finds_extents() and not bounds[2]:
-        raise ArgumentError("D2S0004", "strided_slice(): a slice step is 0")
-    return whole and finds_extents()
 
 
 def split(x: Any, num_or_sections: Any, axis: Any = 0) -> list[Any]:

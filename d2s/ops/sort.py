@@ -23,7 +23,7 @@ from d2s.ops.rounding import isnan
 from d2s.ops.scan import in_a_row
 from d2s.ops.shape import squeeze, unsqueeze
 from d2s.ops.shapes import tensor_type, unnamed, whole_number
-from d2s.ops.slicing import slice
+from d2s.ops.slices import slice
 from d2s.ops.softmax import no_bools, one_axis
 from d2s.types import Type, float64, int32, int64
 

@@ -21,6 +21,7 @@ import numpy as np
 from d2s.arguments import expect, number
 from d2s.autodiff import writes
 from d2s.autodiff.mode import no_grad
+from d2s.eager import checked
 from d2s.eager.history import acts
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
@@ -29,7 +30,7 @@ from d2s.ops.dispatch import OPS
 from d2s.ops.operators import Operators
 from d2s.optimizer.groups import Group, Groups, Slot, checked_clip
 from d2s.optimizer.lr import LRScheduler
-from d2s.optimizer.update import Rule
+from d2s.optimizer.update import Rule, Update
 from d2s.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
 from d2s.types import NUMBERS
 
@@ -104,13 +105,13 @@ class Optimizer(Groups):
         rules = self._rules(slot, group, None if limit is None else group.clip.__class__)
         told = [*self.numbers(slot, group, rate), *([decay.coeff] if decay else ()), *(limit or ())]
         for rule in rules[:-1]:
-            slot.update(rule).run(gradient, told)
+            _run(slot.update(rule), gradient, told)
             told = []
         if self.lengths:
             arrays = {"p": slot.parameter.detach(), "g": Tensor(gradient), **slot.state}
             lengths = [length(arrays[name]) for name in self.lengths]
             told = [self.adapted(self.to_adapt(slot, group, rate), lengths, _where), *told]
-        slot.update(rules[-1]).run(gradient, told)
+        _run(slot.update(rules[-1]), gradient, told)
         self._raise_powers(slot, group)
 
     def _decay_of(self, slot: Slot, group: Group) -> WeightDecayRegularizer | None:
@@ -316,6 +317,14 @@ class Optimizer(Groups):
             if new.shape != expected and not (name in self.powers and new.size == 1):
                 raise ShapeError("D2S0002", f"set_state_dict(): '{key}' has shape {new.shape}, expected {expected}")
             slot.state[name] = Tensor(new.array.reshape(expected))
+
+
+def _run(update: Update, gradient: np.ndarray, told: Sequence[float]) -> None:
+    """One kernel of a step."""
+    if checked.onlookers:
+        checked.changed(update.arrays, [gradient, np.array(told)], lambda: update.run(gradient, told))
+    else:
+        update.run(gradient, told)
 
 
 def length(x: Tensor) -> float:

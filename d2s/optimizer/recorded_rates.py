@@ -28,8 +28,9 @@ from d2s import types
 from d2s.arguments import number
 from d2s.capture.answers import Reader, question_of
 from d2s.capture.heap import UNREAD, Place
+from d2s.capture.outside import liftable
 from d2s.capture.sweeps import told
-from d2s.capture.symbolic import SymbolicTensor, Tracer, liftable
+from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.training import training
 from d2s.capture.users_code import in_package, refuse
 from d2s.convert.attributes import store_plainly

@@ -32,10 +32,11 @@ def apply(program: Program) -> Program:
 
 
 def fused_node(nodes: list[Node], results: set[Value]) -> Node:
-    """One node for several; `results` are read elsewhere."""
+    """One node for several; `results` are read elsewhere. What only the group knows are the Values that they were."""
     own = {v for node in nodes for v in node.outputs}
     inputs = list(dict.fromkeys(v for node in nodes for v in node.inputs if v not in own))
-    inside = {v: Value(v.type, f"x{k}") for k, v in enumerate(inputs)} | {v: Value(v.type) for v in own}
+    inside = {v: Value(v.type, f"x{k}") for k, v in enumerate(inputs)}
+    inside |= {v: Value(v.type) if v in results else v for v in own}
     body = tuple(
         Node(n.op, tuple(inside[v] for v in n.inputs), tuple(inside[v] for v in n.outputs), n.attrs, n.where) for n in nodes
     )

@@ -253,7 +253,7 @@ def _at(values: Sequence[Value], places: Sequence[int], frame: np.ndarray, dims:
     """The memory of values, where it is now."""
     pairs = [(v.type, home) for v, home in zip(values, places, strict=False)]
     return [
-        _items(frame, home, of, dims) if of.listed else _memory(int(frame[home]), _shape(of.shape, dims), of)
+        _items(frame, home, of, dims) if of.listed else memory_at(int(frame[home]), _shape(of.shape, dims), of)
         for of, home in pairs
     ]
 
@@ -261,10 +261,11 @@ def _at(values: Sequence[Value], places: Sequence[int], frame: np.ndarray, dims:
 def _items(frame: np.ndarray, home: int, of: Type, dims: dict[str, int]) -> tuple[np.ndarray, ...]:
     """Copies of the items of a list."""
     shape = int(frame[home + COUNT]), *_shape(of.shape, dims)
-    return tuple(np.array(item) for item in _memory(int(frame[home]), shape, of))
+    return tuple(np.array(item) for item in memory_at(int(frame[home]), shape, of))
 
 
-def _memory(address: int, shape: tuple[int, ...], of: Type) -> np.ndarray:
+def memory_at(address: int, shape: tuple[int, ...], of: Type) -> np.ndarray:
+    """What stands at an address, as an array of a shape."""
     count = math.prod(shape) * of.dtype.size
     if not count:
         return np.empty(shape, of.dtype.numpy)

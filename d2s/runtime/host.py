@@ -81,6 +81,10 @@ def replaying(found: Sequence[np.ndarray]) -> Iterator[None]:
         yield
 
 
+class Unfound(LookupError):
+    """What a step that has raised raises where it is replayed."""
+
+
 def step(node: Node, arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Takes one step."""
     run = current()
@@ -90,7 +94,7 @@ def step(node: Node, arrays: Sequence[np.ndarray]) -> np.ndarray:
             return next(run.again)
         except StopIteration:  # this one raised
             leave(node, arrays[count:])
-            raise LookupError("a step that found nothing") from None
+            raise Unfound("a step that found nothing") from None
     call = node.attrs["call"]
     wanting = [v in run.wanting for v in node.inputs[:count]]
     try:

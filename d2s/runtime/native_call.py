@@ -39,6 +39,7 @@ import numpy as np
 from d2s import memory
 from d2s.codegen import cache, native_functions
 from d2s.codegen.host import native_object
+from d2s.ir.program import Program
 from d2s.parsing import tree_of
 from d2s.runtime import binding, executor, native_objects, native_results, native_tape, plan
 from d2s.runtime.host import acts
@@ -60,7 +61,9 @@ _BYTES = np.dtype(np.uint8)
 
 @functools.cache
 def _address() -> int:
-    return linked(whole(native_objects.TEXT, native_tape.TEXT, native_results.TEXT, TEXT), ["call"])["call"]
+    return linked(whole(native_objects.TEXT, native_tape.TEXT, native_results.TEXT, native_results.HISTORY, TEXT), ["call"])[
+        "call"
+    ]
 
 
 @functools.cache
@@ -129,7 +132,7 @@ class Entry:
         taken = np.array(recorded.taken if recorded else (), np.int64)
         words |= {"taken": taken.ctypes.data if (taken >= 0).any() else 0}
         words |= {"stacks": len(stacks), "stack_rows": stacks.ctypes.data, "stacks_at": len(plan.frame)}
-        words |= {"rows": rows.ctypes.data, "made": made.ctypes.data, "releases": is_long(plan)}
+        words |= {"rows": rows.ctypes.data, "made": made.ctypes.data, "releases": is_long(plan.program)}
         words |= {"execute": executor.address(), "steps": plan.steps.ctypes.data, "operand_table": plan.operands.ctypes.data}
         self.head = np.array([words.get(name, 0) for name in (*HEAD, *CALL)], np.int64)
         self.most = _most_room(plan)
@@ -259,10 +262,11 @@ def _extent(plan: plan.Plan, d: Dim) -> int:
     return d if isinstance(d, int) else -(plan.found[d] if d in plan.found else plan.extents[d])
 
 
-def is_long(plan: plan.Plan) -> bool:
-    """Whether a run may take long enough for other threads to run meanwhile."""
-    values = [v for node in plan.program.nodes for v in (*node.inputs, *node.outputs)]
+def is_long(program: Program) -> bool:
+    """Whether a run of what is planned may take long enough for other threads to run meanwhile."""
+    nodes = [*program.every_node()]
+    values = [v for node in nodes for v in (*node.inputs, *node.outputs)]
     dims = [d for v in values for d in v.type.shape]
-    if any(node.regions() for node in plan.program.nodes) or any(isinstance(d, str) for d in dims):
+    if any(node.op in ("while_loop", "call") for node in nodes) or any(isinstance(d, str) for d in dims):
         return True
     return sum(math.prod(d for d in v.type.shape if isinstance(d, int)) for v in values) > LARGEST

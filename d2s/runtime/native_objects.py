@@ -7,8 +7,8 @@ True
 """
 
 TEXT = """
-; A fresh array; a large one begins where a line of the cache does.
-define internal ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims) {
+; How many bytes the elements of an array take.
+define internal i64 @bytes_of(ptr %head, ptr %descr, i64 %rank, ptr %dims) {
 entry:
   %size_at = i64 at %head[size_at]
   %size_p = getelementptr i8, ptr %descr, i64 %size_at
@@ -19,13 +19,20 @@ next:
   %i = phi i64 [0, %entry], [%i1, %dim]
   %bytes = phi i64 [%item, %entry], [%product, %dim]
   %more = icmp slt i64 %i, %rank
-  br i1 %more, label %dim, label %whole
+  br i1 %more, label %dim, label %end
 dim:
   %d = i64 at %dims[%i]
   %product = mul i64 %bytes, %d
   %i1 = add i64 %i, 1
   br label %next
-whole:
+end:
+  ret i64 %bytes
+}
+
+; A fresh array; a large one begins where a line of the cache does.
+define internal ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims) {
+entry:
+  %bytes = call i64 @bytes_of(ptr %head, ptr %descr, i64 %rank, ptr %dims)
   %large = icmp sge i64 %bytes, LARGE_ARRAY
   br i1 %large, label %spacious, label %small
 small:

@@ -1,6 +1,6 @@
 """What becomes of the outputs of a native call: tensors, and the tape's node where there is a tape.
 
-In: nothing. Out: TEXT, functions in LLVM IR with the shorthands of `native_text`, a part of that of `native_call`.
+In: nothing. Out: TEXT and HISTORY, functions in LLVM IR with the shorthands of `native_text`, parts of that of `native_call`.
 
 >>> "define internal ptr @found" in TEXT
 True
@@ -177,7 +177,8 @@ end:
   %tensor = phi ptr [%x, %same], [%t, %fresh]
   ret ptr %tensor
 }
-
+"""
+HISTORY = """
 ; What a tensor remembers that is a node's result: nothing (0), the node itself (1), or else an object with both.
 define internal ptr @history(ptr %head, ptr %node, ptr %position) {
 entry:

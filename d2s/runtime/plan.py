@@ -81,14 +81,14 @@ class Plan:
             at = y if code == executor.JUMP_IF_FALSE else x
             named = {"x": f"r{x}", "y": self._named(y), "z": self._named(z), "at": at, "n": y}
             return f"{n:4} {name:13} {words.format(**named)}".rstrip()
-        read = [self._named(r) for r in self._places(node, y // 4)]
+        read = [self._named(r) for r in self.places_of(node, y // 4)]
         given, made = read[: len(node.inputs)], read[len(node.inputs) :]
         inner = node.attrs["body"].every_node() if node.op == "fused" else ()
         name = f"({' '.join(n.op for n in inner if n.op not in ('fused', 'constant'))})" if inner else node.op
         text = f"{n:4} RUN           {', '.join(made)} = {name} {', '.join(given)}".rstrip()
         return text + (f"  # {node.where}" if node.where else "")
 
-    def _places(self, node: Node, start: int) -> list[int]:
+    def places_of(self, node: Node, start: int) -> list[int]:
         """The registers of what a node reads and writes, among its kernel's operands: see `_Planner.given`."""
         operands: list[int] = self.operands[start:].tolist()
         launch = lowered(node)

@@ -26,8 +26,9 @@ import numpy as np
 
 from d2s import checkpoint, export, memory
 from d2s.arguments import expect
+from d2s.checkpoint import whole_files
 from d2s.eager.tensor import Tensor
-from d2s.errors import ArgumentError, D2SError, FileError, FormatError
+from d2s.errors import ArgumentError, D2SError, FormatError
 from d2s.export import paddle_format, paddle_reader, paddle_writer, protobuf, tensors
 from d2s.ir.program import Program as Graph
 from d2s.ir.program import Value
@@ -195,8 +196,8 @@ def write_folder(
         files |= {name: tensors.write_parameters({name: array}) for name, array in arrays.items()}
     else:
         files[params_filename] = tensors.write_parameters(arrays)
-    for name, data in files.items():
-        save_to_file(os.path.join(folder, name), data)
+    with whole_files.together(folder):
+        whole_files.replace({os.path.join(folder, name): data for name, data in files.items()})
     return model.fetches
 
 
@@ -271,24 +272,16 @@ def save_to_file(path: str, content: bytes) -> None:
     """Writes bytes, all at once."""
     expect("save_to_file", "path", path, str, "a str")
     expect("save_to_file", "content", content, bytes, "bytes")
-    draft = f"{path}.{os.getpid()}.part"
-    try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(draft, "wb") as file:
-            file.write(content)
-        os.replace(draft, path)
-    except (OSError, ValueError) as error:
-        raise FileError("D2S3004", f"{path} cannot be written: {error}") from None
+    whole_files.replace({path: content})
 
 
 def load_from_file(path: str) -> bytes:
     """The bytes of a file."""
     expect("load_from_file", "path", path, str, "a str")
     try:
-        with open(path, "rb") as file:
-            return file.read()
-    except (OSError, ValueError) as error:
-        raise FormatError("D2S3001", f"{path} cannot be read: {error}") from None
+        return whole_files.read(path)
+    except FileNotFoundError:
+        raise FormatError("D2S3001", f"{path} cannot be read: there is no such file") from None
 
 
 # --- checkpoints -------------------------------------------------------------------------------------------------------------

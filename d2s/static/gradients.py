@@ -49,7 +49,7 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
         if isinstance(w, Tensor) and id(w) not in root.lifted:
             raise ArgumentError("D2S0004", "gradients(): 'inputs' holds a tensor that the program does not read")
     found = [root.first(w) if isinstance(w, Tensor) else w for w in wanted]
-    return root.backward(listed, found, given)
+    return root.backward(listed, found, given, root.left_out("gradients", no_grad_set))
 
 
 def _listed(name: str, given: Any) -> list[Any]:

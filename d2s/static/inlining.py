@@ -20,7 +20,7 @@ import numpy as np
 from d2s import passes
 from d2s.capture.result import build
 from d2s.capture.trace import Captured, trace
-from d2s.capture.tree import Skeleton, containers
+from d2s.capture.tree import Skeleton
 from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Node, Value
@@ -56,7 +56,7 @@ def inlined(
             return Tensor(at.array.copy())
         if kind == "argument":
             return leaves[at]
-        return found[at] if kind == "read" else containers(arguments)[at] if kind == "container" else at
+        return found[at] if kind == "read" else captured.containers(arguments)[at] if kind == "container" else at
 
     result, values = build(captured.whole, leaf)
     for target, value in zip(captured.stores, values, strict=True):

@@ -21,6 +21,7 @@ from typing import Any
 
 from d2s import types
 from d2s.arguments import expect, one_of
+from d2s.convert.calls import RECORDED
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ir.program import Program as Graph
@@ -99,6 +100,9 @@ class Program:
             if tensor.name == name:
                 return tensor
         found = self._variable(name)
+        of = self._variable(name.removesuffix("@GRAD")) if name.endswith("@GRAD") else None
+        if found is None and of is not None:
+            found = self.recording.gradient_in(of)
         if found is None:
             known = ", ".join(sorted(self.recording.names)[:20])
             raise ArgumentError("D2S0004", f"no variable of the program is named {brief(name)}", hint=f"one of {known}")
@@ -253,6 +257,9 @@ def disable_static(place: Any = None) -> None:
 def in_dynamic_mode() -> bool:
     """Whether code computes at once, and declares no program."""
     return not (handlers.stack and isinstance(handlers.stack[0], Recording))
+
+
+RECORDED[in_dynamic_mode] = lambda tracer: True  # a captured function is the one that computes at once
 
 
 @contextlib.contextmanager

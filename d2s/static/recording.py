@@ -66,6 +66,7 @@ class Recording(Recorder, Postpones):
         self.steps: list[Step] = []
         self.followers: list[Callable[[Any], None]] = []  # what is done behind each run, with its scope
         self.calls: list[Called] = []  # of Python, that gradients pass
+        self.losses: list[tuple[Variable, list[Value]]] = []  # whose gradients are appended, and what these do not pass
         self.tested = False  # it is a clone for tests: what only training does is left out of runs
         self.postponed: Any = None  # the startup program's list of tensors and how they begin
         self.program: Any = None  # what is declared here
@@ -204,27 +205,41 @@ class Recording(Recorder, Postpones):
         """Gradients of a loss in the parameters it depends on, or in those of them that are listed."""
         if math.prod(loss.value.type.shape) != 1:  # type: ignore[arg-type]
             refuse("D2S0004", f"append_backward(): 'loss' is {loss!r}, expected one number", "loss.mean()")
-        left_out = _named("no_grad_set", no_grad_set) or set()
-        listed = _named("parameter_list", parameters)
+        left_out = _named("append_backward", "no_grad_set", no_grad_set) or set()
+        listed = _named("append_backward", "parameter_list", parameters)
         learnt = [t for t, _ in self.lifted.values() if not t.stop_gradient and t.dtype.kind == "f"]
         chosen = [t for t in learnt if t.name not in left_out and (listed is None or t.name in listed)]
-        found = self.backward([loss], [self.first(t) for t in chosen])
+        self.losses.append((loss, self.left_out("append_backward", no_grad_set)))
+        found = self.backward([loss], [self.first(t) for t in chosen], stops=self.losses[-1][1])
         return [(t, g) for t, g in zip(chosen, found, strict=True) if g is not None]
+
+    def gradient_in(self, variable: Variable) -> Variable | None:
+        """The gradient of what `append_backward` was called for, in a variable on the way."""
+        for loss, stops in reversed(self.losses):
+            (found,) = self.backward([loss], [variable], stops=stops)
+            if found is not None:
+                return found
+        return None
+
+    def left_out(self, function: str, no_grad_set: Any) -> list[Value]:
+        """The values of tensors and variables that no gradient passes; some are listed by name."""
+        names = _named(function, "no_grad_set", no_grad_set) or ()
+        return [variable.value for name, variable in self.names.items() if name in names]
 
     def first(self, tensor: Tensor) -> Variable:
         """The variable of a tensor as a run finds it."""
         return next(Variable(self, v) for v, role in self.roles.items() if isinstance(role, Held) and role.tensor is tensor)
 
     def backward(
-        self, targets: Sequence[Variable], wanted: Sequence[Variable], given: Sequence[Any] = ()
+        self, targets: Sequence[Variable], wanted: Sequence[Variable], given: Sequence[Any] = (), stops: Collection[Value] = ()
     ) -> list[Variable | None]:
-        """Gradients of the sum of some variables in others; None in those they do not depend on."""
+        """Gradients of the sum of some variables in others, that pass no value of `stops`; None where there is none."""
         sources = [(targets, given)]
         for call in reversed(self.calls):
-            found = self._from(sources, call.outputs)
+            found = self._from(sources, call.outputs, stops)
             if any(g is not None for g in found):
                 sources.append(self._through(call, found))
-        totals = self._from(sources, wanted)
+        totals = self._from(sources, wanted, stops)
         for w, total in zip(wanted, totals, strict=True):
             if total is not None:
                 self.names.setdefault(f"{w.name}@GRAD", total)
@@ -238,30 +253,35 @@ class Recording(Recorder, Postpones):
         told = [(*call.inputs, *call.outputs)[n] for n in call.told]
         return floats, self.host(call.backward, [*told, *gradients], [v.value.type for v in floats])
 
-    def _from(self, sources: Sequence[tuple[Any, Any]], wanted: Sequence[Variable]) -> list[Variable | None]:
+    def _from(
+        self, sources: Sequence[tuple[Any, Any]], wanted: Sequence[Variable], stops: Collection[Value]
+    ) -> list[Variable | None]:
         """The gradients in some variables, added up in the order of where they come from."""
         totals: list[Variable | None] = [None] * len(wanted)
         for targets, given in sources:
-            for n, gradient in enumerate(self._directly(targets, wanted, given)):
+            for n, gradient in enumerate(self._directly(targets, wanted, given, stops)):
                 before = totals[n]
                 with handling(self):
                     totals[n] = gradient if before is None else before if gradient is None else before + gradient
         return totals
 
-    def _directly(self, targets: Sequence[Variable], wanted: Sequence[Variable], given: Sequence[Any]) -> list[Variable | None]:
+    def _directly(
+        self, targets: Sequence[Variable], wanted: Sequence[Variable], given: Sequence[Any], stops: Collection[Value]
+    ) -> list[Variable | None]:
         """Gradients that pass no call of Python."""
         for target in targets:
             if not target.value.type.is_float:
                 refuse("D2S0006", f"the gradient of '{target.name}', which is {target.value.type}", "floats have gradients")
         called = {v.value for call in self.calls for v in call.outputs}
-        reached = _reached(
-            self.builder.nodes, {t.value for t in targets}, self.stopped - called.intersection(w.value for w in wanted)
-        )
+        stopped = (self.stopped - called.intersection(w.value for w in wanted)).union(stops)
+        reached = _reached(self.builder.nodes, {t.value for t in targets}, stopped)
         found = [w for w in wanted if w.value in reached and w.value.type.is_float]
         if not found:
             return [None] * len(wanted)
-        inputs = [self.resolve(v) for v in (*targets, *(g for g in given if g is not None), *found)]
+        told = [self.resolve(v) for v in (*targets, *(g for g in given if g is not None))]
+        inputs = [*told, *stops, *(self.resolve(v) for v in found)]
         attrs = {"targets": len(targets), "given": tuple(g is not None for g in given) or (False,) * len(targets)}
+        attrs["stops"] = len(stops)
         self.where = user_line()
         made = dict(
             zip((w.value for w in found), self.add("backward", inputs, [w.value.type for w in found], attrs), strict=True)
@@ -297,11 +317,11 @@ class Recording(Recorder, Postpones):
         self.names[name] = variable
 
 
-def _named(argument: str, given: Any) -> set[str] | None:
+def _named(function: str, argument: str, given: Any) -> set[str] | None:
     """The names of tensors and variables that are listed, some by name."""
-    expect("append_backward", argument, given, list | tuple | set | frozenset | None, "a list")
+    expect(function, argument, given, list | tuple | set | frozenset | None, "a list")
     for one in given or ():
-        expect("append_backward", argument, one, str | Tensor | SymbolicTensor, "Tensors or their names")
+        expect(function, argument, one, str | Tensor | SymbolicTensor, "Tensors or their names")
     return None if given is None else {one if isinstance(one, str) else one.name for one in given}
 
 

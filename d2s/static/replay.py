@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d2s.autodiff.program import linearize
-from d2s.errors import ArgumentError, CaptureError, D2SError
+from d2s.errors import ArgumentError, CaptureError, D2SError, IndexRangeError
 from d2s.extents import Answer, Extent, axes, come_to
 from d2s.ir.program import Builder, Node, Program, Value
 from d2s.ops import OPS
@@ -97,6 +97,7 @@ class Replay:
         inputs = [values[v] for v in node.inputs]
         attrs = self._attrs(node, inputs)
         try:
+            _refuse_in_front(node, attrs)
             found = self._types(node, inputs, attrs)
         except D2SError as error:
             raise error.at(node.where) from None
@@ -153,12 +154,13 @@ class Replay:
         behind = count + sum(node.attrs["given"])
         given = iter(self.values[v] for v in node.inputs[count:behind])
         cotangents = [next(given) if has else self._ones(t) for t, has in zip(targets, node.attrs["given"], strict=True)]
-        wanted = [self.values[v] for v in node.inputs[behind:]]
+        stops = {self.values[v] for v in node.inputs[behind : behind + node.attrs["stops"]]}
+        wanted = [self.values[v] for v in node.inputs[behind + node.attrs["stops"] :]]
         at_once = [v for v in wanted if v in self.builder.inputs]
-        found = self._gradients(targets, cotangents, at_once) if at_once else {}
+        found = self._gradients(targets, cotangents, at_once, stops) if at_once else {}
         for value in wanted:
             if value not in at_once:
-                found |= self._gradients(targets, cotangents, [value])
+                found |= self._gradients(targets, cotangents, [value], stops)
         for declared, value in zip(node.outputs, wanted, strict=True):
             self._put(declared, value, found.get(value))
 
@@ -172,14 +174,14 @@ class Replay:
             self.present[declared] = present
 
     def _gradients(
-        self, targets: Sequence[Value], cotangents: Sequence[Value], wanted: Sequence[Value]
+        self, targets: Sequence[Value], cotangents: Sequence[Value], wanted: Sequence[Value], stops: set[Value]
     ) -> dict[Value, tuple[Value, Value | None]]:
         """The gradients there are, each with whether a run's path has one (None: every path)."""
         cut = [v for v in wanted if v not in self.builder.inputs]
         inputs = [*self.builder.inputs, *cut]
         nodes = tuple(n for n in self.builder.nodes if not (cut and cut[0] in n.outputs))
         whole = Program(self.builder.name, tuple(inputs), nodes, tuple(targets))
-        stopped = {self.values[v] for v in self.recording.stopped if v in self.values} - set(cut)
+        stopped = ({self.values[v] for v in self.recording.stopped if v in self.values} | stops) - set(cut)
         linear = linearize(whole, [v in wanted for v in inputs], [True] * len(targets), [False] * len(inputs), stopped)
         if not cut:
             self.builder.nodes[:] = linear.forward.nodes
@@ -202,3 +204,10 @@ class Replay:
         attrs = {"value": number, "dtype": of.dtype, "python": False}
         (made,) = self.builder.add("constant", [], [Type(of.dtype)], attrs)
         return self.builder.add("expand", [made], [of], {"shape": of.shape})[0] if of.shape else made
+
+
+def _refuse_in_front(node: Node, attrs: Mapping[str, Any]) -> None:
+    """A place that was counted when the extent was open is no place to be counted from the end again."""
+    for declared, place in zip(node.attrs.get("starts", ()), attrs.get("starts", ()), strict=True):
+        if isinstance(declared, Extent) and isinstance(place, int) and place < 0:
+            raise IndexRangeError("D2S0007", f"place {declared} is {place} in this run, in front of the first one")

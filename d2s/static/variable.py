@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
+from d2s.capture import in_place
 from d2s.capture.symbolic import SymbolicTensor
 from d2s.capture.users_code import in_package, refuse
 from d2s.eager.tensor import Tensor, stop_flag
@@ -156,13 +157,20 @@ class Variable(SymbolicTensor):
         return get_item(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:  # type: ignore[override]
-        """The variable is another one from here on, with new values there."""
-        made = set_item(self, index, value)
-        if made.recorder is not self.recorder:
+        self._become(set_item(self, index, value))
+
+    def _become(self, result: Any, history: bool = True) -> Any:
+        """The variable is another one from here on."""
+        self._check_taken(result)
+        if result.recorder is not self.recorder:
             refuse("D2S1003", "a variable from outside is changed in a declared branch or loop", "return the new one")
-        self.value = made.value
+        self.value = result.value
+        return self
 
     def __getattr__(self, name: str) -> Any:
+        method = in_place.method(self, name)
+        if method is not None:
+            return method
         if hasattr(Tensor, name):
             refuse("D2S1003", f"'{name}' of a variable: only a run has its values", "fetch it with Executor.run()")
         raise AttributeError(f"'Variable' object has no attribute '{name}'")

@@ -22,7 +22,8 @@ from d2s.ir.verify import verify
 from d2s.ops import OPS, dispatch
 from d2s.passes import infer
 from d2s.runtime import interpreter
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime.call import Call
+from d2s.runtime.differing import same_bits
 from d2s.types import Type
 
 

@@ -12,6 +12,7 @@ import warnings
 
 import pytest
 
+from d2s import forks
 from d2s.codegen import cache, store
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -294,17 +295,40 @@ def test_a_failed_compile_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         cache.linked("never", broken, ["kernel"])
     assert not list(tmp_path.iterdir())
-    assert not cache._lock.locked()
+    assert not forks.linking._is_owned()
 
 
 def test_a_forked_child_compiles_though_a_thread_held_the_lock():
     code = """
-import os, sys
-from d2s.codegen import cache
-cache._lock.acquire()
+import os, sys, threading
+from d2s import forks
+forks.PATIENCE = 0.1
+for lock in forks.capturing, forks.linking, forks.parsing:
+    threading.Thread(target=lock.acquire).start()
 child = os.fork()
 if not child:
-    os._exit(cache._lock.locked())
+    os._exit(not all(lock.acquire(timeout=1) for lock in (forks.capturing, forks.linking, forks.parsing)))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert run("/proc/nothing", code) == ("", "")
+
+
+def test_a_fork_waits_for_what_others_import():
+    code = """
+import os, sys, threading, time
+from d2s import forks
+inside, imported = threading.Event(), []
+def imports():
+    with forks.importing:
+        inside.set()
+        time.sleep(0.3)
+        imported.append(True)
+threading.Thread(target=imports).start()
+inside.wait()
+child = os.fork()
+if not child:
+    with forks.importing:
+        os._exit(not imported)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     assert run("/proc/nothing", code) == ("", "")

@@ -12,7 +12,7 @@ import d2s
 from d2s.autodiff import tape, writes
 from d2s.errors import ArgumentError, CaptureError, D2SError, DTypeError, GradientError, ShapeError
 from d2s.ops import OPS
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 from tests.samples import values
 
 IN_PLACE = sorted(name for name, op in OPS.items() if op.scalar and not op.kept)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import d2s
 from d2s.errors import D2SError, GradientError, IndexRangeError
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 
 shapes = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 slices = st.builds(slice, *[st.none() | st.integers(-5, 5)] * 2, st.none() | st.integers(-3, 3).filter(bool))

@@ -68,6 +68,17 @@ class Resized(Filtered):
         return [*found, F.interpolate(x, scale_factor=2, mode="bicubic"), F.interpolate(x, size=[9, 7], mode="bilinear")]
 
 
+class ResizedAsOthers(Filtered):
+    """What a pyramid of features is made of: sizes that others have, that are reckoned, that a shape says."""
+
+    def forward(self, x):
+        fine = self.conv(x)
+        coarse = F.max_pool2d(fine, 4, 3)
+        found = [fine + F.interpolate(coarse, size=fine.shape[2:], mode=mode) for mode in ("nearest", "bilinear")]
+        found += [F.interpolate(coarse, size=[x.shape[2] // 2 + 1, 7], mode="bilinear", align_corners=True)]
+        return [*found, F.interpolate(coarse, d2s.shape(x)[2:], mode="bicubic") * fine]
+
+
 class Laid(d2s.nn.Layer):
     """Pixels as channels, channels as pixels, windows as columns; images of an even size."""
 
@@ -92,7 +103,7 @@ class Framed(Filtered):
 
 
 LAYERS = {"narrowing": Narrowing, "and_back": AndBack, "pooled": Pooled, "padded": Padded, "resized": Resized, "laid": Laid}
-LAYERS |= {"framed": Framed}
+LAYERS |= {"framed": Framed, "as_others": ResizedAsOthers}
 
 
 def images():

@@ -145,15 +145,28 @@ RUNS = [(X, 4), (X[:1], 2), (-X, 7)]
 
 
 def outputs(found):
-    """The tensors of a result, a list of unknown length as one: that is what a file holds of it."""
+    """The tensors of a result, a list of unknown length as one: that is what a file holds of it; then how long lists are."""
+    return values(found) + lengths(found)
+
+
+def inside(found):
+    return [] if found is None or isinstance(found, int | d2s.Tensor) else found.values() if isinstance(found, dict) else found
+
+
+def is_rows(found):
+    return isinstance(found, list) and isinstance(found[0], tuple)
+
+
+def values(found):
     if found is None or isinstance(found, int | d2s.Tensor):
         return [np.asarray(found)]
-    if isinstance(found, list) and isinstance(found[0], tuple):
-        return [
-            np.asarray(len(found)),
-            *(np.stack([np.asarray(part) for part in column]) for column in zip(*found, strict=True)),
-        ]
-    return [each for part in (found.values() if isinstance(found, dict) else found) for each in outputs(part)]
+    if is_rows(found):
+        return [np.stack([np.asarray(part) for part in column]) for column in zip(*found, strict=True)]
+    return [each for part in inside(found) for each in values(part)]
+
+
+def lengths(found):
+    return [np.asarray(len(found))] if is_rows(found) else [each for part in inside(found) for each in lengths(part)]
 
 
 @pytest.fixture(scope="module")

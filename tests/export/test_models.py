@@ -95,6 +95,19 @@ class Nearest(d2s.nn.Layer):
         return y, y[0, 1, 2, 1] / 2.0
 
 
+class Partly(d2s.nn.Layer):
+    """Layers and buffers of which `forward` reads some."""
+
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = d2s.nn.Linear(3, 3), d2s.nn.Linear(3, 5)
+        self.register_buffer("seen", d2s.full([2], 7, "int64"))
+        self.register_buffer("passing", d2s.ones([2]), persistable=False)
+
+    def forward(self, x):
+        return self.body(x)
+
+
 PHOTO = InputSpec([None, 3, 64, 64], name="x")
 OF_ANY_SIZE = InputSpec([None, 3, None, None], name="x")
 MODELS = {
@@ -106,6 +119,7 @@ MODELS = {
     "repeated": (Repeated, InputSpec([None, None, 3], name="x")),
     "nearest": (Nearest, InputSpec([None, 1, 6, 8], name="x")),
     "block": (Block, InputSpec([None, 4], "int64", name="ids")),
+    "partly": (Partly, InputSpec([None, 3], name="x")),
 }
 MODELS |= {name: (make, OF_ANY_SIZE) for name, make in LAYERS.items()}
 
@@ -147,7 +161,15 @@ def test_a_fresh_process_gives_the_same_bits(saved):
             assert found.tobytes() == wanted.tobytes(), name
 
 
-@pytest.mark.parametrize("name", ["lstm", "block"])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_state_of_what_is_loaded_is_that_of_the_layer(saved, name):
+    folder, layers = saved
+    state, found = layers[name].state_dict(), d2s.jit.load(str(folder / name)).state_dict()
+    assert sorted(found) == sorted(state)
+    assert all(found[key].numpy().tobytes() == value.numpy().tobytes() for key, value in state.items())
+
+
+@pytest.mark.parametrize("name", ["lstm", "block", "partly"])
 def test_a_loaded_model_is_trained_like_the_layer_it_was(saved, name):
     folder, layers = saved
     loaded, x, states = d2s.jit.load(str(folder / name)), some(MODELS[name][1]), []

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import d2s
+from d2s.errors import ArgumentError
 from d2s.nn import functional as F
 from d2s.static import InputSpec
+from tests.export.test_paddle_round_trip import strip
 
 N = None
 ROWS, PAIR = [[N, 4]], [[N, 4], [N, 4]]
@@ -34,10 +36,22 @@ CASES = {
     "median": (lambda x: d2s.median(x, axis=0), ROWS),
     "median of all": (lambda x: d2s.median(x), ROWS),
     "lower median": (lambda x: d2s.median(x, axis=0, mode="min", keepdim=True)[0], ROWS),
+    "topk of an open axis": (lambda x: d2s.topk(x, 1, axis=0)[0] * d2s.topk(x.flatten(), 3, largest=False)[0].sum(), ROWS),
+    "places of topk": (lambda x: d2s.topk(x.flatten(), 4)[1].astype("float32") + x, ROWS),
+    "kthvalue of an open axis": (lambda x: d2s.kthvalue(x, 1, axis=0)[0] + d2s.kthvalue(x.flatten(), 3, keepdim=True)[0], ROWS),
+    "arange in steps": (
+        lambda x: x[d2s.arange(x.shape[0] - 1, -1, -2)] * d2s.arange(1, x.shape[0] * 3, 3, "float32").sum(),
+        ROWS,
+    ),
     "slice": (lambda x: d2s.slice(x, [0, 1], [-2, 1], [100, 3]), ROWS),
     "slice up to a size": (lambda x, y: d2s.slice(x, [0], [0], [y.shape[0] - 1]), PAIR),
     "strided_slice": (lambda x: d2s.strided_slice(x, [0], [-1], [-100], [-2]), ROWS),
     "crop": (lambda x: d2s.crop(x, [-1, 2], [0, 1]), ROWS),
+    "the first row with all": (lambda x: F.sigmoid(x) + x[:1], ROWS),
+    "the last row with all": (lambda x: x[-1:] * x.abs(), ROWS),
+    "the first row for all": (lambda x: x[0:1].expand_as(x) * x[:1].expand([x.shape[0], 4]), ROWS),
+    "the last of open columns": (lambda x: x - d2s.slice(x, [1], [-1], [2**31 - 1]), [[N, N, 2]]),
+    "matrices with the first one": (lambda x: d2s.matmul(x.unsqueeze(1), x[:1].unsqueeze(2)), ROWS),
     "diff": (lambda x: d2s.diff(x, n=2, axis=0), ROWS),
     "trapezoid": (lambda x: d2s.trapezoid(x, axis=0), ROWS),
     "grid_sample": (lambda x, grid: F.grid_sample(x, F.tanh(grid)), [[N, 2, 4, 4], [N, 3, 3, 2]]),
@@ -45,6 +59,8 @@ CASES = {
     "temporal_shift": (lambda x: F.temporal_shift(d2s.concat([x, x]), 2), [[N, 4, 2, 2]]),
     "sequence_mask": (lambda x: x * F.sequence_mask(d2s.arange(x.shape[0]) % 5, 4, "float32"), ROWS),
     "multiplex": (lambda x, y: d2s.multiplex([x, y], (x[:, :1] > 0).astype("int32")), PAIR),
+    "pad to a multiple": (lambda x: F.pad(x, [0, (-x.shape[3]) % 4, 1, (-x.shape[2]) % 4], value=2.5), [[N, 2, N, N]]),
+    "pad of open axes": (lambda x: F.pad(x, [x.shape[0], 1, 0, x.shape[0] // 2]).reshape([-1, 4 + x.shape[0] // 2]), ROWS),
     "dice_loss": (lambda x: F.dice_loss(F.softmax(x), d2s.argmax(x, -1, keepdim=True)), ROWS),
 }
 
@@ -69,6 +85,30 @@ def test_one_file_is_for_all_sizes(name, tmp_path):
     for size in SIZES:
         for a, b in zip(found(function, arrays(shapes, size)), found(loaded, arrays(shapes, size)), strict=True):
             np.testing.assert_array_equal(a, b, strict=True)
+
+
+def test_parts_that_a_run_finds_in_the_arms_of_an_if_have_gradients_by_the_ops_alone(tmp_path):
+    def function(x):
+        return (x[1:] * x[:-1]).sum() if x.sum() > 0 else x[2:].square().sum()
+
+    d2s.jit.save(function, str(tmp_path / "f"), [InputSpec([N, 4], name="x")])
+    strip(tmp_path / "f")
+    bare = d2s.jit.load(str(tmp_path / "f"))
+    for size in SIZES:
+        for given in (arrays(ROWS, size), [-a for a in arrays(ROWS, size)]):
+            for a, b in zip(found(function, given), found(bare, given), strict=True):
+                np.testing.assert_array_equal(a, b, strict=True)
+
+
+@pytest.mark.parametrize("name", ["topk", "kthvalue"])
+def test_more_than_an_open_axis_has_is_refused_in_the_run(name, tmp_path):
+    d2s.jit.save(lambda x: getattr(d2s, name)(x, 3, axis=0), str(tmp_path / "f"), [InputSpec([N, 4], name="x")])
+    loaded = d2s.jit.load(str(tmp_path / "f"))
+    assert [t.tolist() for t in loaded(d2s.ones([3, 4]))] == [
+        t.tolist() for t in getattr(d2s, name)(d2s.ones([3, 4]), 3, axis=0)
+    ]
+    with pytest.raises(ArgumentError, match=rf"D2S0004.*{name}\(\): 'k' does not fit"):
+        loaded(d2s.ones([2, 4]))
 
 
 def all_of_unique(x):

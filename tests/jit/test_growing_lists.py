@@ -5,6 +5,7 @@ import traceback
 import pytest
 
 import d2s
+from d2s.errors import GradientError
 
 
 def filled(x, n):
@@ -50,3 +51,15 @@ def test_the_gradient_of_a_gradient_of_its_items():
         (second,) = d2s.grad(first.sum(), [x])
         found.append((first.tolist(), second.tolist()))
     assert found[0] == found[1] == ([16.5, 36.0], [29.0, 50.0])
+
+
+def test_a_gradient_through_an_extent_that_trips_reckon_is_refused_by_a_code():
+    @d2s.to_static
+    def folded(x, n):
+        for _ in range(n):
+            x = d2s.concat([x.reshape([-1]).reshape([2, -1]), x[:, -1].unsqueeze(1) + 1], 1)
+        return x
+
+    x = d2s.to_tensor([[1.0], [1.0]], stop_gradient=False)
+    with pytest.raises(GradientError, match="reckoned from what a trip found"):
+        folded(x, d2s.to_tensor(3)).sum().backward()

@@ -114,10 +114,12 @@ def outcome(call, values, wants, pick):
 @pytest.mark.parametrize("pick", [0, -1])
 @pytest.mark.parametrize("wants", [False, True])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
-def test_leaves_that_leave_the_function(function, wants, pick):
+@pytest.mark.parametrize("knobs", [{}, {"CHECK": 2}, {"EXECUTOR": "interpreter"}], ids=str)
+def test_leaves_that_leave_the_function(function, wants, pick, knobs):
     static = d2s.to_static(function)
-    for values in [[1.0, 2.0], [-1.0, -2.0]] * 2:
-        assert outcome(static, values, wants, pick) == outcome(function, values, wants, pick)
+    with d2s.config(**knobs):
+        for values in [[1.0, 2.0], [-1.0, -2.0]] * 2:
+            assert outcome(static, values, wants, pick) == outcome(function, values, wants, pick)
 
 
 def test_without_gradients():

@@ -6,7 +6,7 @@ import pytest
 import d2s
 from d2s import nn
 from d2s.errors import GradientError
-from d2s.jit.graph import staying
+from d2s.jit.staying import staying
 from d2s.jit.taped import GraphNode
 
 COUNT = d2s.to_tensor(6)

@@ -62,6 +62,45 @@ class OnPaths(nn.Layer):
         return self.after(x)
 
 
+class MovesOnPaths(nn.Layer):
+    """Buffers that get another tensor in one arm or the other, in a loop, and with a history."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        for name in ("trips", "positive", "negative", "mean", "last"):
+            self.register_buffer(name, d2s.zeros([3] if name in ("mean", "last") else [1]))
+
+    def forward(self, x):
+        k = d2s.zeros([])
+        while k < 3:
+            if self.training:
+                self.trips += 1
+            x = self.fc(x)
+            k += 1
+        if x.sum() > 0:
+            if self.training:
+                self.positive = self.positive + 1
+        elif self.training:
+            self.negative += 1
+            self.last = x.mean(0)
+            if x.sum() < -1:
+                self.mean = self.mean * 0.5 + x.mean(0).detach()
+        return x + self.mean
+
+
+class MakingTensors(nn.Layer):
+    """Tensors made of constant data, in training and in inference."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc, self.drop = nn.Linear(3, 3), nn.Dropout(0.3)
+
+    def forward(self, x):
+        y = self.drop(self.fc(x)) * d2s.to_tensor([1.0, 2.0, 3.0])
+        return y + d2s.gather(y, d2s.to_tensor([1, 0, 1]))[:1]
+
+
 class Sampling(nn.Layer):
     """Draws in inference too, among batch norms and dropout."""
 
@@ -86,7 +125,8 @@ class ByMode(nn.Layer):
 
 
 LAYERS = {
-    "reweighted": Reweighted, "averages": Averages, "norm on paths": lambda: OnPaths(True, False),
+    "reweighted": Reweighted, "averages": Averages, "moves on paths": MovesOnPaths, "making tensors": MakingTensors,
+    "norm on paths": lambda: OnPaths(True, False),
     "drop on paths": lambda: OnPaths(False, True), "both on paths": lambda: OnPaths(True, True), "sampling": Sampling,
 }  # fmt: skip
 
@@ -288,6 +328,7 @@ def noted(lines, results):
     "damage",
     [
         {"fed": 9}, {"fed": -1}, {"changes": [("mean", "replaced"), ("count", "written")]},
+        {"changes": [("count", "replaced where 1"), ("mean", "replaced")]},
         {"returns": ["tuple", [], [None, None]]}, {"program": ""}, {"program": "program f("},
         noted("return nothing", 1),
         noted("%0: stack = push(x0, count, slot=False) return %0", 1),

@@ -4,6 +4,8 @@ import gc
 import os
 import pathlib
 import signal
+import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -96,3 +98,160 @@ def test_what_a_sweep_runs_again_is_not_mixed_with_what_other_threads_run():
     depth = [True, False]
     opened = Interrupted(program, [x.array, x.array], [x, None], 0)
     assert [node.op.name for node in opened._nodes] == ["tanh", "multiply"] and not depth
+
+
+class Box:
+    n = 0
+
+
+TOTAL = 0
+
+
+def of_an_attribute():
+    box = Box()
+
+    def add(x):
+        box.n += 1
+        return x + box.n
+
+    return add, lambda: box.n
+
+
+def of_an_attribute_that_decides():
+    box = Box()
+    box.m = 0
+
+    def add(x):
+        box.n = (box.n + 1) % 3
+        box.m += 1
+        return x.reshape([-1]) if box.n else x
+
+    return add, lambda: box.m
+
+
+def of_a_global():
+    global TOTAL
+    TOTAL = 0
+
+    def add(x):
+        global TOTAL
+        TOTAL += 1
+        return x
+
+    return add, lambda: TOTAL
+
+
+def of_a_dict():
+    found = {"n": 0, "m": 1}
+
+    def add(x):
+        found["n"] += 1
+        return x * found["m"]
+
+    return add, lambda: found["n"]
+
+
+def of_a_list():
+    found = []
+
+    def add(x):
+        found.append(x.sum())
+        return x
+
+    return add, lambda: len(found)
+
+
+def of_a_buffer():
+    layer = d2s.nn.Layer()
+    layer.register_buffer("n", d2s.zeros([1]))
+
+    def add(x):
+        layer.n.add_(d2s.ones([1]))
+        return x * layer.n
+
+    return add, lambda: int(layer.n.item())
+
+
+@pytest.fixture
+def switching():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def at_once(work, count=4):
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+KEEPING = [of_an_attribute, of_an_attribute_that_decides, of_a_global, of_a_dict, of_a_list, of_a_buffer]
+
+
+@pytest.mark.parametrize("made", KEEPING)
+def test_no_change_is_lost_among_threads(made, switching):
+    function, told = made()
+    static = d2s.to_static(function)
+    at_once(lambda: [static(d2s.ones([2])) for _ in range(500)])
+    assert told() == 2000
+
+
+def test_two_functions_that_change_one_object_take_turns(switching):
+    box = Box()
+
+    def up(x):
+        box.n += 1
+        return x + 1
+
+    def down(x, k):
+        box.n -= k
+        return x - k
+
+    up, down = d2s.to_static(up), d2s.to_static(down)
+    at_once(lambda: [(up(d2s.ones([1])), down(d2s.ones([1]), 2)) for _ in range(300)])
+    assert box.n == -1200
+
+
+def test_a_forked_child_has_its_turn_though_another_thread_had_it():
+    box, x = Box(), d2s.ones([2])
+
+    @d2s.to_static
+    def add(x):
+        box.n += 1
+        return x + box.n
+
+    for _ in range(3):
+        add(x)
+    (turn,) = {variant.turn for _, variant in add.variants}
+    taken, done = threading.Event(), threading.Event()
+
+    def take():
+        with turn:
+            taken.set()
+            done.wait()
+
+    holder = threading.Thread(target=take)
+    holder.start()
+    taken.wait()
+    child = os.fork()
+    if not child:
+        os._exit(int(add(x).tolist() != [5.0, 5.0]))
+    assert os.waitpid(child, 0)[1] == 0
+    done.set()
+    holder.join()
+
+
+def test_functions_that_change_nothing_they_read_take_no_turns():
+    box = Box()
+
+    def told(x):
+        box.last = x.sum()
+        return x * 2
+
+    for function in (lambda x: x * 2, told):
+        static = d2s.to_static(function)
+        static(d2s.ones([2]))
+        assert [variant.turn for _, variant in static.variants] == [None]

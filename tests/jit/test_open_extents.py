@@ -54,6 +54,22 @@ def test_code_that_must_know_the_number_is_captured_for_each(function):
     assert len(static.variants) <= 3
 
 
+@pytest.mark.parametrize(
+    "function", [lambda x: x + x[:1], lambda x: x[-1:] * x, lambda x: d2s.where(x > 0, x, x[0:1]), lambda x: x[:1].expand_as(x)]
+)
+@pytest.mark.parametrize("specs", [None, [ROWS]])
+def test_one_row_of_an_open_axis_broadcasts(function, specs):
+    static, found = d2s.to_static(function, input_spec=specs), []
+    for one in (static, function):
+        given = [rows(n) for n in (4, 5, 1, 0, 6)]
+        for x in given:
+            x.stop_gradient = False
+            one(x).square().sum().backward()
+        found.append([(one(x).shape, one(x).numpy().tobytes(), x.grad.numpy().tobytes()) for x in given])
+    assert found[0] == found[1]
+    assert len(static.variants) <= 4  # one for all, and for no row, for one row, for the first call
+
+
 def test_the_first_axis_of_three_numbers_is_asked_for_in_each_call():
     static = d2s.to_static(lambda x, y: d2s.cross(x, y))
     for n in (2, 4, 5, 3, 6):
@@ -66,7 +82,7 @@ def test_the_first_axis_of_three_numbers_is_asked_for_in_each_call():
 
 
 def test_a_file_is_never_of_one_size_where_its_spec_is_open(tmp_path):
-    static = d2s.to_static(lambda x: d2s.kthvalue(x, 1, axis=0), input_spec=[ROWS])
+    static = d2s.to_static(lambda x: d2s.split(x, 3)[0], input_spec=[ROWS])
     static(rows(3))
     with pytest.raises(d2s.errors.CaptureError, match="D2S1001"):
         d2s.jit.save(static, str(tmp_path / "model"))

@@ -478,3 +478,46 @@ def test_lists_on_the_tape_go_the_long_way():
     assert x.grad.tolist() == [3.0, 3.0]
     with d2s.no_grad():
         assert [t.stop_gradient for t in quick(x, tensor(2.0))] == [True, True]
+
+
+def appending(log, x):
+    log.append(x.sum().item())
+    return x * 2
+
+
+def appending_tensors(log, x):
+    log.extend([x, x + 1])
+    return x * 2
+
+
+def counting(found, x):
+    found["n"] += 1
+    found["total"] += float(x.sum())
+    return x * found["n"]
+
+
+def replacing(log, x):
+    log[0] = log[0] * 0.5 + x
+    return log[0]
+
+
+@pytest.mark.parametrize(
+    "change, start",
+    [
+        (appending, list),
+        (appending_tensors, list),
+        (counting, lambda: {"n": 0, "total": 0.5}),
+        (replacing, lambda: [tensor([1.0, 2.0]), "kept"]),
+    ],
+)
+def test_what_is_added_to_containers_from_outside_is_written_behind_the_call(change, start):
+    eager, kept = start(), start()
+    static = d2s.to_static(lambda x: change(kept, x))
+    for k in range(8):
+        x = tensor([k, 2.0])
+        assert static(x).tolist() == change(eager, x).tolist()
+        assert str(kept) == str(eager)
+    kept.clear()
+    kept.update(start()) if isinstance(kept, dict) else kept.extend(start())
+    assert static(x).tolist() == change(eager := start(), x).tolist()
+    assert str(kept) == str(eager) and len(static.quick) == len(static.variants) == 1

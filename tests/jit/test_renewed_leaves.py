@@ -82,12 +82,14 @@ def outcome(call, values, pick):
     return [(t.tolist(), t.stop_gradient, t.is_leaf) for t in results], grads
 
 
+@pytest.mark.parametrize("knobs", [{}, {"CHECK": 2}, {"EXECUTOR": "interpreter"}], ids=str)
 @pytest.mark.parametrize("pick", [0, -1])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
-def test_what_is_made_of_other_values(function, pick):
+def test_what_is_made_of_other_values(function, pick, knobs):
     static = d2s.to_static(function)
-    for values in [[1.0, 2.0], [-1.0, -2.0]] * 2:
-        assert outcome(static, values, pick) == outcome(function, values, pick)
+    with d2s.config(**knobs):
+        for values in [[1.0, 2.0], [-1.0, -2.0]] * 2:
+            assert outcome(static, values, pick) == outcome(function, values, pick)
 
 
 def test_a_copy_whose_results_have_no_history_stays_in_the_graph():

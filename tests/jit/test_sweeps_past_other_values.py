@@ -63,12 +63,13 @@ def towards_a_result_as_it_was(x):
     return g
 
 
-def a_leaf_made_inside(x):
+def values_in_between_of_a_leaf_made_inside(x):
     y = d2s.zeros([2])
     y.stop_gradient = False
-    with d2s.no_grad():
-        y.add_(x)
-    (y * y).sum().backward()  # refused
+    y.set_value(x)
+    loss = (y * 2.0).sum()
+    y.set_value(x + 1.0)
+    (loss + (y * y).sum()).backward()  # refused
     return y.grad
 
 
@@ -79,7 +80,7 @@ REFUSED = [
     values_in_between,
     towards_a_leaf_as_it_was,
     towards_a_result_as_it_was,
-    a_leaf_made_inside,
+    values_in_between_of_a_leaf_made_inside,
 ]
 
 
@@ -88,6 +89,15 @@ def a_leaf_has_them(x):
     loss = (W * x).sum()
     loss.backward()
     return loss
+
+
+def a_leaf_made_inside(x):
+    y = d2s.zeros([2])
+    y.stop_gradient = False
+    with d2s.no_grad():
+        y.add_(x)
+    (y * y).sum().backward()
+    return y.grad
 
 
 def a_result_has_them_and_is_asked_for(x):
@@ -121,7 +131,14 @@ def recorded(x):
     return loss
 
 
-RIGHT = [a_leaf_has_them, a_result_has_them_and_is_asked_for, steps_by_hand, read_without_a_history, recorded]
+RIGHT = [
+    a_leaf_has_them,
+    a_leaf_made_inside,
+    a_result_has_them_and_is_asked_for,
+    steps_by_hand,
+    read_without_a_history,
+    recorded,
+]
 
 
 def outcome(function):

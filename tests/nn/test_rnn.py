@@ -7,7 +7,7 @@ import d2s
 from d2s import nn
 from d2s.errors import ArgumentError, D2SError, DTypeError, ShapeError
 from d2s.ops.recurrent import recurrent_
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 from tests.samples.recurrent import KINDS, inputs
 
 rng = np.random.default_rng(0)

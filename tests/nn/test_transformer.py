@@ -8,7 +8,7 @@ from d2s import nn
 from d2s.errors import D2SError
 from d2s.nn import functional
 from d2s.ops.attention_weights import by_heads, weights_of
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 
 rng = np.random.default_rng(0)
 

@@ -19,7 +19,8 @@ from d2s.ops.dispatch import meet
 from d2s.optimizer import SGD
 from d2s.optimizer.recorded import Kernel
 from d2s.runtime import interpreter, launch
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime.call import Call
+from d2s.runtime.differing import same_bits
 from d2s.types import Type, dtype
 from tests.samples import KERNELS, LISTED, SAMPLES, STRUCTURAL, accepts, fits, values
 

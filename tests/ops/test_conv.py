@@ -11,7 +11,7 @@ import d2s
 import d2s.nn.functional as F
 from d2s.errors import D2SError
 from d2s.ops.conv import conv_, conv_transpose_, conv_weight_grad
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 from tests.ops.without_memory import without_memory
 
 FORMS = range(60)

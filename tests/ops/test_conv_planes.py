@@ -7,7 +7,7 @@ import pytest
 
 import d2s
 from d2s.ops.conv import conv_, conv_transpose_, conv_weight_grad
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 from tests.ops.test_conv_winograd import plainly
 
 EXTENTS = [(1, 5), (3, 7), (14, 8), (2, 16), (9, 17), (4, 50)]

@@ -8,7 +8,7 @@ import pytest
 
 import d2s
 from d2s.ops.conv import conv_, conv_transpose_
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 from tests.ops.test_conv import before_a_guarded_page, written_out
 from tests.ops.without_memory import without_memory
 

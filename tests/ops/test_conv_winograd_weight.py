@@ -5,7 +5,7 @@ import pytest
 
 import d2s
 from d2s.ops.conv import conv_weight_grad
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 from tests.ops.test_conv import before_a_guarded_page
 from tests.ops.without_memory import without_memory
 

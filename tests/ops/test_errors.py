@@ -23,6 +23,7 @@ M = d2s.to_tensor([[1.0, 2.0, 3.0]])
 
 REFUSED = [  # (what is called, its class, its code, words the message must hold)
     (lambda: d2s.scale(I, math.inf), ArgumentError, "D2S0004", ["scale()", "'scale' is inf", "finite"]),
+    (lambda: d2s.nn.functional.interpolate(d2s.zeros([1, 1, 0, 4]), [3, 4]), ShapeError, "D2S0002", ["axis 2", "no values"]),
     (lambda: d2s.add(F, "a"), DTypeError, "D2S0001", ["add()", "'y'", "Tensor or a number", "str"]),
     (lambda: d2s.add(None, F), DTypeError, "D2S0001", ["add()", "'x'", "NoneType"]),
     (lambda: d2s.add([1.0], F), DTypeError, "D2S0001", ["add()", "'x'", "list"]),

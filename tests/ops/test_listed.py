@@ -10,7 +10,8 @@ from d2s import types
 from d2s.ir.program import Builder, Value
 from d2s.ops import OPS
 from d2s.runtime import interpreter, launch
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime.call import Call
+from d2s.runtime.differing import same_bits
 from tests.samples import KERNELS, LISTED, accepts, fits
 
 every = pytest.mark.parametrize("name", sorted(LISTED))

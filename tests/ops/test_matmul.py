@@ -16,7 +16,8 @@ from d2s.ir.text import parse
 from d2s.ops import OPS, matmul_text
 from d2s.ops.matmul import product_of
 from d2s.runtime import launch
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime.call import Call
+from d2s.runtime.differing import same_bits
 
 FLOATS = pytest.mark.parametrize("of", [types.float32, types.float64], ids=str)
 FLIPS = [(x, y) for x in (False, True) for y in (False, True)]

@@ -10,7 +10,8 @@ from d2s.errors import CaptureError, IndexRangeError, ShapeError
 from d2s.ir.program import Builder, Value
 from d2s.ops import OPS
 from d2s.reckoned import come_to, is_reckoned, reckoned, source
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime.call import Call
+from d2s.runtime.differing import same_bits
 from d2s.types import Type
 from tests.ops.test_listed import cases, results
 from tests.samples import places, shape
@@ -119,3 +120,18 @@ def test_a_place_beyond_a_named_extent_is_reported_by_the_run():
     assert call([d2s.ones([3, 2]).numpy()])[0].tolist() == [1.0, 1.0]
     with pytest.raises(IndexRangeError, match=r"D2S0007.*-3.*axis 0"):
         call([d2s.ones([2, 2]).numpy()])
+
+
+@pytest.mark.parametrize(("start", "count", "step"), [(0, 4, 1), (1, 2, 2), (-1, 2, 1), (-3, 4, 1), (2, 4, -1), (-3, 3, -1)])
+@pytest.mark.parametrize("name", ["sliced", "set_slice"])
+def test_places_beyond_a_named_extent_are_neither_read_nor_written(name, start, count, step):
+    inputs = [Value(Type(types.float32, ("n", 2)), "x"), Value(Type(types.float32), "value")]
+    inputs = inputs[: 1 if name == "sliced" else 2]
+    where = {"axes": (0,), "starts": (start,), "counts": (count,), "steps": (step,), "dropped": ()}
+    builder = Builder("f", inputs)
+    call = Call(builder.finish(builder.add(name, inputs, OPS[name].infer([v.type for v in inputs], where), where, "")))
+    with pytest.raises(IndexRangeError, match=r"D2S0007.*axis 0 of 3 values"):
+        call([d2s.ones([3, 2]).numpy(), d2s.zeros([]).numpy()][: len(inputs)])
+    first = start + (9 if start < 0 else 0)
+    if 0 <= first + (count - 1) * step < 9:
+        call([d2s.ones([9, 2]).numpy(), d2s.zeros([]).numpy()][: len(inputs)])

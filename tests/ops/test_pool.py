@@ -10,7 +10,7 @@ import d2s.nn.functional as F
 from d2s.errors import D2SError
 from d2s.ops import pool_text
 from d2s.ops.pool import avg_pool, avg_pool_grad, max_pool, max_pool_grad, max_pool_pick, max_pool_with_index
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 from tests.ops.without_memory import prepared_anew, without_memory
 
 LOWEST = float(np.finfo(np.float32).min)

@@ -7,7 +7,7 @@ import pytest
 
 import d2s
 from d2s.errors import D2SError
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 
 RNG = np.random.default_rng(0)
 A, B = RNG.standard_normal((3, 4)), RNG.standard_normal((3, 4))
@@ -210,3 +210,9 @@ def test_assign_and_increment():
 def test_refusals(call, says):
     with pytest.raises(D2SError, match=says):
         call(d2s.ones([3, 4]))
+
+
+@pytest.mark.parametrize("function", [lambda x: d2s.histogram(x, 4, -2, 2), lambda x: d2s.bincount((x > 0).astype("int64"))])
+def test_counts_that_graphs_do_not_hold_are_refused_by_what_they_are(function):
+    with pytest.raises(d2s.errors.CaptureError, match=r"D2S1001.*known at run time only"):
+        d2s.to_static(function)(d2s.ones([3]))

@@ -8,7 +8,7 @@ from d2s.errors import ArgumentError, D2SError, DTypeError, IndexRangeError, Sha
 from d2s.ops.gather import embedding
 from d2s.ops.pad import pad
 from d2s.ops.triangle import one_hot
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 
 X = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
 ROWS = np.array([1, 0, 1])

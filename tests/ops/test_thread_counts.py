@@ -15,7 +15,7 @@ from d2s.ops import OPS
 from d2s.ops.pad import pad
 from d2s.ops.triangle import one_hot, set_diagonal
 from d2s.runtime import launch
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 from tests.ops.test_listed import cases
 from tests.samples import LISTED, accepts
 
@@ -123,6 +123,7 @@ CASES = {
     "recurrent": (recurrent, [(64, 12, 20)]),
     "ctc": (ctc, [(40, 16, 20)]),
     "resized": images(lambda x: F.interpolate(x, scale_factor=2, mode="bilinear")),
+    "resized to what is found": images(lambda x: OPS["resized_to"](x, d2s.to_tensor(90), 3, "linear", "halves", (90,))),
     "likelihood": matrix(lambda x: F.nll_loss(x, PLACES[:, 0])),
     "smoothed labels": matrix(lambda x: F.cross_entropy(x, PLACES[:, 0], label_smoothing=0.1)),
     "softmax": matrix(F.softmax),

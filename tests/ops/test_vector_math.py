@@ -16,7 +16,7 @@ from d2s.codegen import cache, emit, numba_kernel
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ops import OPS
 from d2s.runtime import launch
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 from d2s.types import TENSOR_DTYPES, Type, dtype
 
 LONG = np.longdouble

@@ -9,7 +9,7 @@ import d2s
 from d2s.nn import functional as F
 from d2s.ops import OPS
 from d2s.passes.join_products import apply
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 
 
 def tensor(*shape, dtype="float32", seed=0):

@@ -10,7 +10,8 @@ from d2s.ir.text import parse, show
 from d2s.ir.verify import verify
 from d2s.passes import drop_dead, drop_identities, fold_constants, group, merge_equal
 from d2s.runtime import interpreter
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime.call import Call
+from d2s.runtime.differing import same_bits
 
 
 def ops(program: Program) -> list[str]:

@@ -11,7 +11,8 @@ from d2s import passes
 from d2s.errors import PythonIntOverflow
 from d2s.ir.text import parse
 from d2s.runtime import interpreter
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime.call import Call
+from d2s.runtime.differing import same_bits
 from tests.passes.test_passes import ops, same
 
 X = np.array([1.5, -0.0, np.nan, -np.inf, 3e38, -7.25, 1e-40, 2.0], "float32")

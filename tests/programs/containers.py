@@ -180,3 +180,22 @@ def one_of_a_known_and_a_new_list(x):
     if x.sum() > 1:
         d = (c, a) if x.max() > 2 else [[x], a]
     return a[0] + c[0], d is None
+
+
+def _refused_by_python(function, *args):
+    try:
+        return function(*args)
+    except TypeError as error:
+        return str(error)
+
+
+@program(*SETS)
+def a_tensor_is_not_joined_with_a_list(x):
+    """Its rows are no list: eager code raises."""
+    told = [_refused_by_python(lambda a, b: a + b, x, [1, 2, 3]), _refused_by_python(lambda a, b: a + b, x, [x])]
+    return told, _refused_by_python(lambda a, b: a + b, (1, 2), [x])
+
+
+@program(*SETS)
+def a_tensor_and_a_list(x):
+    return x * 2 + [1, 2]

@@ -260,3 +260,29 @@ def the_largest_of_so_many(x, n):
 def the_largest_along_an_axis(x, n):
     v, i = d2s.topk(x, n, axis=0) if n < 2 else d2s.topk(x, int(n))
     return v.sum(), i
+
+
+ONE_WIDE = tuple((t(start), t(n)) for start in ([[1.0], [-2.0]], [[1.0, 2.0], [3.0, -0.5]]) for n in (0, 1, 3))
+
+
+@program(*ONE_WIDE)
+def last_of_what_a_loop_makes_longer(x, n):
+    for _ in range(n):
+        x = d2s.concat([x, x[:, -1].unsqueeze(1) + 1], 1)
+    return x
+
+
+@program(*ONE_WIDE)
+def last_ones_of_what_a_loop_makes_longer(x, n):
+    for _ in range(n):
+        y = x * 2
+        y[:, -1] += 1.0
+        x = d2s.concat([y, x[:, -1:] * y[:, -1:]], 1)
+    return x
+
+
+@program(*ONE_WIDE)
+def a_place_that_may_not_be_there(x, n):
+    for _ in range(n):
+        x = d2s.concat([x, x[:, -2].unsqueeze(1) + 1], 1)
+    return x

@@ -293,3 +293,40 @@ def gradient_reaches_carry_at_some_trips(x, n):
             y = y + x
         i += 1
     return y
+
+
+@program((t([1.0, 2.0]), t(3)), (t([-1.0, -2.0]), t(2)), (t([1.0, 2.0]), t(0)))
+def one_name_for_what_each_of_two_loops_makes_by_the_path(x, n):
+    step = x * 0.5
+    total = x + step
+    for _ in range(n):
+        if x.sum() > 0:
+            step = x * 2
+        else:
+            step = x
+        step = step + 1
+        total = total + step
+    while n > 0:
+        for row in x:
+            if row > 1:
+                step = row * 3
+            else:
+                step = row
+            step = step - 1
+            total = total + step
+        n = n - 1
+    return total
+
+
+@program((t([0.5, 1.0]),), (t([-1.0, 2.0, 0.25]),))
+def numbers_of_items_have_no_gradient_in_loops_behind_each_other(x):
+    y = x * 1.0
+    for s in x:
+        y = y + float(s)
+    for s in x:
+        y = y + s.item() * 0.5
+    for s in x:
+        for r in x:
+            y = y + float(r)
+        y = y + int(s)
+    return y

@@ -82,3 +82,29 @@ def swallowed_by_what_a_tensor_says(x):
     except ValueError as error:
         return x, str(error), manager.left
     return x, "", manager.left
+
+
+@program(*SETS)
+def one_name_for_what_is_made_by_the_path_around_managers_and_tries(x):
+    step = x * 2
+    total = step
+    with contextlib.suppress(ValueError):
+        if x.sum() > 0:
+            step = x + 1
+        else:
+            step = x * 3
+        step = step * 2
+        total = total + step
+    try:
+        kept = x + 5
+        total = total * kept
+    except ValueError:
+        total = x
+    else:
+        if x.sum() > 4:
+            kept = step = x + 1
+        else:
+            kept = step = x * 3
+        kept, step = kept * 2, step + 1
+        total = total + kept * step
+    return total

@@ -203,3 +203,25 @@ def side_by_side(x):
     for a, b in itertools.product([1, 2], [3.0]):
         total = total + x * a * b
     return total, list(itertools.accumulate([x, x, x]))
+
+
+@program(*SETS)
+def loops_as_calls(x):
+    def body(k, v):
+        if v.sum() > 0:
+            v = v - x
+        else:
+            v = v * 2.0
+        return [k + 1, d2s.concat([v, x]).sum() + v]
+
+    k, v = d2s.static.nn.while_loop(lambda k, v: k < 4, body, [d2s.zeros([], "int64"), x])
+    many = d2s.static.nn.while_loop(lambda rows: rows.shape[0] < 9, lambda rows: [d2s.concat([rows, x])], [x])
+    return k, v, many[0], d2s.in_dynamic_mode()
+
+
+@program(*SETS)
+def loops_as_calls_inside_of_others(x):
+    def inner(v):
+        return d2s.static.nn.while_loop(lambda j, u: j < 2, lambda j, u: (j + 1, u * u), (d2s.zeros([], "int64"), v))[1]
+
+    return d2s.static.nn.while_loop(lambda v: v.abs().max() < 90.0, lambda v: [inner(v) + 1.0], [x])[0]

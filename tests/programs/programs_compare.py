@@ -17,7 +17,7 @@ import numpy as np
 
 import d2s
 from d2s.errors import D2SError
-from d2s.jit.graph import staying
+from d2s.jit.staying import staying
 
 PROGRAMS: dict[str, list[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]]]] = {}
 

@@ -2,6 +2,8 @@
 
 import effects
 import generators  # noqa: F401 - its rows
+import kept_outside  # noqa: F401 - its rows
+import printed_weights  # noqa: F401 - its rows
 import pytest
 import variables  # noqa: F401 - its rows
 from programs_compare import encoded, outcome
@@ -64,13 +66,6 @@ def test_training_with_dropout_and_batch_norm_is_the_same_bit_for_bit():
 NORM = d2s.nn.BatchNorm1D(2)
 
 
-@pytest.mark.parametrize(
-    ("function", "does"),
-    [
-        (lambda x: print("here") or x * 1, "calls 'print'"),
-        (lambda x: NORM(x), "changes what was there before"),
-    ],
-)
-def test_a_file_holds_no_effects(function, does, tmp_path):
-    with pytest.raises(ArgumentError, match=does):
-        d2s.jit.save(function, str(tmp_path / "model"), input_spec=[d2s.static.InputSpec([3, 2])])
+def test_a_file_holds_no_effects(tmp_path):
+    with pytest.raises(ArgumentError, match="changes a tensor that was there before"):
+        d2s.jit.save(lambda x: NORM(x), str(tmp_path / "model"), input_spec=[d2s.static.InputSpec([3, 2])])

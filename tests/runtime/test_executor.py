@@ -22,8 +22,9 @@ from d2s.errors import D2SError, MismatchError, PythonIntOverflow, ShapeError
 from d2s.ir.text import parse
 from d2s.ir.verify import verify
 from d2s.passes import infer
-from d2s.runtime import call, interpreter
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime import checking, interpreter
+from d2s.runtime.call import Call
+from d2s.runtime.differing import same_bits
 from d2s.runtime.frames import Frames
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -552,10 +553,10 @@ def test_a_plan_can_be_read():
 
 
 def test_a_run_too_long_to_be_compared_is_told_once(monkeypatch):
-    monkeypatch.setattr(call, "COMPARED", 1000)
+    monkeypatch.setattr(checking, "COMPARED", 1000)
     compiled, arrays = Call(program_of("while")), [np.array(5000), f32(0.0, 0.0)]
     with d2s.config(CHECK=2):
         assert compiled([np.array(100), f32(0.0, 0.0)])[1].tolist() == [0.0, 0.0]
-        with pytest.warns(call.UncheckedWarning, match="more than 1000 steps"):
+        with pytest.warns(checking.UncheckedWarning, match="more than 1000 steps"):
             compiled(arrays)
         assert compiled(arrays)[1].tolist() == [0.0, 0.0]

@@ -17,7 +17,7 @@ from d2s.ops import OPS
 from d2s.ops.dispatch import handlers
 from d2s.ops.label import class_entropy
 from d2s.runtime import launch, native_launcher
-from d2s.runtime.call import same_bits
+from d2s.runtime.differing import same_bits
 
 EAGER = handlers.base
 KNOWN = sys.implementation.name == "cpython" and sys.platform == "linux" and not sysconfig.get_config_var("Py_GIL_DISABLED")

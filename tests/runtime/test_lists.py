@@ -9,7 +9,8 @@ from d2s.ir.text import parse, show
 from d2s.ir.verify import verify
 from d2s.ops import OPS
 from d2s.runtime import interpreter, plain
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime.call import Call
+from d2s.runtime.differing import same_bits
 from d2s.runtime.frames import Frames
 
 GROWN = """

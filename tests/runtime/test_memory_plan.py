@@ -5,7 +5,8 @@ import pytest
 
 from d2s.ir.text import parse
 from d2s.runtime import executor, interpreter
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime.call import Call
+from d2s.runtime.differing import same_bits
 
 X = np.linspace(-2, 2, 12, dtype="float32").reshape(3, 4)
 OPS = ("tanh", "exp", "sin", "neg")

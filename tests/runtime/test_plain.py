@@ -16,7 +16,8 @@ from d2s.codegen.plain_text import plain_kernel
 from d2s.ir.text import parse
 from d2s.ops import OPS
 from d2s.runtime import launch, plain
-from d2s.runtime.call import Call, same_bits
+from d2s.runtime.call import Call
+from d2s.runtime.differing import same_bits
 from d2s.runtime.plain import CompiledWarning
 from tests.runtime.test_executor import PROGRAMS
 from tests.samples import KERNELS, accepts, fits, values

@@ -73,6 +73,12 @@ def resizings(make):
     yield [make(*SIZES[2][0])], {"axis": 1, "size": 1, "mode": "linear", "places": "corners", "scale": 0.0}
 
 
+def resizings_found(make):
+    for arrays, attrs in resizings(make):
+        size, kept = attrs["size"], {name: attrs[name] for name in ("axis", "mode", "places")}
+        yield [*arrays, np.array(size, "int64")], kept | {"finds": (size,)}
+
+
 def unresizings(make):
     for (mode, places, scale), (shape, axis, size) in itertools.product(WAYS[1:], SIZES[:2]):
         given = make(*shape[:axis], size, *shape[axis + 1 :])
@@ -122,6 +128,9 @@ SAMPLES = {
     "celu": Sample(celu, ONE, "f", [{}, {"alpha": 0.25}], ulps=4),
     "unlearnt": Listed(lambda x: x, lambda make: [([make(2, 3)], {}), ([make()], {})], smooth=False),
     "resized": Listed(resized, resizings, "f", ulps=16),
+    "resized_to": Listed(
+        lambda x, size, axis, mode, places, finds: resized(x, axis, int(size), mode, places, 0.0), resizings_found, "f", ulps=16
+    ),
     "unresized": Listed(unresized, unresizings, "f", ulps=32),
     "ctc_loss_grad": Listed(
         lambda g, x, slopes: slopes * g[None, :, None], lambda make: [([make(3), make(2, 3, 4), make(2, 3, 4)], {})], "f"

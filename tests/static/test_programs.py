@@ -92,6 +92,56 @@ def test_append_backward_names_gradients(declared):
     assert run({"x": ONES}, "w@GRAD")[0].tolist() == [[2.0, 2.0]] * 3
 
 
+def test_gradients_on_the_way_are_found_by_name(declared):
+    x = static.data("x", [None, 3])
+    x.stop_gradient = False
+    h = x * x
+    h.name = "squares"
+    aside = x + 1.0
+    aside.name = "aside"
+    static.append_backward((h * 3.0).sum())
+    found = run({"x": ONES * 2}, "squares@GRAD", "x@GRAD")
+    assert [f.tolist() for f in found] == [[[3.0] * 3] * 2, [[12.0] * 3] * 2]
+    assert static.default_main_program().global_block().var("squares@GRAD").shape == [-1, 3]
+    for nothing in ("aside@GRAD", "h@GRAD"):
+        with pytest.raises(d2s.errors.ArgumentError, match=f"no variable of the program is named '{nothing}'"):
+            run({"x": ONES}, nothing)
+
+
+@pytest.mark.parametrize("listed", [lambda h: {h}, lambda h: [h.name], lambda h: (h.name, "x2")])
+def test_gradients_do_not_pass_what_is_listed(listed, declared):
+    x, w = (
+        static.data("x", [None, 3]),
+        static.create_parameter([3], name="w", default_initializer=d2s.nn.initializer.Constant(2.0)),
+    )
+    h = x * w
+    z = (h * h * w).sum()
+    static.append_backward(z, no_grad_set=listed(h))
+    (again,) = static.gradients(z, [w])
+    (apart,) = static.gradients(z, [w], no_grad_set=listed(h))
+    static.Executor().run(static.default_startup_program())
+    found = run({"x": ONES}, "w@GRAD", again, apart)
+    assert [f.tolist() for f in found] == [[8.0] * 3, [24.0] * 3, [8.0] * 3]  # 2 w**2 and not 6 w**2
+
+
+def test_variables_and_tensors_are_changed_in_place(declared):
+    x, steps = static.data("x", [2, 3]), static.create_global_var([1], 0.0, "float32", name="steps")
+    assert d2s.increment(steps) is steps
+    k = d2s.full([1], 0, "int64")
+    trips, total = static.nn.while_loop(lambda k, t: k < 3, lambda k, t: [d2s.increment(k), t.add_(x)], [k, d2s.zeros([2, 3])])
+    y = x * 1.0
+    assert d2s.assign(x * 3.0, y) is y
+    d2s.nn.functional.relu_(y).scale_(2.0)
+    static.Executor().run(static.default_startup_program())
+    for n in (1, 2):
+        found = run({"x": ONES}, trips, total, y, steps)
+        assert [f.tolist() for f in found] == [[3], [[3.0] * 3] * 2, [[6.0] * 3] * 2, [n]]
+    with pytest.raises(d2s.errors.CaptureError, match=r"D2S1003.*a variable from outside is changed"):
+        static.nn.cond(x.sum() > 0, lambda: y.add_(x), lambda: x)
+    with pytest.raises(d2s.errors.ShapeError, match=r"shape \[2, 3\] cannot take shape \[3\] in place"):
+        d2s.assign(x.sum(0), y)
+
+
 def test_parameters_that_are_listed_or_left_out(declared):
     loss = static.nn.fc(static.data("x", [None, 3]), 2, weight_attr="w", bias_attr="b").sum()
     assert [p.name for p, _ in static.append_backward(loss, parameter_list=["b"])] == ["b"]

@@ -10,11 +10,11 @@ checked, and put in its place whole; where that cannot be done the error says wh
 'digits'
 """
 
-import importlib
 import os
 import pathlib
 from typing import Any, NamedTuple
 
+from d2s import later
 from d2s.codegen import store
 from d2s.errors import ArgumentError, DTypeError, FileError, brief
 
@@ -53,7 +53,7 @@ def found(source: Source, folder: pathlib.Path, download: bool) -> pathlib.Path:
     if download:
         try:
             # a module of its own: to import urllib costs every start of a program 5 ms
-            path: pathlib.Path = importlib.import_module("d2s.vision.datasets.download").fetched(source, folder)
+            path: pathlib.Path = later.imported("d2s.vision.datasets.download").fetched(source, folder)
             return path
         except OSError as error:
             why = f"{source.folder}{source.name} cannot be downloaded: {error}"

@@ -1,0 +1,106 @@
+"""Random programs that change what lies outside, eagerly and as graphs: results, text, errors and state, call by call.
+
+In: a program: its `text()` defines `f` and what it changes, `STATE` says what that is; `calls` has what is done before and
+behind each call, where `r` is its result. Out: what was seen, as plain data; the first difference as an AssertionError.
+"""
+
+import contextlib
+import io
+import linecache
+import sys
+import traceback
+import warnings
+
+import numpy as np
+
+import d2s
+from d2s.errors import CaptureError, D2SError
+
+
+class Seen:
+    """What there is, as plain data in which one object is one number."""
+
+    def __init__(self):
+        self.numbers, self.held = {}, []
+
+    def of(self, value):
+        if isinstance(value, d2s.Tensor):
+            grad = None if value.grad is None else value.grad.numpy().tobytes()
+            return "tensor", value.numpy().tobytes(), value.shape, value.stop_gradient, grad
+        if isinstance(value, tuple):
+            return tuple(map(self.of, value))
+        if isinstance(value, float):
+            return "float", value.hex()
+        if not isinstance(value, list | dict | set) and not hasattr(value, "__dict__"):
+            return type(value).__name__, repr(value)
+        if id(value) in self.numbers:
+            return "again", self.numbers[id(value)]
+        self.numbers[id(value)] = len(self.numbers)
+        self.held.append(value)
+        parts = vars(value) if hasattr(value, "__dict__") else value
+        if isinstance(parts, dict):
+            return type(value).__name__, [(self.of(k), self.of(v)) for k, v in parts.items()]
+        if isinstance(parts, set):
+            return type(value).__name__, sorted(map(repr, parts))
+        return type(value).__name__, [self.of(part) for part in parts]
+
+
+def _said(error):
+    return (type(error).__name__, error.code) if isinstance(error, D2SError) else (type(error).__name__, str(error))
+
+
+def ran(program, name, static):
+    """What each call gives and what there is behind it; where a call is refused, its error is the last."""
+    text, module = program.text(), {"__name__": "program"}
+    linecache.cache[name] = len(text), None, text.splitlines(True), name
+    exec(compile(text, name, "exec"), module)
+    function, found = (d2s.to_static(module["f"]) if static else module["f"]), []
+    for (before, behind), numbers in zip(program.calls, program.arguments, strict=True):
+        printed, results = io.StringIO(), []
+        x = d2s.to_tensor(np.array(numbers, "float32"), stop_gradient=not program.wants_gradient)
+        with contextlib.redirect_stdout(printed):
+            for step in (before, None, behind):
+                try:
+                    if step is None:
+                        module["r"] = function(x)
+                    else:
+                        exec(step, module)
+                except CaptureError as error:
+                    if not error.code.startswith("D2S1"):
+                        raise
+                    return [*found, error]
+                except Exception as error:
+                    results.append(_said(error))
+                    break
+        seen = Seen()
+        found.append((seen.of((module.get("r"), x.grad, results, printed.getvalue())), seen.of(eval("STATE", module))))
+    return found
+
+
+def compared(program, name):
+    """The refusal of a program, if it is refused; AssertionError where something differs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected, found = ran(program, f"<{name}>", static=False), ran(program, f"<{name} static>", static=True)
+    for n, (want, got) in enumerate(zip(expected, found, strict=False)):
+        if isinstance(got, CaptureError):
+            return got
+        for what, one, other in zip(("", "behind "), want, got, strict=True):
+            assert one == other, f"{name}, {what}call {n}:\n{one}\n{other}\n{program.calls}\n{program.text()}"
+    return None
+
+
+def tried(kind, title, first, count):
+    """Tries programs from a seed on; exits with 1 if something differs."""
+    refusals, differences = [], []
+    for seed in range(first, first + count):
+        try:
+            refused = compared(kind(seed), f"{title} {seed}")
+            refusals += [(seed, refused)] if refused else []
+        except Exception as error:
+            differences.append(seed)
+            print(str(error)[:4000] if isinstance(error, AssertionError) else f"seed {seed}: {traceback.format_exc()}")
+    for seed, error in refusals:
+        print("refused", seed, *str(error).splitlines()[:3], sep=" | ")
+    print(f"{count} {title} programs, {len(refusals)} refused, {len(differences)} differ: {differences}")
+    sys.exit(bool(differences))

@@ -1,0 +1,28 @@
+"""Random functions that change what lies outside, and train steps: what they give and leave is eager code's, call by call.
+
+python tests/fuzz/test_changes_outside.py keeping 1000 200    tries the 200 programs of that kind from seed 1000 on
+"""
+
+import sys
+
+import pytest
+from changes_outside import compared, tried
+from keeping_programs import Keeping
+from random_steps import WholeStep
+
+KINDS = {"keeping": Keeping, "steps": WholeStep}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(60))
+def test_calls_give_and_leave_what_eager_code_does(kind, seed):
+    compared(KINDS[kind](seed), f"{kind} {seed}")
+
+
+@pytest.mark.parametrize(("kind", "most"), [("keeping", 12), ("steps", 22)])
+def test_most_are_captured(kind, most):
+    assert sum(compared(KINDS[kind](seed), f"{kind} {seed}") is not None for seed in range(60, 100)) < most
+
+
+if __name__ == "__main__":
+    tried(KINDS[sys.argv[1]], sys.argv[1], *map(int, sys.argv[2:]))

@@ -1,0 +1,71 @@
+"""The inputs of files are what InputSpecs name: numbers beside them are what they are where the layer is saved."""
+
+import numpy as np
+import pytest
+
+import d2s
+from d2s import nn
+from d2s.errors import ArgumentError
+from d2s.static import InputSpec
+
+OPEN = InputSpec([None, 4])
+
+
+class Scaled(nn.Layer):
+    def forward(self, x, scale=2.0, shift=(0.5, {"by": 1.5}), times=3, *, temperature=4.0):
+        return x * scale / temperature + shift[0] * shift[1]["by"] + times
+
+
+@pytest.mark.parametrize(
+    "given",
+    [(), (3.0,), (float("inf"),), (np.float32(3.0),), (-0.0, (2.5, {"by": 0.25})), (7,)],
+    ids=["defaults", "float", "infinite", "numpy", "nested", "int"],
+)
+def test_numbers_that_no_input_spec_names_are_bound(given, tmp_path):
+    net, x = Scaled(), d2s.randn([3, 4])
+    d2s.jit.save(net, str(tmp_path / "net"), [OPEN, *given])
+    loaded = d2s.jit.load(str(tmp_path / "net"))
+    assert loaded(x).tolist() == net(x, *given).tolist()
+    with pytest.raises(ArgumentError, match=r"forward\(\) takes x"):
+        loaded(x, 2.0)
+
+
+def test_a_tensor_that_an_input_spec_names_beside_numbers_is_an_input(tmp_path):
+    net, x, by = Scaled(), d2s.randn([3, 4]), d2s.to_tensor(0.25)
+    d2s.jit.save(net, str(tmp_path / "net"), [OPEN, 3.0, (2.5, {"by": InputSpec([])})])
+    assert d2s.jit.load(str(tmp_path / "net"))(x, by).tolist() == net(x, 3.0, (2.5, {"by": by})).tolist()
+
+
+def test_what_was_called_is_saved_with_the_defaults_it_had(tmp_path):
+    x, path = d2s.ones([2, 4]), str(tmp_path / "f")
+    static = d2s.to_static(lambda x, scale=2.0: x * scale)
+    static(x)
+    d2s.jit.save(static, path)
+    assert d2s.jit.load(path)(x).tolist() == (x * 2.0).tolist()
+    told = d2s.to_static(lambda x, scale=2.0: x * scale)
+    told(x, 3.0)
+    d2s.jit.save(told, path)
+    assert d2s.jit.load(path)(x, 5.0).tolist() == (x * 5.0).tolist()
+
+
+def test_a_path_that_ends_like_a_file_is_one_for_saving_and_loading(tmp_path):
+    """Paddle puts its endings behind any path, too."""
+    path, x = str(tmp_path / "net.pdmodel"), d2s.ones([2, 4])
+    d2s.jit.save(Scaled(), path, [OPEN])
+    assert d2s.jit.load(path)(x).tolist() == d2s.jit.load(f"{path}.pdmodel")(x).tolist() == Scaled()(x).tolist()
+
+
+class Alone(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.w = self.create_parameter([3])
+
+    def forward(self, times=2.0):
+        return self.w * times
+
+
+@pytest.mark.parametrize("spec", [[], None])
+def test_what_needs_no_arguments_is_saved_without_inputs(spec, tmp_path):
+    net = Alone()
+    d2s.jit.save(net, str(tmp_path / "net"), spec)
+    assert d2s.jit.load(str(tmp_path / "net"))().tolist() == net().tolist()
