@@ -226,13 +226,13 @@ def _(pen: Pen) -> None:
         value, of_value = pen.transposed(value, of_value, [order.index(k) for k in range(len(order))])
     else:
         value = pen.reshaped(value, of_value, (1,))
-    attrs = {"accumulate": pen.node.op == "add_at"}
-    slots = {"x": x, "indices": indices, "value": value}
-    if perm == sorted(perm):
-        pen.write("index_put", slots, attrs, out="out")
-        return
-    put = pen.write("index_put", slots, attrs, of_x, out="out")
-    pen.transposed(put, of_x, [perm.index(k) for k in range(len(perm))], of=None)
+    in_order = perm == sorted(perm)
+    # changed where it lies: into another variable Paddle copies x only as long as no run has left anything there
+    put = pen.write("assign", {"X": x}, {}, None if in_order else of_x)
+    slots = {"x": [put], "indices": indices, "value": [value]}
+    pen.writer.op(pen.block, "index_put", slots, {"out": [put]}, {"accumulate": pen.node.op == "add_at"})
+    if not in_order:
+        pen.transposed(put, of_x, [perm.index(k) for k in range(len(perm))], of=None)
 
 
 @spells("gather", _NUMBERS, narrow=True)
