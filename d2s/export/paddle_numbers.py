@@ -25,23 +25,26 @@ def number(writer: Writer, block: Any, name: str, of: Type, value: Any) -> None:
     (_wide if of.dtype.kind == "i" else _fill)(writer, block, name, of, value)
 
 
-def _fill(writer: Writer, block: Any, name: str, of: Type, value: Any) -> None:
+def filling(of: Type, value: Any) -> dict[str, Any]:
+    """The attributes of an op that fills a tensor with one number."""
     text = repr(value) if isinstance(value, float) else str(int(value))
     with np.errstate(over="ignore"):
         rough = float(np.float32(value))  # Paddle goes by the text
-    attrs = {
-        "shape": Longs(map(int, of.shape)),
-        "dtype": NUMBERS[of.dtype],
-        "value": rough,
-        "str_value": text,
-        "force_cpu": False,
-    }
-    writer.op(block, "fill_constant", {}, [name], attrs)
+    return {"shape": Longs(of.shape), "dtype": NUMBERS[of.dtype], "value": rough, "str_value": text, "force_cpu": False}
+
+
+def is_read_as_it_is(value: int) -> bool:
+    """Whether an integer stays what it is where Paddle reads it through a float."""
+    return int(np.float32(value)) == value
+
+
+def _fill(writer: Writer, block: Any, name: str, of: Type, value: Any) -> None:
+    writer.op(block, "fill_constant", {}, [name], filling(of, value))
 
 
 def _wide(writer: Writer, block: Any, name: str, of: Type, value: int) -> None:
-    """Paddle reads integers through a float: one of more than 24 bits is `high * 2**24 + low`."""
-    if int(np.float32(value)) == value:
+    """An integer of more than 24 bits is `high * 2**24 + low`."""
+    if is_read_as_it_is(value):
         _fill(writer, block, name, of, value)
         return
     high, base, product, low = (writer.variable(block, of) for _ in range(4))

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s import types
+from d2s.export.paddle_numbers import filling, is_read_as_it_is
 from d2s.export.paddle_pen import Floats, Longs, Pen, refuse, spells
-from d2s.export.tensors import NUMBERS
 from d2s.ops.resize import SCALED
 from d2s.types import Type
 
@@ -144,11 +144,18 @@ def _(pen: Pen) -> None:
 
 @spells("filled", _NUMBERS, narrow=True)
 def _(pen: Pen) -> None:
-    shape = list(pen.attrs["shape"])
-    of = Type(types.int32, pen.outputs[0].shape)
-    attrs = {"dtype": NUMBERS[types.int32], "value": 0.0, "str_value": "0", "force_cpu": False, "shape": Longs(shape)}
-    like = pen.write("fill_constant", {"ShapeTensorList": _whole_shape(pen)}, attrs, of)
+    value = pen.writer.constants.get(pen.node.inputs[0])
+    if value is not None and (pen.types[0].dtype.kind == "f" or is_read_as_it_is(value)):
+        _full(pen, value, None)
+        return
+    like = _full(pen, 0, Type(types.int32, pen.outputs[0].shape))
     pen.broadcast(pen.with_an_axis(), pen.types[0], like, pen.outputs[0], of=None)  # nor an expand_v2 to such a shape
+
+
+def _full(pen: Pen, value: float, of: Type | None) -> str:
+    """One number in every place of the shape, which may have none: Paddle 2.6 expands nothing to that."""
+    attrs = filling(of or pen.outputs[0], value) | {"shape": Longs(pen.attrs["shape"])}
+    return pen.write("fill_constant", {"ShapeTensorList": _whole_shape(pen)}, attrs, of)
 
 
 def _whole_shape(pen: Pen) -> list[str]:
