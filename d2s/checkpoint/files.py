@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s import later
 from d2s.checkpoint import pickle_reader, pickle_writer
 from d2s.checkpoint.whole_files import refuse_other, replaced
 from d2s.eager.tensor import Tensor
@@ -29,6 +30,7 @@ from d2s.types import TENSOR_DTYPES
 NAMES = "StructuredToParameterName@@"  # the table of the tensors' own names
 PARTS = "UnpackBigParamInfor@@"  # where Paddle wrote one array as several
 _HELD = {d.numpy for d in TENSOR_DTYPES}
+_state_of_model = later.function("d2s.export.states", "state_of")
 
 
 def save(obj: Any, path: Any, protocol: int = 4) -> None:
@@ -51,8 +53,17 @@ def save(obj: Any, path: Any, protocol: int = 4) -> None:
         file.writelines(written)
 
 
-def load(path: Any, return_numpy: bool = False, keep_name_table: bool = False) -> Any:
+def load(
+    path: Any,
+    return_numpy: bool = False,
+    keep_name_table: bool = False,
+    model_filename: str | None = None,
+    params_filename: str | None = None,
+) -> Any:
     """What `save`, d2s's or Paddle's, wrote to a file or a BytesIO; with `return_numpy`, arrays in place of tensors.
+
+    Of a model that `jit.save` or `save_inference_model` wrote, by its prefix or its folder, the state of the layer; the files
+    of a folder may have names of their own.
 
     Nothing that is read is executed: what is damaged, hostile or unknown is a FormatError.
 
@@ -67,6 +78,8 @@ def load(path: Any, return_numpy: bool = False, keep_name_table: bool = False) -
     if isinstance(path, io.BytesIO):
         return _understood(pickle_reader.read(path), made, keep_name_table)
     name = _path(path, "load")
+    if not os.path.isfile(name) and (os.path.isfile(f"{name}.pdmodel") or os.path.isdir(name)):
+        return {key: made("", array) for key, array in _state_of_model(name, model_filename, params_filename).items()}
     try:
         refuse_other(name)
         with open(name, "rb") as file:

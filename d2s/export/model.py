@@ -78,3 +78,10 @@ class Model:
     fetches: list[str]
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
     training: Training | str | None = None
+
+
+def second_names(model: Model) -> dict[str, str]:
+    """Further names of tensors in the layer that was saved, and the names they are stored by."""
+    noted = model.notes.get("also", {})
+    pairs = noted.items() if isinstance(noted, dict) else ()
+    return {second: first for second, first in pairs if isinstance(first, str)}

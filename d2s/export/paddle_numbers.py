@@ -8,6 +8,7 @@ In: a writer, and a node whose inputs have variables. Out: Paddle's ops.
 (True, False)
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from d2s.export.paddle_pen import Longs, Pen, Writer
 from d2s.export.tensors import NUMBERS
 from d2s.ir.program import Node, Value
-from d2s.types import Type
+from d2s.types import DType, Type
 
 _ARITHMETIC = {"add", "subtract", "multiply", "divide"}
 
@@ -25,12 +26,12 @@ def number(writer: Writer, block: Any, name: str, of: Type, value: Any) -> None:
     (_wide if of.dtype.kind == "i" else _fill)(writer, block, name, of, value)
 
 
-def filling(of: Type, value: Any) -> dict[str, Any]:
+def filling(dtype: DType, shape: Iterable[int], value: Any) -> dict[str, Any]:
     """The attributes of an op that fills a tensor with one number."""
     text = repr(value) if isinstance(value, float) else str(int(value))
     with np.errstate(over="ignore"):
         rough = float(np.float32(value))  # Paddle goes by the text
-    return {"shape": Longs(of.shape), "dtype": NUMBERS[of.dtype], "value": rough, "str_value": text, "force_cpu": False}
+    return {"shape": Longs(shape), "dtype": NUMBERS[dtype], "value": rough, "str_value": text, "force_cpu": False}
 
 
 def is_read_as_it_is(value: int) -> bool:
@@ -39,7 +40,7 @@ def is_read_as_it_is(value: int) -> bool:
 
 
 def _fill(writer: Writer, block: Any, name: str, of: Type, value: Any) -> None:
-    writer.op(block, "fill_constant", {}, [name], filling(of, value))
+    writer.op(block, "fill_constant", {}, [name], filling(of.dtype, map(int, of.shape), value))
 
 
 def _wide(writer: Writer, block: Any, name: str, of: Type, value: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from d2s import types
 from d2s.export.paddle_numbers import filling, is_read_as_it_is
-from d2s.export.paddle_pen import Floats, Longs, Pen, refuse, spells
+from d2s.export.paddle_pen import Floats, Pen, refuse, spells
 from d2s.ops.resize import SCALED
 from d2s.types import Type
 
@@ -154,7 +154,7 @@ def _(pen: Pen) -> None:
 
 def _full(pen: Pen, value: float, of: Type | None) -> str:
     """One number in every place of the shape, which may have none: Paddle 2.6 expands nothing to that."""
-    attrs = filling(of or pen.outputs[0], value) | {"shape": Longs(pen.attrs["shape"])}
+    attrs = filling((of or pen.outputs[0]).dtype, pen.attrs["shape"], value)
     return pen.write("fill_constant", {"ShapeTensorList": _whole_shape(pen)}, attrs, of)
 
 

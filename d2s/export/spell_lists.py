@@ -12,7 +12,7 @@ In: a pen at a node. Out: Paddle's ops.
 
 from d2s import types
 from d2s.export.paddle_numbers import filling
-from d2s.export.paddle_pen import Longs, Pen, spells
+from d2s.export.paddle_pen import Pen, spells
 from d2s.types import Shape, Type
 
 _MOVED, _NUMBERS = "b1 i32 i64 f32 f64", "i32 i64 f32 f64"
@@ -24,7 +24,7 @@ _END = (1 << 31) - 1  # of an axis, however long
 def _(pen: Pen) -> None:
     of = pen.outputs[0]
     shape = (1, *of.shape[1:])
-    attrs = filling(of, 0) | {"shape": Longs([d if isinstance(d, int) else -1 for d in shape])}
+    attrs = filling(of.dtype, [d if isinstance(d, int) else -1 for d in shape], 0)
     slots = {} if all(isinstance(d, int) for d in shape) else {"ShapeTensorList": _extents(pen, shape)}
     pen.write("fill_constant", slots, attrs)
 

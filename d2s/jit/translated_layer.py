@@ -26,7 +26,7 @@ from d2s.convert.attributes import get_attribute, set_attribute
 from d2s.convert.calls import RECORDED
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, FormatError
-from d2s.export.model import BUFFER, CHOSEN, JOINED, PARAMETER, REPLACED, Training
+from d2s.export.model import BUFFER, CHOSEN, JOINED, PARAMETER, REPLACED, Training, second_names
 from d2s.export.paddle_format import FORWARD, damage_named
 from d2s.ir.program import Program, Value
 from d2s.jit import returned
@@ -200,8 +200,9 @@ class TranslatedLayer(Layer):
             for stored in model.parameters.values():
                 self._hold(held, stored)
             self._methods[name] = _Method(name, model, self)
-            for second, first in _second_names(model, held):
-                self._register(second, held[first])
+            for second, first in second_names(model).items():
+                if first in held and second not in held:
+                    self._register(second, held[first])
         self.eval()
 
     def held(self, model: export.Model, names: Sequence[str]) -> list[Any]:
@@ -297,10 +298,3 @@ def _called(model: export.Model, name: str) -> str:
 
 def _changes(model: export.Model) -> list[tuple[str, str]]:
     return model.training.changes if isinstance(model.training, Training) else []
-
-
-def _second_names(model: export.Model, held: Mapping[str, Tensor]) -> list[tuple[str, str]]:
-    """Further names of tensors in the layer that was saved."""
-    noted = model.notes.get("also", {})
-    pairs = list(noted.items()) if isinstance(noted, dict) else []
-    return [(second, first) for second, first in pairs if isinstance(first, str) and first in held and second not in held]

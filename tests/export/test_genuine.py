@@ -60,6 +60,14 @@ def assert_same(found, wanted):
 
 
 @pytest.mark.parametrize(("version", "name"), EACH)
+def test_the_state_alone_is_that_of_the_layer(folder, version, name):
+    path = folder / f"paddle-{version}" / name
+    found = d2s.load(str(path), params_filename="combined" if (path / "combined").exists() else None)
+    wanted = loaded(folder, version, name)[0].state_dict()
+    assert {key: value.tolist() for key, value in found.items()} == {key: value.tolist() for key, value in wanted.items()}
+
+
+@pytest.mark.parametrize(("version", "name"), EACH)
 def test_a_file_of_paddle_computes_what_paddle_computed(folder, version, name):
     layer, held = loaded(folder, version, name)
     runs = sorted({key.split("_")[0] for key in held if key.startswith("r")})
