@@ -9,7 +9,10 @@ In: the recipe of a capture. Out: JSON, and the leaves that are outputs of the f
 [7, None]
 """
 
+import collections
+import functools
 import itertools
+import keyword
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -68,6 +71,9 @@ def _described(recipe: Recipe, outputs: list[Leaf]) -> Any:
         kind = next((kind for kind, classes in _KINDS.items() if issubclass(recipe.kind, classes)), "")
         if kind == "dict":
             return _dict(recipe.keys, recipe.parts, outputs)
+        called = [recipe.kind.__name__, *getattr(recipe.kind, "_fields", ("",))]
+        if kind == "tuple" and _names_fields(called):
+            return ["named", called, [_described(part, outputs) for part in recipe.parts]]
         if kind:
             return [kind, list(recipe.keys), [_described(part, outputs) for part in recipe.parts]]
         outputs.append(("object", recipe.kind))
@@ -107,6 +113,7 @@ def count(plain: Any, depth: int = 0) -> int:
         fits = {"list": True, "tuple": True, "dict": len(set(keys)) == len(parts), "choice": len(parts) > 1}
         fits["ordered"] = kind == "ordered" and len(parts) == 1 and parts[0][0] == "dict" and {*parts[0][1]} == {*keys}
         fits["moved"] = kind == "moved" and depth == 0 and len(parts) == 1 and sorted(keys) == [*range(count(parts[0], 1))]
+        fits["named"] = kind == "named" and len(keys) == len(parts) + 1 and _names_fields(keys)
         fits |= {"set": True, "rows": len(parts) == 2, "row": parts == [None]}
         if depth > MAX_DEPTH or not (fits | {"constant": len(keys) == 1 and not parts})[kind]:
             raise FormatError("D2S3001", _DAMAGED)
@@ -145,6 +152,8 @@ def result(plain: Any, outputs: Iterator[Any], choose: Choose | None = None) -> 
         return parts[0]
     if keys is None:
         return _filled(kind, parts[0])
+    if kind == "named":
+        return _named(*keys)(*parts)
     if kind == "ordered":
         return {key: parts[0][key] for key in keys}
     if kind == "choice" and choose:
@@ -179,6 +188,19 @@ def _filled(kind: str, content: Any) -> Any:
     if not isinstance(content, dict if kind == "dict" else tuple | set):
         raise FormatError("D2S3001", _DAMAGED)
     return dict(content) if kind == "dict" else _MADE[kind](content)
+
+
+def _names_fields(called: Sequence[Any]) -> bool:
+    """Whether a class of tuples and its fields may be called so: what is read is a name, and no more."""
+    plain = all(isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name) for name in called)
+    fields = called[1:]
+    return plain and len(set(fields)) == len(fields) and not any(name.startswith("_") for name in fields)
+
+
+@functools.lru_cache(maxsize=100)
+def _named(name: str, *fields: str) -> Any:
+    """A class of tuples with the names of the user's: a file holds what it called them, not the class."""
+    return collections.namedtuple(name, fields)
 
 
 _MADE: dict[str, Callable[[Any], Any]] = {"list": list, "set": set, "tuple": tuple}

@@ -1,7 +1,9 @@
 """The outputs of files are those of the function, in Paddle's order; notes say what is made of them."""
 
+import collections
 import os
 import subprocess
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -196,3 +198,52 @@ def test_what_tells_of_the_path_stands_behind_what_is_returned(tmp_path):
 def test_a_damaged_note_on_places_is_refused(order):
     with pytest.raises(FormatError):
         returned.count(["moved", order, [["choice", [], [None, None, ["constant", [None], []]]]]])
+
+
+Found = collections.namedtuple("Found", "scores boxes")
+
+
+class Whole(NamedTuple):
+    """With a method, which no file holds."""
+
+    first: object
+    rest: object = None
+
+    def both(self):
+        return self.first, self.rest
+
+
+NAMED = {
+    "fields": lambda x: Found(x + 1.0, x.sum()),
+    "nested": lambda x: [Whole(Found(x, {"b": x * 2.0, "a": 3}), None), Whole(x)],
+    "by the path": lambda x: Found(x, x * 2.0) if x.sum() > 0 else Found(x * 3.0, x * 4.0),
+}
+
+
+def told(result):
+    """A result with named tuples as pairs of their names and parts."""
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return [type(result).__name__, *((field, told(getattr(result, field))) for field in result._fields)]
+    if isinstance(result, dict):
+        return {key: told(value) for key, value in result.items()}
+    if isinstance(result, list | tuple):
+        return [type(result), *map(told, result)]
+    return result.tolist() if isinstance(result, d2s.Tensor) else result
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_tuples_come_back_with_their_names(name, tmp_path):
+    loaded = saved(NAMED[name], str(tmp_path / "f"))
+    for x in (d2s.ones([3, 4]), -d2s.ones([1, 4])):
+        assert told(loaded(x)) == told(NAMED[name](x))
+    inside = d2s.to_static(lambda x: loaded(x))
+    assert told(inside(d2s.ones([3, 4]))) == told(NAMED[name](d2s.ones([3, 4])))
+
+
+@pytest.mark.parametrize(
+    "called",
+    [["F"], ["F", "a"], ["F", "a", "a"], ["F", "a", "class"], ["a b", "a", "b"], ["F", "a", "_b"], ["F", 1, 2]],
+)
+def test_a_damaged_note_on_names_is_refused(called):
+    with pytest.raises(FormatError):
+        returned.count(["named", called, [None, None]])
