@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from d2s.capture.tree import flatten
-from d2s.errors import DTypeError
+from d2s.errors import ArgumentError, DTypeError
 from d2s.jit.signature import InputSpec, aligned
 
 _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
@@ -112,8 +112,38 @@ class Binds:
         """The input_spec, in line with the leaves: of a method it does not name `self`."""
         if not self.input_spec:
             return []
-        given: list[Any] = [None] * (self.owner is not None) + list(self.input_spec)
-        for n, parameter in enumerate(self.signature().parameters.values()):
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                given[n:] = [given[n:]]
+        by_name, kinds = self._told(), self.signature().parameters.values()
+        given = [by_name.get(p.name, () if p.kind is p.VAR_POSITIONAL else None) for p in kinds]
         return aligned(given, values)
+
+    def _as_told(self, example: Callable[[Any], Any]) -> tuple[Any, ...]:
+        """The arguments in the order of the parameters, with an example of what the input_spec tells of each."""
+        args, kwargs, told = list[Any](), dict[str, Any](), self._told()
+        for p in self.signature().parameters.values():
+            if p.kind is p.KEYWORD_ONLY and p.name in told:
+                kwargs[p.name] = example(told[p.name])
+            elif p.name in told:
+                args += map(example, told[p.name] if p.kind is p.VAR_POSITIONAL else [told[p.name]])
+        return self._values(tuple(args), kwargs)
+
+    def _told(self) -> dict[str, Any]:
+        """The input_spec by parameter. What is given by keyword only has that of its name, or the next behind the others."""
+        left, found = list(self.input_spec or ()), dict[str, Any]()
+        parameters = list(self.signature().parameters.values())[self.owner is not None :]
+        for p in parameters:
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and left:
+                found[p.name] = left.pop(0)
+        apart = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+        for spec in list(left):
+            if isinstance(spec, InputSpec) and spec.name in apart:
+                found[str(spec.name)] = spec
+                left.remove(spec)
+        for p in parameters:
+            if p.kind is p.VAR_POSITIONAL:
+                found[p.name], left = tuple(left), []
+            elif p.kind is p.KEYWORD_ONLY and p.name not in found and left:
+                found[p.name] = left.pop(0)
+        if left:
+            message = f"input_spec of '{self.__name__}' says what {len(self.input_spec or ())} arguments are, of {len(found)}"
+            raise ArgumentError("D2S0004", message)
+        return found

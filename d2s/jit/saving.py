@@ -193,7 +193,7 @@ def _captured(method: str, static: StaticFunction, input_spec: Sequence[Any] | N
         return _again(static, static.variants[0][0])
     fresh = StaticFunction(static.function, spec, static.owner)
     fresh.stays_open = True
-    values = fresh._values(tuple(_example(s) for s in spec), {})
+    values = fresh._as_told(_example)
     leaves, skeleton = flatten(fresh._arguments(values))
     names = fresh._names(fresh._arguments(values))
     specs = fresh._specs(values) or [None] * len(names)

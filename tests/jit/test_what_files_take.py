@@ -69,3 +69,36 @@ def test_what_needs_no_arguments_is_saved_without_inputs(spec, tmp_path):
     net = Alone()
     d2s.jit.save(net, str(tmp_path / "net"), spec)
     assert d2s.jit.load(str(tmp_path / "net"))().tolist() == net().tolist()
+
+
+class Apart(nn.Layer):
+    def forward(self, x, *, scale=2.0, y, z=None):
+        return x * scale + y * 3.0 + (0.0 if z is None else z)
+
+
+X, Y, Z = InputSpec([None, 4], name="x"), InputSpec([None, 4], name="y"), InputSpec([None, 4], name="z")
+BY_KEYWORD = {
+    "by name": ([X, Y], {}),
+    "by name, others too": ([X, Z, Y], {"z": d2s.full([3, 4], 7.0)}),
+    "by name and in order": ([X, Y, 0.5], {"scale": 0.5}),
+    "in order": ([OPEN, 0.5, OPEN, OPEN], {"scale": 0.5, "z": d2s.full([3, 4], 7.0)}),
+}
+
+
+@pytest.mark.parametrize("name", BY_KEYWORD)
+def test_what_is_given_by_keyword_only_is_an_input(name, tmp_path):
+    net, x, path = Apart(), d2s.randn([3, 4]), str(tmp_path / "net")
+    spec, given = BY_KEYWORD[name]
+    wanted = net(x, y=x + 1.0, **given).tolist()
+    d2s.jit.save(net, path, spec)
+    tensors = {key: value for key, value in given.items() if isinstance(value, d2s.Tensor)}
+    assert d2s.jit.load(path)(x, y=x + 1.0, **tensors).tolist() == wanted
+    static = d2s.to_static(net, input_spec=spec)
+    assert static(x, y=x + 1.0, **given).tolist() == wanted
+    d2s.jit.save(static, path)
+    assert d2s.jit.load(path)(y=x + 1.0, x=x, **tensors).tolist() == wanted
+
+
+def test_more_input_specs_than_arguments_are_refused(tmp_path):
+    with pytest.raises(ArgumentError, match="says what 5 arguments are, of 4"):
+        d2s.jit.save(Apart(), str(tmp_path / "net"), [OPEN] * 5)
