@@ -22,6 +22,7 @@ print(json.dumps([found, "numba" in sys.modules or "d2s.codegen.typed_functions"
 COMPILING = ("d2s.codegen.numba_kernel", "d2s.codegen.typed_functions")
 NOT_CODE = dict.fromkeys(("d2s.errors", "d2s.pages"), "what is said where a text cannot be compiled")
 NOT_CODE["d2s.parsing"] = "a tree is what `ast` makes of a text"
+NOT_CODE["d2s.forks"] = "who waits for whom"
 
 
 @pytest.fixture

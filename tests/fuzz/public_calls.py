@@ -48,7 +48,9 @@ PARTS += ["vision", "vision.transforms", "vision.datasets", "vision.models", "me
 PARTS += ["dataset", "dataset.mnist", "dataset.reader"]
 INSIDE = {  # modules that are attributes of `d2s` and no part of its API: what users call of them is published elsewhere
     **dict.fromkeys(("arguments", "later"), "how names are published"),
-    **dict.fromkeys(("ast_transforms", "convert", "capture", "stages", "ir", "parsing", "passes", "autodiff"), "machinery"),
+    **dict.fromkeys(
+        ("ast_transforms", "convert", "capture", "stages", "ir", "forks", "parsing", "passes", "autodiff"), "machinery"
+    ),
     **dict.fromkeys(("codegen", "runtime", "eager", "in_place_forms", "export", "compat"), "machinery"),
     **dict.fromkeys(
         ("memory", "place", "types", "extents", "reckoned", "default_dtype", "whereabouts"), "facts the machinery goes by"
