@@ -152,13 +152,16 @@ def contents(container: Any) -> Any:
 def _goes_on(container: Any, held: Any) -> bool:
     """Whether a dict or a set has the same keys, so that iterators of Python find them where they were."""
     if isinstance(container, dict) and isinstance(held, dict):
-        keys = base_of(container).keys(container)
+        keys = container.keys() if type(container) is dict else base_of(container).keys(container)
         return len(keys) == len(held) and all(map(operator.is_, keys, held))
     return isinstance(container, set) and set.__eq__(container, held) is True
 
 
 def restore(container: Any, held: Any) -> None:
     """Has a container, or an object, hold something else."""
+    if type(container) is list and type(held) is list:
+        container[:] = held
+        return
     if isinstance(container, BaseException):
         _restore_exception(container, held)
         return
@@ -170,7 +173,7 @@ def restore(container: Any, held: Any) -> None:
         return
     if isinstance(container, STAND_INS):
         container.held = None
-    kind = base_of(container)
+    kind: Any = type(container) if type(container) in (list, dict) else base_of(container)
     if not _goes_on(container, held):
         kind.clear(container)
     if not isinstance(held, tuple | list | dict | set | frozenset):

@@ -16,7 +16,7 @@ import functools
 import os
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,6 +79,13 @@ def shown(value: Any) -> str:
     return brief(value) if type(value) in (*COMPARED, float) else f"a {type(value).__name__}"
 
 
+class Itself(NamedTuple):
+    """The fingerprint of an object that is known by nothing but which one it is."""
+
+    kind: type
+    id: int
+
+
 def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:
     """Plain values by value and type, containers by content, methods by what they bind, everything else by identity."""
     kind = type(value)
@@ -111,4 +118,4 @@ def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:
         return kind, id(value), fingerprint((value.func, value.args, value.keywords), inside)
     if hasattr(kind, "is_same_as"):  # a method made static is another object at each look
         return kind, *(id(part) for part in value.is_same_as())
-    return kind, id(value)
+    return Itself(kind, id(value))

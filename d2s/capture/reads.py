@@ -72,14 +72,14 @@ def refuse_looked_into(tracer: Tracer) -> None:
 def read_contents(tracer: Tracer, container: Any) -> None:
     """Puts into a container that calls change what stands for the tensors and numbers it holds at each call."""
     key = (id(container), "content")
-    tracer.guard(key, f"a {type(container).__name__}", lambda: _kinds(container))
+    tracer.guard(key, f"a {type(container).__name__}", lambda: _kinds(container), source=("kinds", container, None))
     tracer.give(container)
     tracer.heap.take_in(container)
     items = list(container.items() if isinstance(container, dict) else enumerate(container))
     kinds = [liftable(value) for _, value in items]
     for (k, _), of in zip(items, kinds, strict=True):
         if of is not None:
-            read = functools.partial(_item_or_missing, container, k)
+            read = functools.partial(item_or_missing, container, k)
             tracer.heap.enter(container, k, tracer.read_at_calls((*key, k), f"[{k!r}]", read, of))
 
 
@@ -131,7 +131,8 @@ def read_place(
     return read_structure(tracer, key, described, read, where, attribute) if is_structure(value) else MISSING
 
 
-def _item_or_missing(container: Any, key: Any) -> Any:
+def item_or_missing(container: Any, key: Any) -> Any:
+    """What is at a place of a container."""
     if isinstance(container, dict):
         return dict.get(container, key, MISSING)  # which makes no item, as a defaultdict's own reading would
     return container[key] if key < len(container) else MISSING

@@ -16,9 +16,11 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from d2s.capture.guards import MISSING, Guard
+from d2s.capture.guards import MISSING, Guard, Itself
 from d2s.capture.held import ANEW
 from d2s.capture.kinds import AROUND, CONTENT
+from d2s.capture.outside import liftable
+from d2s.capture.reads import item_or_missing
 from d2s.capture.tree import changeable
 from d2s.default_dtype import HELD
 from d2s.eager.tensor import Tensor
@@ -46,6 +48,7 @@ class Check:
         self.lines: list[str] = []
         self.leaves: list[str] = []
         self.containers: list[str] = []  # those in places, outer before inner
+        self.in_places: list[str] = []  # those of them that may change
         self.changeable: list[str] = []  # lists and dicts among the arguments, each known by one name only
         self.extents: dict[str, str] = {}
 
@@ -113,6 +116,7 @@ class Check:
         self.containers.append(name)
         self._container(name, skeleton)
         kind, keys, children = skeleton
+        self.in_places += [] if kind is tuple else [name]
         for n, child in enumerate(children):
             self.held(f"{name}[{self.named(keys[n][1]) if kind is dict else n}]", child, given)
 
@@ -130,6 +134,8 @@ class Check:
         kind = print_[0]
         if kind in _BY_VALUE:
             self.test(f"type({name}) is {self.named(kind)} and {name} == {self.named(print_[1])}")
+        elif isinstance(print_, Itself):  # that object is kept
+            self.test(f"id({name}) == {print_.id} and type({name}) is {self.named(kind)}")
         else:
             self.test(f"fingerprint({name}) == {self.named(print_)}")
 
@@ -191,8 +197,10 @@ class Check:
         """A condition that is enough; empty if there is none."""
         kept = guard.kept
         same = f"(x := {access}) is {self.named(kept)}"
-        if guard.loose:
-            return ""
+        if guard.source is not None and guard.source[0] == "kinds":
+            return self._kinds(access, guard.source[1])
+        if isinstance(kept, _WITH_CONTENT) and guard.loose:
+            return same if id(kept) in guard.loose else ""
         if isinstance(kept, types.FunctionType):
             if kept.__defaults__ is not None and not _plain(kept.__defaults__):
                 return ""
@@ -228,6 +236,18 @@ class Check:
         changeable = [container for container in inside if type(container) is not tuple]
         return " and ".join([same, *(self._items("x" if c is kept else self.named(c), c) for c in changeable)])
 
+    def _kinds(self, name: str, container: Any) -> str:
+        """The same keys in a container of which each call reads what it holds; of what is none of that the same objects."""
+        if type(container) not in (list, dict) or len(container) > _SMALL:
+            return ""
+        items = list(container.items() if isinstance(container, dict) else enumerate(container))
+        others = [(key, value) for key, value in items if liftable(value) is None]
+        if not all(_known_by_identity(value) for _, value in others):
+            return ""
+        keys = f"[*map(id, {name})] == {self.named([id(key) for key, _ in items])}"
+        first = keys if isinstance(container, dict) else f"len({name}) == {len(items)}"
+        return " and ".join([first, *(f"{name}[{self.named(key)}] is {self.named(value)}" for key, value in others)])
+
     def _items(self, name: str, kept: Any) -> str:
         """The same objects in the same places."""
         items = _items_of(kept)
@@ -244,8 +264,8 @@ class Check:
             self._lifted(self.named(tensor), was)
         for held in captured.held.values():
             self.held(self.found(held), held.skeleton, iter(held.leaves))
-        if any(changeable(held.read()) for held in captured.held.values()):
-            self.test(f"{self.named(captured.own_containers)}(({''.join(f'{name}, ' for name in self.changeable)}))")
+        if self.in_places:
+            self._own_containers(captured)
         for read in captured.reads:
             self._read(read)
         self._apart(captured)
@@ -261,6 +281,19 @@ class Check:
             places = [self._asked(captured, *source) for source in answered.question.sources]
             self.test(f"bool({answered.question.text.format(*places)}) is {answered.answer}")
 
+    def _own_containers(self, captured: Any) -> None:
+        """Lists and dicts in places are none that the call knows otherwise."""
+        given = "".join(f"{name}, " for name in self.changeable)
+        slow = f"{self.named(captured.own_containers)}(({given}))"
+        known = [c for guard in captured.guards for c in changeable(guard.kept)]
+        if any(guard.loose for guard in captured.guards):  # what these hold may be another one by now
+            self.test(slow)
+            return
+        ids = "".join(f"id({name}), " for name in self.in_places)
+        apart = f"len({{{ids}{''.join(f'id({name}), ' for name in self.changeable)}}}) == "
+        apart += str(len(self.in_places) + len(self.changeable))
+        self.test(f"{apart} and {self.named({id(c) for c in known})}.isdisjoint(({ids})) or {slow}")
+
     def _asked(self, captured: Any, kind: str, n: int) -> str:
         """A number that a question is about."""
         if kind == "argument":
@@ -271,6 +304,13 @@ class Check:
 
     def found(self, place: Any) -> str:
         """What is found in a place, at the end of the path that begins there."""
+        if isinstance(place.read, functools.partial) and place.read.func is item_or_missing:
+            container, key = place.read.args
+            return (
+                f"{self.named(container)}[{self.named(key)}]"
+                if type(container) in (list, dict)
+                else f"{self.named(place.read)}()"
+            )
         owner, attribute = place.attribute or (None, "")
         path = "".join(f"[{key if type(key) is int else self.named(key)}]" for key in place.path)
         return f"{self.named(owner)}.{attribute}{path}" if attribute.isidentifier() else f"{self.named(place.read)}()"

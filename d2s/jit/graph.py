@@ -188,12 +188,25 @@ class Graph:
             self._hasten(wanted)
         return self._first
 
-    def without_steps(self, program: Program, inputs: Sequence[Any]) -> Entry | None:
-        """The native way of the same without Python's steps, which are taken behind; None where a sweep would see more."""
-        if self.changes or self.in_place or self.ended or self.overwritten or self._is_eagers:
-            return None
-        self._beside = Graph(program, self.returned, named=self._known)
-        self._beside.stopped, self._beside.lives = self.stopped, self.lives
+    @property
+    def is_divisible(self) -> bool:
+        """Whether parts of the Program, each on the tape, are what the whole would be there."""
+        return not (self.ended or self._is_eagers or self._made)
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether no tensor that was there before is changed in place."""
+        return not (self.changes or self.in_place or self.overwritten)
+
+    def part(self, program: Program, carried: int) -> "Graph":
+        """Some of this one's nodes; so many outputs may get cotangents, the others are asked for by Python."""
+        made = Graph(program, carried, named=range(carried))
+        made.stopped, made.lives = self.stopped, self.lives
+        return made
+
+    def beside(self, program: Program, carried: int, inputs: Sequence[Any]) -> Entry | None:
+        """The native way of a part that takes the same inputs, for what wants gradients wherever this one ran so."""
+        self._beside = self.part(program, carried)
         self._beside.entry(inputs)
         for wanted in ([()] if self._plain.has_run else []) + list(self._ways):
             self._beside._follow(wanted)

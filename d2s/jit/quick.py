@@ -14,24 +14,23 @@ the call changes - attributes, tensors in place, the place in the random numbers
 
 import inspect
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from d2s import passes
-from d2s.autodiff.active import depending
-from d2s.autodiff.mode import mode, recording
+from d2s.autodiff.mode import recording
 from d2s.capture.containers import restore
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD
 from d2s.capture.result import Choice, Filled, Made, Recipe, Rows
 from d2s.capture.result import leaves as leaves_of
-from d2s.capture.stores import write
+from d2s.capture.stores import Pending, write
 from d2s.config import unusual
 from d2s.eager.tensor import Tensor
-from d2s.ir.program import Program, Value
-from d2s.jit import steps_behind
+from d2s.ir.program import Program
+from d2s.jit import steps_between
 from d2s.jit.binding import defaults_of, listed
 from d2s.jit.checks import Check
 from d2s.jit.signature import Leaf
@@ -39,7 +38,7 @@ from d2s.ops.dispatch import handlers
 from d2s.runtime import random_state
 from d2s.runtime.call import Call
 from d2s.runtime.host import Run
-from d2s.runtime.native_call import Entry, is_long
+from d2s.runtime.native_call import Entry
 from d2s.types import Type
 
 MISSED = object()
@@ -52,22 +51,20 @@ Quick = Callable[..., Any]
 
 def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Signature, leaves: Sequence[Any]) -> Quick | None:
     """The function, if the variant does little but compute; for arguments of the classes of these, as far as it ran before."""
-    captured, program = variant.captured, variant.graph.program
-    apart = steps_behind.behind(program) if variant.graph.acts else None
-    if captured.told or captured.standing is not None or (variant.graph.acts and apart is None):
+    captured, program, graph = variant.captured, variant.graph.program, variant.graph
+    if captured.told or captured.standing is not None or (graph.acts and not graph.is_divisible):
         return None
     if captured.answered or captured.assumed:
         return None
     first_held = _containers(variant.key.skeleton)
-    if apart and not {store[0] for store in captured.stores}.isdisjoint(("content", "more")):
-        return None
     if not all(store[0] in _WRITTEN and _is_known(store[1], first_held) for store in captured.stores):
         return None
     if any(at is MISSING or at is UNREAD for kind, at in leaves_of(captured.stored) if kind == "outside"):
         return None
-    computed = apart.program if apart else program
+    parts = steps_between.parted(graph) if graph.acts else None
+    computed = parts.first if parts else program
     check = _Quick(computes=bool(computed.outputs), first_held=first_held)
-    if not check.computes and computed.nodes:
+    if (graph.acts and parts is None) or (not check.computes and computed.nodes):
         return None
     check.arguments(variant.key)
     check.guards(captured.guards)
@@ -78,28 +75,31 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     named += found
     named += ["asarray(seed, int64)", "asarray(counter, int64)"] if captured.draws else []
     inputs = [leaves[n] for n in captured.arguments] + captured.lifted + [read.read() for read in captured.reads]
-    check.places(variant.in_place, [name for name, x in zip(named, inputs, strict=False) if isinstance(x, Tensor)])
+    tensors = [name for name, x in zip(named, inputs, strict=False) if isinstance(x, Tensor)]
+    check.places(variant.in_place, tensors)
     inputs += [np.asarray(0, np.int64)] * (2 * captured.draws)
-    outputs = _outputs(computed)
-    texts = _Result(check, outputs, found)
-    result, written = texts.text(captured.result), [texts.text(part) for part in captured.stored.parts]
-    wanting = _wanting(apart, variant, named, inputs, check.named(mode)) if apart else {}
-    taken = steps_behind.lines(apart, outputs, check.named, check.named(Tensor), wanting) if apart else []
-    if not result or not all(written) or taken is None:
+    if parts and not graph.changes_nothing:
+        check.untaped(tensors)
+    behind = _behind(check, parts, variant, named, found) if parts else steps_between.Lines([], _outputs(computed), set())
+    if behind is None:
         return None
-    changes = taken
+    texts = _Result(check, behind.results, found, behind.objects)
+    result, written = texts.text(captured.result), [texts.text(part) for part in captured.stored.parts]
+    if not result or not all(written):
+        return None
+    changes = behind.lines
     for (target, by), value in zip(variant.stores, written, strict=True):
         change = check.change(target, value)
-        changes.append(change if by is None else f"if {outputs[by]}.array.item(): {change}")
+        changes.append(change if by is None else f"if {behind.results[by]}.array.item(): {change}")
     call, declined = None, None
     if check.computes:
-        entry = _short_entry(variant, apart, inputs) if apart else variant.graph.entry(inputs)
+        entry = _first_entry(graph, parts, inputs) if parts else graph.entry(inputs)
         if entry is None:
             return None
         call, declined = entry.call, entry.declined
-    if variant.graph.in_place and call and not apart:
-        changes.insert(0, f"{check.named(variant.graph.keep)}(r)")
-    native = {"call": call, "declined": declined, "unstacked": variant.graph.unstacked()}
+    if graph.in_place and call and not parts:
+        changes.insert(0, f"{check.named(graph.keep)}(r)")
+    native = {"call": call, "declined": declined, "unstacked": None if parts else graph.unstacked()}
     around = [f"with {check.named(variant.turn)}:"] if variant.turn else []
     around += ["with held() as (seed, counter):"] if captured.draws else []
     return check.quick(function, signature, named, [*changes, f"return {result}"], native, around)
@@ -113,25 +113,27 @@ def _outputs(program: Program) -> list[str]:
     return [f"{at}.array.item()" if number else at for at, number in zip(places, numbers, strict=True)]
 
 
-def _short_entry(variant: Any, apart: steps_behind.Behind, inputs: Sequence[Any]) -> Entry | None:
-    """The native call of what steps stand behind, where nobody notices that they wait for it."""
-    if is_long(passes.lower(apart.program)):
-        return None
-    taped = variant.graph.without_steps(apart.program, inputs)
-    return taped or Call(apart.program, passes.lower).entry(handlers.base.classes, [type(x) for x in inputs])
+def _first_entry(graph: Any, parts: steps_between.Parts, inputs: Sequence[Any]) -> Entry | None:
+    """The native call in front of the first step."""
+    if graph.changes_nothing:
+        return graph.beside(parts.first, parts.carried, inputs)  # type: ignore[no-any-return]
+    return Call(parts.first, passes.lower).entry(handlers.base.classes, [type(x) for x in inputs])
 
 
-def _wanting(apart: steps_behind.Behind, variant: Any, named: list[str], inputs: Sequence[Any], mode: str) -> dict[Value, str]:
-    """Texts that say of what steps are given whether no gradient is wanted of it."""
-    texts = dict[Value, list[str]]()
-    for n, (name, x) in enumerate(zip(named, inputs, strict=True)):
-        if isinstance(x, Tensor):
-            alone = [k == n for k in range(len(inputs))]
-            for v in depending(apart.program, alone, variant.graph.stopped):
-                texts.setdefault(v, []).append(f"{name}.stop_gradient")
-    given = set(apart.program.inputs)  # what these are does not depend on whether a tape is made
-    free = {v: " and ".join(found) for v, found in texts.items()}
-    return {v: text if v in given else f"not {mode}.recording or ({text})" for v, text in free.items()}
+def _behind(
+    check: "_Quick", parts: steps_between.Parts, variant: Any, named: Sequence[str], reads: list[str]
+) -> steps_between.Lines | None:
+    """All that stands behind that."""
+
+    def left(pending: Pending, values: list[str]) -> list[str]:
+        """The changes that are made where a step fails."""
+        texts = _Result(check, values, reads, set(range(len(values))))
+        parts = [texts.text(part) for part in pending.recipe.parts] if isinstance(pending.recipe, Made) else []
+        known = all(target[0] in _WRITTEN and _is_known(target[1], check.first_held) for target in pending.targets)
+        return [*map(check.change, pending.targets, parts)] if known and all(parts) else []
+
+    whole = _Result(check, [], reads, set())
+    return steps_between.lines(parts, variant.graph, named, steps_between.Around(check.named, whole.text, left))
 
 
 class _Quick(Check):
@@ -164,6 +166,8 @@ class _Quick(Check):
 
     def read(self, read: Any) -> str:
         """What is read anew at each call."""
+        if not self.computes:
+            super()._read(read)
         name = f"f{len(self.lines)}"
         self.lines.append(f"{name} = {self.found(read)}")
         return name
@@ -191,6 +195,11 @@ class _Quick(Check):
             changed, given = (f"({''.join(f'{name}.array, ' for name in names)})" for names in (owners, tensors))
             self.test(f"{self.named(_have_own_memory)}({changed}, {given})")
 
+    def untaped(self, tensors: Sequence[str]) -> None:
+        """No gradient is wanted of any of these."""
+        free = " and ".join(f"{name}.stop_gradient" for name in tensors)
+        self.test(f"({free or True}) or not {self.named(recording)}()")
+
     def owner(self, leaf: Any) -> str:
         """What stands for a tensor that is changed in place."""
         kind, at = leaf
@@ -199,8 +208,11 @@ class _Quick(Check):
     def change(self, target: Any, value: str) -> str:
         """A line that writes what a call has changed."""
         kind, owner, *details = target
-        if kind == "content" and owner[0] == "container":
-            return f"{self.named(restore)}({self.container(owner[1])}, {value})"
+        if kind == "content":
+            held = self.container(owner[1]) if owner[0] == "container" else self.named(owner[1])
+            return f"{self.named(restore)}({held}, {value})"
+        if kind == "more" and owner[0] == "outside" and type(owner[1]) in (list, dict):
+            return f"{self.named(owner[1])}.{'extend' if type(owner[1]) is list else 'update'}({value})"
         if kind == "tensor":
             held = self.owner(owner)
             return f"{held}._become({value})" if details[0] else f"{held}._write({value}.array)"
@@ -285,8 +297,8 @@ def _have_own_memory(changed: Sequence[np.ndarray], inputs: Sequence[np.ndarray]
 class _Result:
     """The text of what a call returns, made of `r`, what the native call has found; empty where that takes more than a text."""
 
-    def __init__(self, check: _Quick, outputs: list[str], reads: list[str]) -> None:
-        self.check, self.outputs, self.reads, self.made = check, outputs, reads, set[int]()
+    def __init__(self, check: _Quick, outputs: list[str], reads: list[str], objects: Set[int]) -> None:
+        self.check, self.outputs, self.reads, self.objects, self.made = check, outputs, reads, objects, set[int]()
 
     def text(self, recipe: Recipe) -> str:
         if isinstance(recipe, Choice):
@@ -303,6 +315,8 @@ class _Result:
         kind, at = recipe
         if kind == "output":
             return self.outputs[at]
+        if kind == "object":
+            return self.outputs[at] if at in self.objects else ""
         if kind == "row":
             return f"{self.outputs[at]}[k_]"
         if kind == "argument":

@@ -34,6 +34,7 @@ from d2s.jit.inspected import Inspected
 from d2s.jit.quick import MISSED, Quick
 from d2s.jit.recompiles import is_refused, reason, refuse_recompile
 from d2s.jit.signature import InputSpec, Key
+from d2s.jit.steps_between import unwritten
 from d2s.jit.variant import Outdated, Unfinished, Variant
 from d2s.nn import recorded as walks  # noqa: F401 - says how captures record a layer's walks
 from d2s.nn.layer import Layer
@@ -68,12 +69,13 @@ class StaticFunction(Binds, Inspected):
         self.stays_open = False  # whether extents that input_spec leaves open must be open in the Program: files want that
         self.log: list[str] = []
         self.given_up: list[str] = []  # why calls ran as plain Python
+        self.entered: list[Callable[..., Any]] = []  # what calls of it as a method begin with, if anything
 
     def __get__(self, owner: Any, kind: Any = None) -> "StaticFunction":
         if owner is None:
             return self
         if not isinstance(owner, Layer):
-            return self._bound(owner)
+            return self.bound(owner)
         try:
             found: StaticFunction = _CAPTURES.__get__(owner)[self]
         except (AttributeError, KeyError):
@@ -82,22 +84,27 @@ class StaticFunction(Binds, Inspected):
 
     def _kept_by(self, layer: Layer) -> "StaticFunction":
         """Bound to a layer that keeps what is captured for it: a capture knows the layer, and is freed with it."""
-        bound = self._bound(layer)
-        bound.__dict__.update(variants=[], quick=[], forms=Forms(), log=[], given_up=[])
+        bound = self.bound(layer)
+        bound.__dict__.update(variants=[], quick=[], forms=Forms(), log=[], given_up=[], entered=[], unbound=bound)
+        bound.enter()
         try:
             captures = _CAPTURES.__get__(layer)
         except AttributeError:
             _CAPTURES.__set__(layer, captures := {})
         return captures.setdefault(self, bound)  # type: ignore[no-any-return]
 
-    def _bound(self, owner: Any) -> "StaticFunction":
-        bound = StaticFunction.__new__(StaticFunction)
-        bound.__dict__.update(self.__dict__, owner=owner)
+    def bound(self, owner: Any) -> "BoundFunction":
+        bound = BoundFunction.__new__(BoundFunction)
+        held = self.__dict__.copy()
+        held.setdefault("unbound", self)
+        held["owner"] = owner
+        bound.__dict__ = held
+        bound.enter()
         return bound
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "StaticFunction":
         """Of a copied owner the copy's own: what was captured for the original is not."""
-        return StaticFunction(self.function, self.input_spec, copy.deepcopy(self.owner, memo))
+        return _restored(self.function, self.input_spec, copy.deepcopy(self.owner, memo))
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """By name where a decorator left it under the function's own name; else the function, which pickles by its name."""
@@ -116,14 +123,33 @@ class StaticFunction(Binds, Inspected):
         return self.function if self.owner is None else python_types.MethodType(self.function, self.owner)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._of(*(() if self.owner is None else (self.owner,)), *args, **kwargs)
+
+    def _of(self, /, *given: Any, **kwargs: Any) -> Any:
+        """A call, of a method with what it is bound to in front."""
         for quick in self.quick:
             try:
-                found = quick(*args, **kwargs) if self.owner is None else quick(self.owner, *args, **kwargs)
-            except TypeError:  # the arguments do not fit the parameters
-                break
+                found = quick(*given, **kwargs)
+            except TypeError as error:
+                if error.__traceback__ and error.__traceback__.tb_next:  # it is the function's own
+                    raise
+                break  # the arguments do not fit the parameters
             if found is not MISSED:
                 return found
-        return self._called(args, kwargs)
+        return self._otherwise(*given, **kwargs)
+
+    def _otherwise(self, /, *given: Any, **kwargs: Any) -> Any:
+        """The same where no quick way is that of the call."""
+        return self._called(given if self.owner is None else given[1:], kwargs)
+
+    def _of_owner(self, owner: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """`of`, as a method is called."""
+        entry = self.entered[0] if self.entered else self._otherwise_of_owner
+        return entry(owner, *args, **kwargs)
+
+    def _otherwise_of_owner(self, owner: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """`otherwise`, as a method is called."""
+        return (self if self.owner is owner else self.bound(owner))._otherwise(owner, *args, **kwargs)
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         declared = current_recording()
@@ -214,8 +240,7 @@ class StaticFunction(Binds, Inspected):
         except Unfinished as unfinished:
             error = unfinished.error
         if not variant.can_be_repeated:
-            hint = "put what may fail in front: what the call had changed by then is not written"
-            raise type(error)(error.code, error.message, where=error.where, hint=hint)
+            raise unwritten(error)
         try:
             return self._eagerly(values)
         except type(error):
@@ -365,8 +390,28 @@ class FreeFunction(StaticFunction):
         entry = in_turn(self.quick, MISSED, self._otherwise) if self.quick else super().__call__
         object.__setattr__(self, "__call__", entry)
 
-    def _otherwise(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._called(args, kwargs)
+
+class BoundFunction(StaticFunction):
+    """A method. All that are bound to owners that share captures have one function in their slots, which is given the owner.
+
+    That knows none of these: `unbound` does the calls it does not.
+    """
+
+    __slots__ = ("__call__",)
+    unbound: StaticFunction
+
+    def _choose_quick(self) -> None:
+        super()._choose_quick()
+        self.entered[:] = [in_turn(self.quick, MISSED, self.unbound._otherwise_of_owner)] if self.quick else []
+        self.enter()
+
+    def enter(self) -> None:
+        """From now on calls begin where those of the others do."""
+        entry = self.entered[0] if self.entered else self.unbound._of_owner
+        _set_call(self, python_types.MethodType(entry, self.owner))
+
+
+_set_call = BoundFunction.__dict__["__call__"].__set__
 
 
 def _named(function: Callable[..., Any]) -> Any:
@@ -380,7 +425,7 @@ def _named(function: Callable[..., Any]) -> Any:
 def _restored(known: Any, input_spec: Any, owner: Any) -> StaticFunction:
     """A pickled one, with nothing captured yet."""
     function = known.function if isinstance(known, StaticFunction) else known
-    return FreeFunction(function, input_spec) if owner is None else StaticFunction(function, input_spec, owner)
+    return FreeFunction(function, input_spec) if owner is None else StaticFunction(function, input_spec).bound(owner)
 
 
 def to_static(
@@ -426,9 +471,10 @@ def to_static(
     if isinstance(function, staticmethod | classmethod):
         return type(function)(again(function.__func__))
     if isinstance(function, StaticFunction):
-        return StaticFunction(function.function, input_spec or function.input_spec, function.owner, full_graph)
+        found = StaticFunction(function.function, input_spec or function.input_spec, None, full_graph)
+        return found if function.owner is None else found.bound(function.owner)
     if isinstance(function, python_types.MethodType):
-        return StaticFunction(function.__func__, input_spec, function.__self__, full_graph)
+        return StaticFunction(function.__func__, input_spec, None, full_graph).bound(function.__self__)
     if not callable(function) or isinstance(function, type):
         raise DTypeError("D2S0001", f"to_static(): expects a function, a method or a Layer, got {type(function).__name__}")
     return FreeFunction(function, input_spec, full_graph)

@@ -1,7 +1,8 @@
 """Functions tried in turn by native code: what stands in front of the quick ways of a static function.
 
 In: functions that return `missed` where a call is none of theirs, and one for all other calls. Out: a function that is called
-with what they take. One whose parameters the arguments do not fit is as one that misses: the last says what is wrong.
+with what they take. One whose parameters the arguments do not fit is as one that misses: the last says what is wrong. What
+a function itself raises, its traceback tells.
 
 >>> call = in_turn([lambda x: x if x > 0 else None], None, lambda *args: args)
 >>> call(3), call(-3), call(1, 2)
@@ -20,6 +21,7 @@ TEXT = """
 ; entered((missed, last, TypeError, *functions), arguments, arguments by name)
 define ptr @entered(ptr %self, ptr %given, ptr %named) {
 entry:
+  %error = alloca [3 x ptr]
   %count = i64 at %self[2]
   %items = getelementptr i64, ptr %self, i64 FIRST_ITEM
   %missed = ptr at %items[0]
@@ -45,6 +47,16 @@ other:
 end:
   ret ptr %found
 failed:
+  %value_at = getelementptr ptr, ptr %error, i64 1
+  %trace_at = getelementptr ptr, ptr %error, i64 2
+  call void @PyErr_Fetch(ptr %error, ptr %value_at, ptr %trace_at)
+  %kind = ptr at %error[0]
+  %value = ptr at %error[1]
+  %trace = ptr at %error[2]
+  call void @PyErr_Restore(ptr %kind, ptr %value, ptr %trace)
+  %inside = icmp ne ptr %trace, null
+  br i1 %inside, label %raise, label %outside
+outside:
   %does_not_fit = call i32 @PyErr_ExceptionMatches(ptr %unfit)
   %raises = icmp eq i32 %does_not_fit, 0
   br i1 %raises, label %raise, label %clear

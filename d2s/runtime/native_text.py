@@ -38,7 +38,7 @@ PYTHON = (
     *("Py_IncRef", "Py_DecRef", "PyType_IsSubtype", "PyType_GenericAlloc", "PyTuple_New", "PyIter_Next", "PyObject_GetAttr"),
     *("PyLong_AsLongLongAndOverflow", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread"),
     *("PyThreadState_Get", "PyLong_FromSsize_t", "PyErr_CheckSignals"),
-    *("PyObject_Call", "PyErr_ExceptionMatches", "PyErr_Clear"),
+    *("PyObject_Call", "PyErr_ExceptionMatches", "PyErr_Clear", "PyErr_Fetch", "PyErr_Restore"),
 )
 DECLARED = """
 declare void @Py_IncRef(ptr)
@@ -58,6 +58,8 @@ declare i32 @PyErr_CheckSignals()
 declare ptr @PyObject_Call(ptr, ptr, ptr)
 declare i32 @PyErr_ExceptionMatches(ptr)
 declare void @PyErr_Clear()
+declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_Restore(ptr, ptr, ptr)
 declare double @llvm.fabs.f64(double)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 

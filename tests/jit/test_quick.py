@@ -376,16 +376,16 @@ def test_what_is_printed_is_printed_behind_the_native_call(capsys):
     assert texts[: len(texts) // 2] == texts[len(texts) // 2 :] != ""
 
 
-def test_steps_that_say_what_is_computed_go_the_long_way(capsys):
+def test_steps_that_say_what_is_computed_stand_between_native_calls(capsys):
     def timed(x, draw):
         print("x")
         return x * draw.random()
 
-    draw = random.Random(1)
-    static = d2s.to_static(timed)
-    for _ in range(3):
-        static(tensor([1.0]), draw)
-    assert not static.quick
+    draw, again = random.Random(1), random.Random(1)
+    static, quick = quick_of(timed, tensor([1.0]), draw)
+    found = [static(tensor([1.0]), draw).item(), quick(tensor([1.0]), draw).item()]
+    assert found == [timed(tensor([1.0]), again).item() for _ in range(5)][3:]
+    assert capsys.readouterr().out == "x\n" * 10
 
 
 def test_a_function_that_only_prints(capsys):

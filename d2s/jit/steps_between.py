@@ -1,0 +1,535 @@
+"""Steps of Python's between native calls: a Program that Python has a part in, as lines of Python.
+
+In: a Program, and texts that stand for its inputs. Out: what the first native call computes - all that depends on no step,
+where it takes less than one would notice - and the lines behind it, in the Program's order: steps are calls of Python's,
+branches and loops with steps in them are Python's own, and what stands between is a native call of its own, on the tape, too.
+What fails in the first call has taken no step yet, and goes the long way; what fails behind a step raises what that would.
+
+>>> static = d2s.to_static(lambda x: x * float(x.numpy().max()))
+>>> for k in (1.0, 2.0, 3.0):
+...     print(static(d2s.to_tensor([k])).tolist())
+[1.0]
+[4.0]
+[9.0]
+>>> len(static.quick)
+1
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from d2s import passes
+from d2s.autodiff.active import active_values, depending
+from d2s.autodiff.linear import uniquely_named
+from d2s.autodiff.mode import recording
+from d2s.capture.result import Made, Recipe
+from d2s.capture.result import leaves as leaves_of
+from d2s.capture.steps import Step, finds_nothing, finds_object
+from d2s.capture.stores import Pending
+from d2s.eager.tensor import Tensor
+from d2s.errors import D2SError, InternalError, MismatchError, PythonIntOverflow, TooDeep
+from d2s.ir.program import Node, Program, Value
+from d2s.jit.graph import Graph
+from d2s.ops.shapes import is_found
+from d2s.passes.drop_dead import may_raise
+from d2s.reckoned import source
+from d2s.runtime import host, interpreter
+from d2s.runtime.native_call import is_long
+
+Naming = Callable[[object], str]
+Leaf = tuple[str, Any]
+_KINDS = {"b": "bool", "i": "int", "f": "float"}  # of numbers of run time, by their dtypes
+
+
+class Unsaid(Exception):
+    """What no lines say: it goes the long way."""
+
+
+class Around(NamedTuple):
+    """How a call says what is none of the Program's: names for objects, its own leaves, and changes that are pending."""
+
+    named: Naming
+    leaf: Callable[[Leaf], str]  # empty where there is no text
+    left: Callable[[Pending, list[str]], list[str]]  # the lines that make them, of the texts of their values
+
+
+class Parts(NamedTuple):
+    """A Program in two: what the first native call computes, so many of whose outputs may get cotangents, and all else."""
+
+    first: Program
+    carried: int
+    rest: Sequence[Node]
+    hurried: bool  # whether it takes so little that nobody notices what waits for what
+
+
+class Lines(NamedTuple):
+    """What stands behind the first native call, and for each result then; which of these are objects of the run."""
+
+    lines: list[str]
+    results: list[str]
+    objects: set[int]
+
+
+def unwritten(error: D2SError) -> D2SError:
+    """An op's error behind a step: nothing of what the call had changed by then is written."""
+    hint = "put what may fail in front: what the call had changed by then is not written"
+    return type(error)(error.code, error.message, where=error.where, hint=hint)
+
+
+class Piece:
+    """Nodes between steps; natively from the second time on. Given are tensors and Python numbers."""
+
+    def __init__(self, program: Program, carried: int, around: Graph, changes: bool) -> None:
+        self._around, self._program, self._carried, self._changes = around, program, carried, changes
+        self._graph = around.part(program, carried)
+        self._apart: dict[tuple[int, ...], Piece] = {}
+        self._entry: Any = None
+        self.call: Callable[[tuple[Any, ...]], Any] = lambda given: None
+
+    def plainly(self, given: tuple[Any, ...], leaves: Mapping[Leaf, Any]) -> Any:
+        """The same by Python, which finds out why a native call declined, and has the next one be none of these."""
+        if self._entry:
+            self._entry.declined()
+        run = host.Run(leaf=lambda kind, at: at if kind == "outside" else leaves[kind, at])
+        try:
+            with host.running(run):
+                found = self._graph([x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in given])
+        except (PythonIntOverflow, TooDeep, MismatchError):
+            raise
+        except D2SError as error:
+            raise (unwritten(error) if self._changes and not run.left else error) from error.__cause__
+        if self._entry is None:
+            without = without_stores(self._program)
+            self._entry = (
+                self._graph.entry(given) if without is self._program else self._graph.beside(without, self._carried, given)
+            )
+            self.call = self._entry.call if self._entry else self.call
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def told_apart(self, given: tuple[Any, ...], leaves: Mapping[Leaf, Any]) -> Any:
+        """The same where several of what is given may be one tensor: then it is one input."""
+        first: dict[int, int] = {}
+        same = tuple(first.setdefault(id(x), n) if isinstance(x, Tensor) else n for n, x in enumerate(given))
+        if len(first) + sum(not isinstance(x, Tensor) for x in given) == len(given):
+            found = self.call(given)
+            return self.plainly(given, leaves) if found is None else found
+        if same not in self._apart:
+            inputs = self._program.inputs
+            into = {v: inputs[n] for v, n in zip(inputs, same, strict=True)}
+            kept = tuple(v for v in inputs if into[v] is v)
+            program = Program(self._program.name, kept, renamed(self._program.nodes, into), self._program.outputs)
+            self._apart[same] = Piece(program, self._carried, self._around, self._changes)
+        piece, own = self._apart[same], tuple(x for n, x in enumerate(given) if same[n] == n)
+        found = piece.call(own)
+        return piece.plainly(own, leaves) if found is None else found
+
+
+class Ending:
+    """A path that ends in an exception, behind steps: run node by node, for nobody waits for it."""
+
+    def __init__(self, path: Program, around: Graph) -> None:
+        self._path, self._around = path, around
+
+    def __call__(self, given: Sequence[Any], objects: Sequence[bool], leaves: Mapping[Leaf, Any]) -> None:
+        run = host.Run(leaf=lambda kind, at: at if kind == "outside" else leaves[kind, at])
+        pairs = list(zip(given, objects, strict=True))
+        arrays = [run.keep(x) if held else x.array if isinstance(x, Tensor) else np.asarray(x) for x, held in pairs]
+        wanting = {v for v, x in zip(self._path.inputs, given, strict=True) if isinstance(x, Tensor) and not x.stop_gradient}
+        run.wanting = active_values(self._path, wanting, self._around.stopped) if recording() else wanting
+        with host.running(run):
+            interpreter.run(self._path, arrays)
+        raise InternalError("D2S9001", "a path that ends in an exception went on")
+
+
+def without_stores(program: Program) -> Program:
+    """The same where nobody writes what was changed when a run fails; itself if nobody does."""
+    if not any(node.attrs.get("stores") for node in program.every_node()):
+        return program
+    nodes = []
+    for node in program.nodes:
+        regions = {name: without_stores(region) for name, region in node.regions().items()}
+        attrs = {name: value for name, value in (node.attrs | regions).items() if name != "stores"}
+        nodes.append(Node(node.op, () if node.op == "fail" else node.inputs, node.outputs, attrs, node.where))
+    return Program(program.name, program.inputs, tuple(nodes), program.outputs)
+
+
+def renamed(nodes: Iterable[Node], into: Mapping[Value, Value]) -> tuple[Node, ...]:
+    return tuple(Node(n.op, tuple(into.get(v, v) for v in n.inputs), n.outputs, n.attrs, n.where) for n in nodes)
+
+
+def parted(graph: Graph) -> Parts | None:
+    """A graph's Program so; None where that takes more than lines."""
+    program = graph.program
+    if any(node.op == "call" and _acts(node) for node in program.every_node()):
+        return None
+    hurried, first = not is_long(passes.lower(program)), list[Node]()
+    held = {v for node in program.nodes if _acts(node) for v in node.outputs}
+    for node in program.nodes:
+        if _acts(node) and not hurried:
+            break
+        if not _acts(node) and held.isdisjoint(node.inputs):
+            first.append(node)
+        else:
+            held.update(node.outputs)
+    begun = {id(node) for node in first if node.op != "constant"}
+    rest = [node for node in program.nodes if id(node) not in begun]
+    constants = {node.outputs[0]: node for node in program.nodes if node.op == "constant"}
+    try:
+        found, carried = _outputs([n for n in first if n.op != "constant"], rest, program.outputs, graph.returned)
+    except Unsaid:
+        return None
+    nodes = _with_constants([n for n in first if n.op != "constant"], constants)
+    return Parts(without_stores(Program(program.name, program.inputs, nodes, found)), carried, rest, hurried)
+
+
+def lines(parts: Parts, graph: Graph, texts: Sequence[str], around: Around) -> Lines | None:
+    """What stands behind the first call; `texts` stand for the Program's inputs. None where that takes more than lines."""
+    try:
+        return _Writer(parts, graph, texts, around).whole_lines()
+    except Unsaid:
+        return None
+
+
+def _with_constants(nodes: Sequence[Node], constants: Mapping[Value, Node]) -> tuple[Node, ...]:
+    """The nodes behind the constants that they read."""
+    read = dict.fromkeys(v for node in nodes for v in node.inputs if v in constants)
+    return (*(constants[v] for v in read), *nodes)
+
+
+def _outputs(
+    nodes: Sequence[Node], others: Sequence[Node], outputs: Sequence[Value], returned: int
+) -> tuple[tuple[Value, ...], int]:
+    """What nodes make that is read elsewhere, first what may get a cotangent, and how much that is."""
+    made = [v for node in nodes for v in node.outputs]
+    passing = {*outputs[:returned], *(v for node in others if node.op != "host" for v in node.inputs)}
+    asked = {*outputs, *(v for node in others for v in node.inputs)}
+    carried = [v for v in made if v in passing]
+    found = (*carried, *(v for v in made if v in asked and v not in passing))
+    if any(v.type.grows or any(is_found(d) for d in v.type.shape) for v in found):
+        raise Unsaid
+    return found, len(carried)
+
+
+def _named(made: Sequence[Value], name: str) -> dict[Value, str]:
+    """The texts of what a native call gives."""
+    places = [name] if len(made) == 1 else [f"{name}[{n}]" for n in range(len(made))]
+    return {v: f"{at}.array.item()" if v.type.python else at for v, at in zip(made, places, strict=True)}
+
+
+def _acts(node: Node) -> bool:
+    """Whether Python takes a step there."""
+    return node.op == "host" or any(n.op == "host" for region in node.regions().values() for n in region.every_node())
+
+
+class _Writer:
+    def __init__(self, parts: Parts, graph: Graph, texts: Sequence[str], around: Around) -> None:
+        self.parts, self.graph, self.whole, self.around, self.named = parts, graph, graph.program, around, around.named
+        self.places: dict[Value, str] = dict(zip(self.whole.inputs, texts, strict=True))
+        self.objects = set[Value]()
+        self.constants: dict[Value, Node] = {}
+        self.joined = set[Value]()  # what may be one tensor with another value, by the path
+        self.lines, self.depth, self.numbers = list[str](), 0, itertools.count()
+        self.stepped = False  # whether a step may have been taken by here
+        self.tensors = {text for text in texts if text.isidentifier()}
+        self.free = self._free_texts()
+        self.leaves = self._leaves()
+
+    def whole_lines(self) -> Lines:
+        outputs = self.whole.outputs
+        self.places |= _named(self.parts.first.outputs, "r")
+        self.region(self.parts.rest, outputs, self.graph.returned)
+        results = [self._place(v) for v in outputs]
+        return Lines(self.lines, results, {n for n, v in enumerate(outputs) if v in self.objects})
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def name(self, letter: str) -> str:
+        return f"{letter}{next(self.numbers)}_"
+
+    def _without_constants(self, nodes: Sequence[Node]) -> list[Node]:
+        """The nodes but constants, which stand where they are read."""
+        self.constants |= {node.outputs[0]: node for node in nodes if node.op == "constant"}
+        return [node for node in nodes if node.op != "constant"]
+
+    def _free_texts(self) -> dict[Value, str]:
+        """Texts that say of values whether no gradient is wanted of them."""
+        texts, inputs = dict[Value, list[str]](), self.whole.inputs
+        for n, v in enumerate(inputs):
+            if v.type.is_float and not v.type.python and not v.type.grows:
+                for inside in depending(self.whole, [k == n for k in range(len(inputs))], self.graph.stopped):
+                    texts.setdefault(inside, []).append(f"{self.places[v]}.stop_gradient")
+        free, on = {v: " and ".join(found) for v, found in texts.items()}, f"{self.named(recording)}()"
+        return {v: text if v in inputs else f"not {on} or ({text})" for v, text in free.items()}
+
+    def _leaves(self) -> str:
+        """What a call is made of, as far as changes that are pending tell of it."""
+        found = dict.fromkeys(leaf for node in self.whole.every_node() for leaf in _told(node.attrs.get("stores")))
+        texts = {leaf: self.around.leaf(leaf) for leaf in found}
+        if not all(texts.values()):
+            raise Unsaid
+        return "{" + ", ".join(f"{leaf!r}: {text}" for leaf, text in texts.items()) + "}"
+
+    # --- regions
+
+    def region(self, nodes: Sequence[Node], outputs: Sequence[Value], returned: int) -> None:
+        """The lines of nodes of one region; what its outputs are has a place behind them."""
+        waiting, left = list[Node](), list(self._without_constants(nodes))
+        while left:
+            node = left[0]
+            if node.op == "fail":
+                raise Unsaid
+            if not _acts(node):
+                waiting.append(left.pop(0))
+                continue
+            if not self.parts.hurried or any(map(may_raise, waiting)) or self._reads(node, waiting):
+                self.piece(waiting, left, outputs, returned)
+                waiting = []
+            left.pop(0)
+            self.stand(node.inputs)
+            others = {v for n in (*waiting, *left) for v in n.inputs}.union(outputs)
+            if node.op == "host":
+                self.step(node)
+            elif node.op == "cond":
+                self.cond(node, [v in others for v in node.outputs])
+            else:
+                self.loop(node)
+        self.piece(waiting, (), outputs, returned)
+        self.stand(outputs)
+
+    def _reads(self, node: Node, waiting: Sequence[Node]) -> bool:
+        made = {v for n in waiting for v in n.outputs}
+        return not made.isdisjoint(node.inputs)
+
+    def stand(self, values: Iterable[Value]) -> None:
+        """Has constants among values have places."""
+        for v in dict.fromkeys(values):
+            if v in self.constants and v not in self.places:
+                node = self.constants[v]
+                if v.type.python:
+                    self.places[v] = self.named(node.attrs["value"])
+                else:
+                    made = f"{self.named(Tensor)}({self.named(interpreter.constant(node))}.copy())"
+                    self.places[v] = made
+
+    def piece(self, nodes: Sequence[Node], others: Sequence[Node], outputs: Sequence[Value], returned: int) -> None:
+        """A native call."""
+        found, carried = _outputs(nodes, others, outputs, returned)
+        if not found and not any(map(may_raise, nodes)):
+            return
+        nodes = _with_constants(nodes, self.constants)
+        made = {v for node in nodes for v in node.outputs}
+        inputs = list(dict.fromkeys(v for node in nodes for v in node.inputs if v not in made))
+        inputs += self._defining(nodes, inputs)
+        if not self.objects.isdisjoint(inputs) or not inputs or any(v.type.grows for v in inputs):
+            raise Unsaid
+        own = uniquely_named([Value(v.type, v.name or "found") for v in inputs])
+        into = dict(zip(inputs, own, strict=True))
+        program = Program(self.whole.name, tuple(own), renamed(nodes, into), found or tuple(own[:1]))
+        piece = self.named(Piece(program, carried, self.graph, self.changes))
+        given = f"({''.join(f'{self.places[v]}, ' for v in inputs)})"
+        name, tensors = self.name("r"), [v for v in inputs if not v.type.python]
+        if len(tensors) > 1 and not self.joined.isdisjoint(tensors):
+            self.line(f"{name} = {piece}.told_apart({given}, {self.leaves})")
+        else:
+            self.line(f"{name} = {piece}.call(given := {given})")
+            self.line(f"if {name} is None: {name} = {piece}.plainly(given, {self.leaves})")
+        self.places |= _named(found, name)
+        self.joined |= {v for v in found if not self.joined.isdisjoint(inputs)}
+
+    @property
+    def changes(self) -> bool:
+        """Whether the call changes what was there before."""
+        return len(self.whole.outputs) > self.graph.returned
+
+    def _defining(self, nodes: Sequence[Node], inputs: Sequence[Value]) -> list[Value]:
+        """Inputs of the whole that say what the names of extents stand for."""
+        known, more = {d for v in inputs for d in v.type.shape}, list[Value]()
+        values = [v.type.shape for node in nodes for v in (*node.inputs, *node.outputs)]
+        asked = {name for held in (*values, *(a for node in nodes for a in node.attrs.values())) for name in _names(held)}
+        for v in self.whole.inputs:
+            if not known.issuperset(asked.intersection(d for d in v.type.shape if isinstance(d, str))):
+                more.append(v)
+                known.update(v.type.shape)
+        return more
+
+    # --- steps
+
+    def step(self, node: Node) -> None:
+        step, pending, (result,) = node.attrs["call"], node.attrs.get("stores"), node.outputs
+        if not isinstance(step, Step) or not isinstance(step.recipe, Made):
+            raise Unsaid
+        count = node.attrs.get("count", len(node.inputs))
+        given = [self._given(v) for v in node.inputs[:count]]
+        args, kwargs = (self._text(part, given) for part in step.recipe.parts)
+        call = f"{self.named(step.function)}(*{args}{'' if kwargs == '{}' else f', **{kwargs}'})"
+        name = self.name("s")
+        self._leaving(pending, node.inputs[count:], call if step.keep is finds_nothing else f"{name} = {call}")
+        self.stepped = True
+        if step.keep is finds_object:
+            self.objects.add(result)
+        elif step.keep is not finds_nothing:
+            keep, kind = self.named(step.keep), _KINDS[result.type.dtype.kind]
+            if result.type.python:
+                fits = f"type({name}) is {kind}"
+                fits += f" and {-(1 << 63)} <= {name} < {1 << 63}" if kind == "int" else ""
+                self._leaving(pending, node.inputs[count:], f"if not ({fits}): {keep}(None, {name})")
+            else:
+                self._leaving(pending, node.inputs[count:], f"{name} = {self.named(_own)}({keep}(None, {name}))")
+        if step.keep is not finds_nothing:
+            self.places[result] = name
+
+    def _leaving(self, pending: Any, values: Sequence[Value], line: str) -> None:
+        """A line that may raise: then what was changed by then stays changed."""
+        if not pending:
+            self.line(line)
+            return
+        left = self.around.left(pending, [self._place(v) for v in values])
+        if not left:
+            raise Unsaid
+        self.line("try:")
+        self.line(f"    {line}")
+        self.line("except Exception:")
+        for change in left:
+            self.line(f"    {change}")
+        self.line("    raise")
+
+    def _place(self, v: Value) -> str:
+        if v not in self.places:  # a step that finds nothing
+            raise Unsaid
+        return self.places[v]
+
+    def _given(self, v: Value) -> str:
+        """What a step is given: the tensor that went in, or one as it would be eagerly."""
+        if v.type.grows:
+            raise Unsaid
+        place = self._place(v)
+        if v in self.objects or v.type.python or place in self.tensors:
+            return place
+        return f"{self.named(Tensor)}({place}.array, {self.free.get(v, 'True')})"
+
+    def _text(self, recipe: Recipe, given: list[str]) -> str:
+        """What a step is given, as text."""
+        if isinstance(recipe, tuple):
+            kind, at = recipe
+            if kind not in ("outside", "output", "object"):
+                raise Unsaid
+            return self.named(at) if kind == "outside" else given[at]
+        if not isinstance(recipe, Made) or recipe.kind not in (tuple, list, dict):
+            raise Unsaid
+        parts = [self._text(part, given) for part in recipe.parts]
+        if recipe.kind is dict:
+            return "{" + ", ".join(f"{self.named(k)}: {part}" for k, part in zip(recipe.keys, parts, strict=True)) + "}"
+        inside = "".join(f"{part}, " for part in parts)
+        return f"({inside})" if recipe.kind is tuple else f"[{inside}]"
+
+    # --- control flow
+
+    def _asked(self, v: Value) -> str:
+        return self._place(v) if v.type.python else f"{self._place(v)}.array.item()"
+
+    def cond(self, node: Node, read: Sequence[bool]) -> None:
+        """A branch with steps in it."""
+        if "finds" in node.attrs:
+            raise Unsaid
+        names = {v: self.name("y") for v, wanted in zip(node.outputs, read, strict=True) if wanted}
+        before, after, objects = self.stepped, False, dict[Value, list[bool]]()
+        for head, key in ((f"if {self._asked(node.inputs[0])}:", "then"), ("else:", "otherwise")):
+            self.line(head)
+            self.depth, self.stepped = self.depth + 1, before
+            arm = node.attrs[key]
+            if any(inner.op == "fail" for inner in arm.nodes):
+                self.ending(arm, node.inputs[1:])
+            else:
+                into = dict(zip(arm.inputs, node.inputs[1:], strict=True))
+                outputs = [into.get(v, v) for v in arm.outputs]
+                wanted = [v for v, w in zip(outputs, read, strict=True) if w]
+                self.region(renamed(arm.nodes, into), wanted, len(wanted))
+                holes = {v for inner in arm.nodes if inner.op == "hole" for v in inner.outputs}
+                for (result, name), v in zip(names.items(), wanted, strict=True):
+                    self.line(f"{name} = {self._place(v)}")
+                    objects.setdefault(result, []).extend([] if v in holes and v.type.python else [v in self.objects])
+                self.line("pass")
+                after |= self.stepped
+            self.depth -= 1
+        self.stepped = after
+        self._join(names, objects)
+
+    def _join(self, names: dict[Value, str], objects: dict[Value, list[bool]]) -> None:
+        self.places |= names
+        self.joined |= {v for v in names if not v.type.python}
+        for v, found in objects.items():
+            if any(found) and not all(found):
+                raise Unsaid
+            self.objects |= {v} if any(found) else set()
+
+    def ending(self, path: Program, given: Sequence[Value]) -> None:
+        """An arm that ends in an exception."""
+        if not self.stepped:
+            self.line("return MISSED")
+            return
+        for inner in path.every_node():
+            if any(not python for python in getattr(inner.attrs.get("stores"), "python", ())):
+                raise Unsaid
+        self.stand(given)
+        inside, held = "".join(f"{self._place(v)}, " for v in given), tuple(v in self.objects for v in given)
+        self.line(f"{self.named(Ending(path, self.graph))}(({inside}), {held}, {self.leaves})")
+
+    def loop(self, node: Node) -> None:
+        """A loop with steps in it."""
+        if node.op != "while_loop" or "finds" in node.attrs:
+            raise Unsaid
+        test, body, carries = node.attrs["test"], node.attrs["body"], node.attrs["carries"]
+        names = [self.name("c") for _ in range(carries)]
+        for name, v in zip(names, node.inputs, strict=False):
+            self.line(f"{name} = {self._place(v)}")
+        held = [v in self.objects for v in node.inputs[:carries]]
+        self.stepped = True
+        self.line("while True:")
+        self.depth += 1
+        into = self._carried(test, node, names, held)
+        self.region(renamed(test.nodes, into), [into.get(v, v) for v in test.outputs], 0)
+        self.line(f"if not {self._asked(into.get(test.outputs[0], test.outputs[0]))}: break")
+        into = self._carried(body, node, names, held)
+        outputs = [into.get(v, v) for v in body.outputs[:carries]]
+        self.region(renamed(body.nodes, into), outputs, carries)
+        if held != [v in self.objects for v in outputs]:
+            raise Unsaid
+        if names:
+            self.line(f"{', '.join(names)} = {', '.join(map(self._place, outputs))}")
+        self.depth -= 1
+        self._join(dict(zip(node.outputs, names, strict=True)), {v: [h] for v, h in zip(node.outputs, held, strict=True)})
+
+    def _carried(self, region: Program, node: Node, names: Sequence[str], held: Sequence[bool]) -> dict[Value, Value]:
+        """Places for what a loop carries; what else its region reads is that of outside."""
+        count = len(names)
+        self.places |= dict(zip(region.inputs, names, strict=False))
+        self.objects |= {v for v, h in zip(region.inputs, held, strict=False) if h}
+        self.joined |= {v for v in region.inputs[:count] if not v.type.python}
+        return dict(zip(region.inputs[count:], node.inputs[count:], strict=True))
+
+
+def _told(pending: Any) -> list[Leaf]:
+    """The leaves of the call that changes tell of which are to be made where a run fails."""
+    if not isinstance(pending, Pending):
+        return []
+    owners = [target[1] for target in pending.targets if isinstance(target[1], tuple)]
+    found = [*leaves_of(pending.recipe), *owners]
+    return [leaf for leaf in found if leaf[0] not in ("output", "row", "object", "outside")]
+
+
+def _own(array: np.ndarray) -> Tensor:
+    """What a step found, as a tensor that nobody else has the memory of."""
+    return Tensor(np.array(array, order="C"))
+
+
+def _names(value: Any) -> Iterator[str]:
+    """The strings in an attribute, of extents what they follow from."""
+    if isinstance(value, str):
+        yield str(source(value))
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _names(part)

@@ -1,0 +1,399 @@
+"""Python's steps between native calls, on the tape, too: text, results, gradients, errors and order are eager code's."""
+
+import random
+import types
+
+import numpy as np
+import pytest
+
+import d2s
+from d2s.jit.quick import MISSED
+from d2s.ops.dispatch import handlers
+
+pytestmark = pytest.mark.skipif(handlers.base.classes is None, reason="no native calls on this system")
+WEIGHT = d2s.to_tensor([3.0, -4.0], stop_gradient=False)
+
+
+def tensor(*values, wants=True):
+    return d2s.to_tensor(np.array(values, "float32"), stop_gradient=not wants)
+
+
+def line(x):
+    print("a line")
+    return x * 2.0
+
+
+def numbers(x):
+    y = d2s.tanh(x) * x
+    print("sum", y.sum().item(), f"{float(x.max()):.2f}")
+    return y
+
+
+def tensors(x):
+    y = x * WEIGHT
+    print(y)
+    z = d2s.exp(x)
+    print("of x", z, x, "of none", y.detach(), z > 1.0, sep=" | ")
+    return y + 1.0
+
+
+def several(x):
+    y, z = x * 2.0, d2s.exp(x)
+    print(y, "twice", y)
+    return y, x, {"z": z, "again": y}
+
+
+def without(x):
+    print("in no_grad")
+    with d2s.no_grad():
+        y = x * 2.0
+    print(y)
+    return y + x
+
+
+def drawn(x):
+    y = d2s.rand([2]) * x
+    print(y)
+    return y
+
+
+def on_a_path(x):
+    if x.sum() > 0:
+        print("positive")
+    return x * 2.0
+
+
+def on_either_path(x):
+    print("before")
+    if x.sum() > 0:
+        y = d2s.tanh(x)
+        print("arm", y, x, y.sum().item())
+    else:
+        y = x - 1.0
+        print(f"else {float(y.sum()):.3f}")
+    print("behind", y)
+    return y * x
+
+
+def on_paths_in_paths(x):
+    y = x * WEIGHT
+    if y.sum() > 0:
+        print("outer", y)
+        z = d2s.exp(y)
+        if z.sum() > 50.0:
+            print("inner", z, "of", y, x.sum().item())
+            z = z * 2.0
+        elif x[0] > 0.7:
+            w = z + x
+            print("middle", w)
+        print("end of arm", z)
+        y = z
+    else:
+        print("none")
+    return y
+
+
+def left_early(x):
+    if x.sum() < 0:
+        print("early", x * 2.0)
+        return x * 3.0
+    print("late")
+    return x + 1.0
+
+
+def raising(x):
+    y = x * 2.0
+    if x.sum() < 0:
+        print("below", y)
+        if x[1] < -10.0:
+            raise ValueError("much")
+    return y
+
+
+def of_numpy(x):
+    a = x.numpy()
+    if np.any(np.isnan(a)):
+        return x * 0.0
+    return x * float(a.max()) + d2s.to_tensor(a) * WEIGHT
+
+
+def in_arms(x):
+    y = d2s.exp(x)
+    if float(np.abs(y.numpy()).sum()) > 3.0:
+        print("large", y)
+        z = y * float(y.numpy().mean())
+        if z.sum() > 10.0:
+            z = d2s.tanh(z) + y
+    else:
+        z = y - d2s.to_tensor(np.sign(x.numpy()))
+    return z * x
+
+
+def in_a_loop(x):
+    total, y = 0.0, x
+    while y.sum() < 20.0:
+        total += float(np.float32(y.numpy()[0]))
+        print("trip", total)
+        y = y * y + WEIGHT * 0.0 + 1.0
+        if y.max() > 15.0:
+            print("leaves", y)
+            break
+    return y * total, total
+
+
+def one_or_two(x):
+    """What is multiplied may be one tensor, or two: contributions are added in the order of eager code."""
+    y = d2s.tanh(x)
+    z = y
+    if float(x.numpy().sum()) > 1.0:
+        print("another")
+        z = d2s.exp(y)
+    w = y * 0.3 + z * 0.7
+    return (w * y + z * y) * z, z
+
+
+def rounded(x):
+    """Numbers of Python's, and texts that are returned."""
+    loss = (x * WEIGHT).sum()
+    return loss, round(float(loss), 3), f"loss {loss.item():.3f}"
+
+
+def by_chance(x):
+    if random.random() < 0.5:
+        return x * 2.0
+    return x * (1.0 + random.random())
+
+
+FUNCTIONS = [of_numpy, in_arms, in_a_loop, one_or_two, rounded, by_chance, line, numbers, tensors, several, without, drawn]
+FUNCTIONS += [on_a_path, on_either_path, on_paths_in_paths, left_early, raising]
+VALUES = [(1.0, 2.0), (0.5, -3.0), (3.0, 0.25), (0.9, 0.1)]
+
+
+def swept(call, capsys, *values, wants=True):
+    """What a call prints and gives, and the gradients behind it."""
+    d2s.seed(5)
+    random.seed(5)
+    x = tensor(*values, wants=wants)
+    WEIGHT.clear_grad()
+    found = call(x)
+    results = _leaves(found)
+    for y in results:
+        if isinstance(y, d2s.Tensor) and not y.stop_gradient and not y.is_leaf:
+            y.sum().backward(retain_graph=True)
+    grads = [None if t.grad is None else t.grad.numpy().tobytes() for t in (x, WEIGHT)]
+    told = [(y.numpy().tobytes(), y.stop_gradient, y is x) if isinstance(y, d2s.Tensor) else (type(y), y) for y in results]
+    return told, grads, capsys.readouterr().out
+
+
+def _leaves(found):
+    parts = found.values() if isinstance(found, dict) else found if isinstance(found, tuple) else None
+    return [found] if parts is None else [leaf for part in parts for leaf in _leaves(part)]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("order", [(True, False), (False, True)])
+def test_native_calls_are_as_eager_ones(function, order, capsys):
+    """In both orders of calls on the tape and off it."""
+    static = d2s.to_static(function)
+    for wants in (*order, *order, *order):
+        for values in VALUES:
+            expected = swept(function, capsys, *values, wants=wants)
+            assert swept(static, capsys, *values, wants=wants) == expected
+    assert len(static.quick) == 1
+    for wants, quick in zip(order, static.quick * 2, strict=False):
+        d2s.seed(5)
+        assert quick(tensor(1.0, 2.0, wants=wants)) is not MISSED
+        capsys.readouterr()
+
+
+def test_within_no_grad(capsys):
+    static = d2s.to_static(tensors)
+    for _ in range(3):
+        swept(static, capsys, 1.0, 2.0)
+    with d2s.no_grad():
+        static(tensor(1.0, 2.0))
+        capsys.readouterr()
+        for call in (tensors, static):
+            assert call(tensor(1.0, 2.0)).stop_gradient
+        assert static.quick[0](tensor(1.0, 2.0)) is not MISSED
+    capsys.readouterr()
+    with d2s.no_grad():
+        for call in (tensors, static):
+            call(tensor(1.0, 2.0))
+    text = capsys.readouterr().out
+    assert text[: len(text) // 2] == text[len(text) // 2 :]
+
+
+def test_hooks_and_second_order(capsys):
+    static = d2s.to_static(numbers)
+    for _ in range(3):
+        swept(static, capsys, 1.0, 2.0)
+    found = []
+    for call in (numbers, static):
+        x, seen = tensor(1.0, 2.0), []
+        y = call(x)
+        y.register_hook(lambda g, seen=seen: seen.append(g.tolist()))
+        (g,) = d2s.grad(y.sum(), x, create_graph=True)
+        (second,) = d2s.grad((g * g).sum(), x)
+        found.append((y.tolist(), g.tolist(), second.tolist(), seen))
+    assert found[0] == found[1]
+    capsys.readouterr()
+
+
+def test_what_is_changed_in_place_goes_the_long_way_on_the_tape(capsys):
+    buffer = d2s.zeros([2])
+
+    def function(x):
+        print("adding", x)
+        buffer.add_(x.detach())
+        return x * buffer
+
+    static = d2s.to_static(function)
+    found = []
+    for call in (function, static):
+        buffer.zero_()
+        found.append([swept(call, capsys, 1.0, 2.0) for _ in range(4)])
+    assert found[0] == found[1]
+
+
+def test_what_was_printed_before_a_raise_is_printed(capsys):
+    static = d2s.to_static(raising)
+    for _ in range(4):
+        swept(static, capsys, 1.0, 2.0)
+    for wants in (True, False):
+        texts = []
+        for call in (raising, static):
+            with pytest.raises(ValueError, match="much"):
+                call(tensor(1.0, -20.0, wants=wants))
+            texts.append(capsys.readouterr().out)
+        assert texts[0] == texts[1] != ""
+
+
+def test_a_program_without_its_steps_is_one(capsys):
+    """The passes and the verifier find it so."""
+    with d2s.config(CHECK=1):
+        for function in (on_either_path, on_paths_in_paths, left_early):
+            static = d2s.to_static(function)
+            for _ in range(3):
+                for values in VALUES:
+                    swept(static, capsys, *values)
+            assert len(static.quick) == 1
+
+
+def test_of_a_batch_of_any_size(capsys):
+    """What is long, or may be, waits for its steps in order."""
+
+    def function(x):
+        y = (x * WEIGHT).sum(1)
+        print("rows", y.shape[0], float(y.numpy().max()))
+        return y / y.shape[0] + d2s.zeros([x.shape[0]]), x * float(np.ptp(x.numpy()))
+
+    static, batches = d2s.to_static(function), [np.arange(2.0 * n, dtype="float32").reshape(n, 2) for n in (2, 3, 5, 7, 2)]
+    for wants in (True, False) * 3:
+        for batch in batches:
+            found = []
+            for call in (function, static):
+                x = d2s.to_tensor(batch, stop_gradient=not wants)
+                WEIGHT.clear_grad()
+                y, z = call(x)
+                (y.sum() + z.sum()).backward()
+                grads = [WEIGHT.grad.tolist(), x.grad.tolist() if wants else None]
+                found.append((y.tolist(), z.tolist(), grads, capsys.readouterr().out))
+            assert found[0] == found[1]
+    assert static.recompiles() == ["x: f32[2,2] → f32[3,2]"]
+    assert all(quick(d2s.to_tensor(batches[2])) is not MISSED for quick in static.quick[:1])
+    capsys.readouterr()
+
+
+ENDS = {
+    "of the first call": lambda x, box: (print("before"), x.reshape([int(x.sum())])),
+    "a step": lambda x, box: (print("before"), float(x.numpy()[int(x[0])]), print("behind")),
+    "a step's TypeError": lambda x, box: (print("before"), f"{x.numpy():d}" if x[0] > 2 else ""),
+    "behind a step": lambda x, box: (print("before"), x.reshape([int(x.numpy()[0])]), print("behind")),
+}
+
+
+def _store_and_step(x, box):
+    box.count += 1
+    box.total = box.total + x
+    print("count", box.count)
+    box.last = float(x.numpy()[int(x[0])])
+    return box.total * box.last
+
+
+def _raise_behind(x, box):
+    box.count += 1
+    print("count", box.count)
+    if x[0] > 2:
+        box.count += 10
+        print("too much")
+        raise ValueError(f"of {x.sum().item()} behind {box.count}")
+    return x * box.count
+
+
+def _checked(x, box):
+    assert x[0] < 3, f"the first is {x[0].item()}, of {x}"
+    box.count += 1
+    return x * 2.0
+
+
+ENDS |= {"behind a store": _store_and_step, "raised": _raise_behind, "asserted": _checked}
+
+
+@pytest.mark.parametrize("function", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("wants", [True, False])
+def test_errors_come_where_they_do_eagerly(function, wants, capsys):
+    """What was printed and changed by then is as eagerly, once; the next call goes on as if nothing had been."""
+    found = []
+    for call in (function, d2s.to_static(function)):
+        box, told = types.SimpleNamespace(count=0, total=tensor(0.0, 0.0, wants=False), last=0.0), []
+        for values in [(1.0, 1.0), (0.0, 2.0), (1.0, 1.0), (0.0, 2.0), (1.0, 1.0), (5.0, 1.0), (3.0, 0.5), (1.0, 1.0)]:
+            try:
+                made = call(tensor(*values, wants=wants), box)
+                told.append([leaf.tolist() if isinstance(leaf, d2s.Tensor) else leaf for leaf in _leaves(made)])
+            except d2s.errors.D2SError as error:
+                told.append((type(error), error.code))
+            except (ValueError, IndexError, TypeError, AssertionError) as error:
+                told.append((type(error), str(error).splitlines()[0]))  # pytest adds to what an assert says
+            told.append((box.count, box.total.tolist(), box.total.stop_gradient, box.last, capsys.readouterr().out))
+        found.append(told)
+    assert found[0] == found[1]
+
+
+def test_steps_in_the_order_of_lists_they_see(capsys):
+    """A list from outside that calls make longer is as long as eagerly where a step looks at it."""
+    found = []
+    for static in (False, True):
+        seen = []
+
+        def function(x, seen=seen):
+            print(len(seen), "before")
+            seen.append(float(x.numpy().sum()))
+            return x * 2.0
+
+        call = d2s.to_static(function) if static else function
+        found.append([(call(tensor(k, 1.0)).tolist(), capsys.readouterr().out, list(seen)) for k in range(6)])
+    assert found[0] == found[1]
+
+
+def test_methods_have_native_calls_each():
+    """Also those that were bound before anything was captured."""
+
+    class Counter:
+        def __init__(self):
+            self.count = 0
+
+        @d2s.to_static
+        def add(self, x, *, by=1.0):
+            self.count += 1
+            return x * by + self.count
+
+    one, two = Counter(), Counter()
+    bound, other = one.add, two.add
+    for k in range(1, 5):
+        assert bound(tensor(1.0), by=2.0).tolist() == [2.0 + 2 * k - 1] and one.add(tensor(1.0)).tolist() == [1.0 + 2 * k]
+        assert other(tensor(1.0)).tolist() == [1.0 + k]
+    assert (one.count, two.count) == (8, 4)
+    assert any(quick(one, tensor(1.0), by=2.0) is not MISSED for quick in bound.quick)
+    with pytest.raises(d2s.errors.DTypeError, match="missing"):
+        bound()
