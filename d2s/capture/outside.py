@@ -12,7 +12,9 @@ In: what is read, and how. Out: inputs that stand for it, guards, and the contai
 ['model.flag']
 """
 
+import dataclasses
 import functools
+import itertools
 import types as python_types
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -38,11 +40,16 @@ class Read(NamedTuple):
     kind: Any  # its class
     attribute: tuple[Any, str] | None = None  # of what, and which, where it is one
     path: tuple[Any, ...] = ()  # the keys that lead to it from there
+    key: Any = None  # of the place
 
-    def fits(self) -> bool:
-        """Whether what a call finds is of the class and the type that is read."""
+    def fits(self, named: dict[str, int]) -> bool:
+        """Whether what a call finds is of the class and the type that is read; `named` are extents by name, as far as known."""
         now = self.read()
-        return type(now) is self.kind and liftable(now) == self.type
+        of = liftable(now)
+        if type(now) is not self.kind or of is None or not are_alike(self.type, of):
+            return False
+        pairs = zip(self.type.shape, of.shape, strict=True)
+        return all(d == n if isinstance(d, int) else n > 1 and named.setdefault(d, n) == n for d, n in pairs)  # type: ignore[operator, arg-type]
 
 
 class ReadsOutside:
@@ -62,10 +69,22 @@ class ReadsOutside:
         """The input that stands for what is found somewhere at each call."""
         if key not in self.root.inputs:
             name = described.rpartition(".")[2]
-            symbol = self.root.input(of, name if name.isidentifier() else "read")
+            symbol = self.root.input(self._opened_at_calls(key, of), name if name.isidentifier() else "read")
             self.root.found[symbol.value] = found = read()
-            self.root.inputs[key] = Read(described, read, of, symbol, type(found), attribute, path)
+            self.root.inputs[key] = Read(described, read, symbol.value.type, symbol, type(found), attribute, path, key)
         return self.root.inputs[key].symbol
+
+    def _opened_at_calls(self, key: Any, of: Type) -> Type:
+        """The type with names for extents that captures before found otherwise; equal ones that were equal have one."""
+        others = [was for was in self.root.was.get(key, ()) if are_alike(was, of)]
+        known, shape = self.root.opened_reads, list(of.shape)
+        given = {d for v in self.root.arguments for d in v.type.shape}
+        for axis, now in enumerate(of.shape):
+            before = tuple(was.shape[axis] for was in others)
+            if any(d != now for d in before) and now > 1:  # type: ignore[operator]
+                free = (name for k in itertools.count() if (name := f"n{k}") not in given and name not in known.values())
+                shape[axis] = known.setdefault((before, now), next(free))
+        return dataclasses.replace(of, shape=tuple(shape))
 
     def source(self, value: Value) -> tuple[str, Any] | None:
         """Where a call has what an input is, if that is no tensor known at capture."""
@@ -104,6 +123,11 @@ class ReadsOutside:
 def bound_to(value: Any) -> Any:
     """What a builtin method is bound to; anything else is itself."""
     return value.__self__ if isinstance(value, python_types.BuiltinMethodType | python_types.MethodWrapperType) else value
+
+
+def are_alike(one: Type, other: Type) -> bool:
+    """Whether types differ in extents only."""
+    return dataclasses.replace(one, shape=()) == dataclasses.replace(other, shape=()) and len(one.shape) == len(other.shape)
 
 
 def liftable(value: Any) -> Type | None:

@@ -141,7 +141,7 @@ def item_or_missing(container: Any, key: Any) -> Any:
 def _kinds(container: Any) -> Any:
     """What of a container stays the same from call to call: its keys, and all that is not read anew."""
     items = container.items() if isinstance(container, dict) else enumerate(container)
-    return tuple((k, str(of) if (of := liftable(value)) else value) for k, value in items)
+    return tuple((k, (str(of.dtype), of.python, len(of.shape)) if (of := liftable(value)) else value) for k, value in items)
 
 
 class _Nothing:

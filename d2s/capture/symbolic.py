@@ -156,6 +156,8 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.containers: dict[int, int] = {}  # the number of a list or dict of the arguments, by the id of what stands for it
         self.arguments: dict[Value, int] = {}  # inputs that are leaves of the arguments
         self.stream_state: list[Any] = []  # the inputs that are seed and counter of the random numbers
+        self.was: dict[Any, Sequence[Type]] = {}  # types that captures before found where calls read, by the key of the place
+        self.opened_reads: dict[Any, str] = {}  # names of extents that were others there
         self.inputs: dict[Any, Read] = {}  # what is read anew at each call because a call changes it
         self.held: dict[Any, Any] = {}  # structures that are read anew, with what stands for them
         self.numbered = 0  # containers so far, of the arguments and of these

@@ -12,7 +12,7 @@ In: a function, the leaves of its arguments and which of them are values of run 
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from d2s.capture.answers import MOST, Answered, Answers, Undecided, Unheld
@@ -111,6 +111,7 @@ class Given(NamedTuple):
     assumed: tuple[bool, ...] | None  # answers to questions of tensors; None where no question may be answered
     varying: dict[Any, Any]  # what calls have found changed
     tails: tuple[Any, ...] = ()  # lists and dicts from outside that paths or loops add to
+    was: Mapping[Any, Sequence[Type]] = {}  # types that captures before found where calls read, by the keys of places
     unheld: bool = False  # whether there is a capture for each path on which a container from outside holds something else
 
 
@@ -123,6 +124,7 @@ def trace(
     same: dict[int, int],
     assumed: tuple[bool, ...] | None = None,
     varying: dict[Any, Any] | None = None,
+    was: Mapping[Any, Sequence[Type]] | None = None,
 ) -> Captured:
     """Runs `function` on its arguments with the leaves in `symbols` replaced by symbols, those in `same` by that of another.
 
@@ -130,7 +132,7 @@ def trace(
     what `varying` says, where the graph can have it so. What no graph holds under an `if` is captured for one answer: of
     questions of tensors those in `assumed`, if any, come first.
     """
-    given = Given(function, name, leaves, skeleton, symbols, same, assumed, varying or {})
+    given = Given(function, name, leaves, skeleton, symbols, same, assumed, varying or {}, was=was or {})
     try:
         return _settled(given)
     except Unheld as error:
@@ -163,7 +165,11 @@ def _settled(given: Given) -> Captured:
     """A capture that reads anew at each call what it changes there."""
     captured, found = _decided(given, {}, [])
     lifts: dict[Any, Any] = {}
-    for known in filter(None, (found | given.varying, found)):
+    exactly = given._replace(was={})  # where it does with an extent what it cannot with one that only a run will tell
+    attempts = ((given, found | given.varying), (exactly, found | given.varying), (exactly, found))
+    for given, known in attempts if given.was else attempts[1:]:  # noqa: B020 - what is settled on
+        if not known:
+            continue
         try:
             reading, more = _reading(given, known)
         except Unheld:
@@ -188,7 +194,7 @@ def _reading(given: Given, lifts: dict[Any, Any]) -> tuple[Captured, dict[Any, A
     for _ in range(ROUNDS):
         if found.keys() <= lifts.keys():
             break
-        more = lifts | found
+        more = found | lifts
         try:
             captured, found = _decided(given, more, [])
         except CaptureError:
@@ -239,7 +245,7 @@ def _traced(given: Given, decided: dict[int, bool], lifts: dict[Any, Any], added
     Returned with it: what else it might have read anew.
     """
     tracer = Tracer(given.name)
-    tracer.lifts = lifts
+    tracer.lifts, tracer.was = lifts, dict(given.was)
     answers = tracer.answers = None if given.assumed is None else Answers(decided, given.unheld)
     structure = _arguments(tracer, given)
     with handling(tracer):

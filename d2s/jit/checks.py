@@ -266,6 +266,8 @@ class Check:
             self.held(self.found(held), held.skeleton, iter(held.leaves))
         if self.in_places:
             self._own_containers(captured)
+        if captured.reads:
+            self.lines.append("extents = {}")
         for read in captured.reads:
             self._read(read)
         self._apart(captured)
@@ -316,7 +318,7 @@ class Check:
         return f"{self.named(owner)}.{attribute}{path}" if attribute.isidentifier() else f"{self.named(place.read)}()"
 
     def _read(self, read: Any) -> None:
-        self.test(f"{self.named(read.fits)}()")
+        self.test(f"{self.named(read.fits)}(extents)")
 
     def _apart(self, captured: Any) -> None:
         if any(not read.type.python for read in captured.reads):

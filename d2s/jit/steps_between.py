@@ -41,6 +41,8 @@ from d2s.runtime.native_call import is_long
 
 Naming = Callable[[object], str]
 Leaf = tuple[str, Any]
+_ASKED = {"less_than": "<", "less_equal": "<=", "greater_than": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
+_OF_FLOATS = _ASKED | {"add": "+", "subtract": "-", "multiply": "*"}  # what Python and kernels make of two numbers alike
 _KINDS = {"b": "bool", "i": "int", "f": "float"}  # of numbers of run time, by their dtypes
 
 
@@ -232,6 +234,7 @@ class _Writer:
         self.constants: dict[Value, Node] = {}
         self.joined = set[Value]()  # what may be one tensor with another value, by the path
         self.lines, self.depth, self.numbers = list[str](), 0, itertools.count()
+        self.at_hand = {v for v in self.whole.inputs if v.type.python}  # numbers that are Python's
         self.stepped = False  # whether a step may have been taken by here
         self.tensors = {text for text in texts if text.isidentifier()}
         self.free = self._free_texts()
@@ -282,7 +285,10 @@ class _Writer:
             node = left[0]
             if node.op == "fail":
                 raise Unsaid
-            if not _acts(node):
+            if self._is_at_hand(node):
+                self.number(left.pop(0))
+                continue
+            if not _acts(node) and not self._is_asked_at_hand(node):
                 waiting.append(left.pop(0))
                 continue
             if not self.parts.hurried or any(map(may_raise, waiting)) or self._reads(node, waiting):
@@ -299,6 +305,29 @@ class _Writer:
                 self.loop(node)
         self.piece(waiting, (), outputs, returned)
         self.stand(outputs)
+
+    def _is_at_hand(self, node: Node) -> bool:
+        """Whether Python has both numbers that something simple is made of."""
+        if len(node.inputs) != 2 or not all(v in self.at_hand or (v in self.constants and v.type.python) for v in node.inputs):
+            return False
+        kinds = {v.type.dtype.kind for v in node.inputs}
+        return (kinds == {"f"} and node.op in _OF_FLOATS) or (kinds == {"i"} and node.op in _ASKED)
+
+    def _is_asked_at_hand(self, node: Node) -> bool:
+        """Whether it is a branch of which Python knows the answer, and which may be its own."""
+        if node.op != "cond" or node.inputs[0] not in self.at_hand or "finds" in node.attrs:
+            return False
+        ends = any(inner.op == "fail" for arm in node.regions().values() for inner in arm.nodes)
+        return not ends and not any(v.type.grows for v in node.outputs)
+
+    def number(self, node: Node) -> None:
+        """A number that Python computes."""
+        self.stand(node.inputs)
+        (result,), name = node.outputs, self.name("n")
+        x, y = map(self._place, node.inputs)
+        self.line(f"{name} = {x} {_OF_FLOATS[node.op]} {y}")
+        self.places[result] = name
+        self.at_hand.add(result)
 
     def _reads(self, node: Node, waiting: Sequence[Node]) -> bool:
         made = {v for n in waiting for v in n.outputs}
@@ -364,8 +393,7 @@ class _Writer:
             raise Unsaid
         count = node.attrs.get("count", len(node.inputs))
         given = [self._given(v) for v in node.inputs[:count]]
-        args, kwargs = (self._text(part, given) for part in step.recipe.parts)
-        call = f"{self.named(step.function)}(*{args}{'' if kwargs == '{}' else f', **{kwargs}'})"
+        call = f"{self.named(step.function)}({self._arguments(step.recipe, given)})"
         name = self.name("s")
         self._leaving(pending, node.inputs[count:], call if step.keep is finds_nothing else f"{name} = {call}")
         self.stepped = True
@@ -374,6 +402,7 @@ class _Writer:
         elif step.keep is not finds_nothing:
             keep, kind = self.named(step.keep), _KINDS[result.type.dtype.kind]
             if result.type.python:
+                self.at_hand.add(result)
                 fits = f"type({name}) is {kind}"
                 fits += f" and {-(1 << 63)} <= {name} < {1 << 63}" if kind == "int" else ""
                 self._leaving(pending, node.inputs[count:], f"if not ({fits}): {keep}(None, {name})")
@@ -410,6 +439,15 @@ class _Writer:
         if v in self.objects or v.type.python or place in self.tensors:
             return place
         return f"{self.named(Tensor)}({place}.array, {self.free.get(v, 'True')})"
+
+    def _arguments(self, recipe: Made, given: list[str]) -> str:
+        """All that a step is called with."""
+        args, kwargs = recipe.parts
+        if not isinstance(args, Made) or not isinstance(kwargs, Made):
+            raise Unsaid
+        named = zip(kwargs.keys, kwargs.parts, strict=True)
+        texts = [self._text(part, given) for part in args.parts]
+        return ", ".join([*texts, *(f"**{{{key!r}: {self._text(part, given)}}}" for key, part in named)])
 
     def _text(self, recipe: Recipe, given: list[str]) -> str:
         """What a step is given, as text."""

@@ -45,6 +45,7 @@ from d2s.static.inlining import inlined
 from d2s.static.program import current_recording
 from d2s.static.recording import Recording
 from d2s.static.strategies import BuildStrategy
+from d2s.types import Type
 
 
 class CaptureWarning(UserWarning):
@@ -352,10 +353,13 @@ class StaticFunction(Binds, Inspected):
     def _made(self, key: Key, leaves: list[Any], names: list[str], answers: tuple[bool, ...] = ()) -> Variant:
         """A new variant. Files hold what stands for all numbers and tensors: for them no question is answered."""
         varying: dict[Any, Any] = {}
+        was: dict[Any, list[Type]] = {}
         for _, known in self.variants:
             varying |= known.varying()
+            for place, of in known.found():
+                was.setdefault(place, []).append(of)
         assumed = None if self.stays_open else answers
-        return Variant(self._python, self.__name__, key, leaves, names, assumed, varying)
+        return Variant(self._python, self.__name__, key, leaves, names, assumed, varying, was)
 
     def _keep(self, variant: Variant) -> Variant:
         """The variant, among those that calls may run from now on."""

@@ -11,7 +11,7 @@ In: the leaves of a call's arguments. Out: what the function returns, with the b
 import collections
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from d2s.jit.signature import Key
 from d2s.jit.turns import changed_reads, turn_of
 from d2s.runtime import host, interpreter, launch, random_state
 from d2s.runtime.plan import Plan
+from d2s.types import Type
 
 _WRITTEN = ("tensor", "stream", "seed", "grad", "stepped")  # into something that is there
 
@@ -63,11 +64,12 @@ class Variant:
         names: list[str],
         assumed: tuple[bool, ...] | None = None,
         varying: dict[Any, Any] | None = None,
+        was: Mapping[Any, Sequence[Type]] | None = None,
     ) -> None:
         symbols = {n: (names[n], leaf.type) for n, leaf in enumerate(key.leaves) if leaf.dtype and leaf.same_as < 0}
         same = {n: leaf.same_as for n, leaf in enumerate(key.leaves) if leaf.same_as >= 0}
         self.default = default_dtype()
-        self.captured = trace(function, name, leaves, key.skeleton, symbols, same, assumed, varying)
+        self.captured = trace(function, name, leaves, key.skeleton, symbols, same, assumed, varying, was)
         self.lifted = [(t, launch.type_of(t.array)) for t in self.captured.lifted]
         named, in_place = _named(self.captured), _in_place(self.captured)
         program, self.moved = moved.told(self.captured.program, in_place.values())
@@ -130,8 +132,9 @@ class Variant:
         for tensor, was in self.lifted:
             if launch.type_of(tensor.array) != was:
                 yield f"a tensor {was} it reads is {launch.type_of(tensor.array)}"
+        named = dict[str, int]()
         for read in self.captured.reads:
-            if not read.fits():
+            if not read.fits(named):
                 yield f"{read.described} changed its type"
         yield from (f"{held.described} has another structure" for held in self.captured.held.values() if not held.holds())
         if not (self.captured.tells_apart(leaves) and self.captured.own_containers(())):
@@ -146,6 +149,13 @@ class Variant:
     def varying(self) -> dict[Any, Any]:
         """Numbers from outside that calls find changed."""
         return varying(self.captured.guards, self.captured.lifts, self.captured.held)
+
+    def found(self) -> Iterator[tuple[Any, Type]]:
+        """The types of tensors and numbers from outside, by the keys of their places."""
+        yield from ((read.key, read.type) for read in self.captured.reads)
+        for guard in self.captured.guards:
+            if isinstance(guard.kept, Tensor):
+                yield guard.key, launch.type_of(guard.kept.array)
 
     def other_answer(self, leaves: Sequence[Any]) -> int | None:
         """Which question of tensors a call would answer otherwise; only what is computed before is run."""
