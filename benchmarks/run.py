@@ -9,8 +9,8 @@ python benchmarks/run.py                    all cases; writes benchmarks/results
 python benchmarks/run.py --install          makes the peers' venvs first, in $D2S_PEERS (default ~/.d2s-peers)
 python benchmarks/run.py --cases eager_add  some cases, printed only
 
-static_calls.py asks many small programs whether a static call is ever slower than the same at once; limits.py what static calls
-may take besides: threads, memory, compiling once for all sizes.
+static_calls.py and ordinary_calls.py ask many small programs whether a static call is ever slower than the same at once;
+limits.py what static calls may take besides: threads, memory, compiling once for all sizes.
 """
 
 import argparse

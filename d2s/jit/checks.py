@@ -36,13 +36,13 @@ _LOOKED_INTO = (*CONTENT, *AROUND, functools.partial, types.MethodType)  # by a 
 
 
 class Check:
-    """The text of one such function, and the objects it names."""
+    """The text of one such function, and the objects it names: like no parameter, as these have names in that text, too."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Any] = {
             "Tensor": Tensor,
-            "default_dtype": HELD,
-            "fingerprint": fingerprint,
+            "default_dtype_": HELD,
+            "fingerprint_": fingerprint,
             "MISSING": MISSING,
         }
         self.lines: list[str] = []
@@ -54,7 +54,7 @@ class Check:
 
     def named(self, value: Any) -> str:
         """The name of an object in the text."""
-        name = f"o{len(self.objects)}"
+        name = f"o{len(self.objects)}_"
         self.objects[name] = value
         return name
 
@@ -137,7 +137,7 @@ class Check:
         elif isinstance(print_, Itself):  # that object is kept
             self.test(f"id({name}) == {print_.id} and type({name}) is {self.named(kind)}")
         else:
-            self.test(f"fingerprint({name}) == {self.named(print_)}")
+            self.test(f"fingerprint_({name}) == {self.named(print_)}")
 
     def _tensor(self, array: str, of: Type) -> None:
         shape = f"h{len(self.lines)}"
@@ -259,17 +259,14 @@ class Check:
     def rest(self, variant: Any) -> None:
         """All else that a variant depends on: the default dtype, tensors and values it reads, which arguments these may be."""
         captured = variant.captured
-        self.test(f"default_dtype[0] is {self.named(variant.default)}")
+        self.test(f"default_dtype_[0] is {self.named(variant.default)}")
         for tensor, was in variant.lifted:
             self._lifted(self.named(tensor), was)
         for held in captured.held.values():
             self.held(self.found(held), held.skeleton, iter(held.leaves))
         if self.in_places:
             self._own_containers(captured)
-        if captured.reads:
-            self.lines.append("extents = {}")
-        for read in captured.reads:
-            self._read(read)
+        self._reads(captured)
         self._apart(captured)
         if captured.standing is not None:
             held = self.named(captured.standing)
@@ -317,8 +314,12 @@ class Check:
         path = "".join(f"[{key if type(key) is int else self.named(key)}]" for key in place.path)
         return f"{self.named(owner)}.{attribute}{path}" if attribute.isidentifier() else f"{self.named(place.read)}()"
 
-    def _read(self, read: Any) -> None:
-        self.test(f"{self.named(read.fits)}(extents)")
+    def _reads(self, captured: Any) -> None:
+        """What is read anew at each call is of the types that are read."""
+        if captured.reads:
+            self.lines.append("extents = {}")
+        for read in captured.reads:
+            self.test(f"{self.named(read.fits)}(extents)")
 
     def _apart(self, captured: Any) -> None:
         if any(not read.type.python for read in captured.reads):

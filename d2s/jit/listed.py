@@ -87,12 +87,17 @@ def unstacked(program: Program, numbers: dict[int, int], items: Items) -> Callab
     several = len(program.outputs)
     lists = [n for n, v in enumerate(program.outputs) if v.type.listed]
     tensors = [k for k, v in enumerate(program.inputs) if not v.type.python]
+    alone = [at for n, at in numbers.items() if n in lists and len(numbers) == 1]  # items that no other result may be
 
     def results(found: Any, inputs: Sequence[Any]) -> list[Any]:
         made = list(found[:several])
         for n in lists:
             whole = made[n].array
             made[n] = whole.tolist() if program.outputs[n].type.python else items.tensors(whole)
+        if alone:
+            told = found[alone[0]].array.tolist()
+            if len({*told, *tensors}) == len(told) + len(tensors):
+                return made
         known = {k: inputs[k] for k in tensors} if numbers else {}
         for n, at in numbers.items():
             made[n] = named(known, found[at].array.tolist(), made[n])

@@ -73,7 +73,7 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     found = [check.read(read) for read in captured.reads]
     check.apart(captured, found)
     named += found
-    named += ["asarray(seed, int64)", "asarray(counter, int64)"] if captured.draws else []
+    named += ["asarray_(seed_, int64_)", "asarray_(counter_, int64_)"] if captured.draws else []
     inputs = [leaves[n] for n in captured.arguments] + captured.lifted + [read.read() for read in captured.reads]
     tensors = [name for name, x in zip(named, inputs, strict=False) if isinstance(x, Tensor)]
     check.places(variant.in_place, tensors)
@@ -98,10 +98,11 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
             return None
         call, declined = entry.call, entry.declined
     if graph.in_place and call and not parts:
-        changes.insert(0, f"{check.named(graph.keep)}(r)")
-    native = {"call": call, "declined": declined, "unstacked": None if parts else graph.unstacked()}
+        taped = " or ".join(f"{at}.node" for at in _outputs(program) if not at.endswith(".item()"))
+        changes.insert(0, f"{'' if graph.lists else f'if {taped}: '}{check.named(graph.keep)}(r)")
+    native = {"call_": call, "declined_": declined, "unstacked_": None if parts else graph.unstacked()}
     around = [f"with {check.named(variant.turn)}:"] if variant.turn else []
-    around += ["with held() as (seed, counter):"] if captured.draws else []
+    around += ["with held_() as (seed_, counter_):"] if captured.draws else []
     return check.quick(function, signature, named, [*changes, f"return {result}"], native, around)
 
 
@@ -161,13 +162,12 @@ class _Quick(Check):
         if not self.computes:
             super()._lifted(held, was)
 
-    def _read(self, read: Any) -> None:
-        """Nothing: see `read`."""
+    def _reads(self, captured: Any) -> None:
+        if not self.computes:
+            super()._reads(captured)
 
     def read(self, read: Any) -> str:
         """What is read anew at each call."""
-        if not self.computes:
-            super()._read(read)
         name = f"f{len(self.lines)}"
         self.lines.append(f"{name} = {self.found(read)}")
         return name
@@ -248,22 +248,22 @@ class _Quick(Check):
         defaults = defaults_of(parameters)
         if any(defaults):
             self.defaults(function)
-        native |= {"unusual": unusual, "handlers": handlers, "MISSED": MISSED}
-        native |= {"asarray": np.asarray, "int64": np.int64, "held": random_state.held}
+        native |= {"unusual_": unusual, "handlers_": handlers, "MISSED": MISSED}
+        native |= {"asarray_": np.asarray, "int64_": np.int64, "held_": random_state.held}
         self.objects |= native | defaults
         if {p.name for p in parameters} & self.objects.keys():
             return None
         values = ", ".join(p.name for p in parameters)
         bound = ", ".join(self.leaves) + f" = {values}" if self.plain else f"values = ({values},)"
         first = [
-            "if unusual or handlers.stack: return MISSED",
+            "if unusual_ or handlers_.stack: return MISSED",
             bound if parameters else "values = ()",
             *(line.replace("return None", "return MISSED") for line in self.lines),
         ]
         if self.computes:
-            first += [f"given = ({''.join(f'{name}, ' for name in inputs)})", "r = call(given)"]
-            first += ["if r is None:", "    declined()", "    return MISSED"]
-            first += ["r = unstacked(r, given)"] if native["unstacked"] else []
+            first += [f"given = ({''.join(f'{name}, ' for name in inputs)})", "r = call_(given)"]
+            first += ["if r is None:", "    declined_()", "    return MISSED"]
+            first += ["r = unstacked_(r, given)"] if native["unstacked_"] else []
         lines = ["try:", *(f"    {line}" for line in first), f"except {_NOT_AS_BEFORE}:", "    return MISSED", *behind]
         for head in reversed(around):
             lines = [head, *(f"    {line}" for line in lines)]

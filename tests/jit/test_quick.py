@@ -247,7 +247,7 @@ def test_methods_and_many_variants():
 
 
 def test_a_parameter_named_as_a_part_of_the_text():
-    static = d2s.to_static(lambda call, handlers: call * handlers)
+    static = d2s.to_static(lambda call_, handlers_: call_ * handlers_)
     found = [static(tensor([2.0]), tensor([3.0])).tolist() for _ in range(4)]
     assert found == [[6.0]] * 4 and not static.quick
 
@@ -386,6 +386,19 @@ def test_steps_that_say_what_is_computed_stand_between_native_calls(capsys):
     found = [static(tensor([1.0]), draw).item(), quick(tensor([1.0]), draw).item()]
     assert found == [timed(tensor([1.0]), again).item() for _ in range(5)][3:]
     assert capsys.readouterr().out == "x\n" * 10
+
+
+def test_parameters_have_any_names():
+    """None of them is taken for what the quick way's own text names."""
+
+    def function(x, seed, counter, held=0, call=1.0, declined=None, handlers=2, given=3, r=4, o5=5, v0=6, values=7, a=8):
+        return x * seed + counter * held + d2s.rand([2]) * call * 0.0 + handlers + given + r + o5 + v0 + values + a
+
+    static = d2s.to_static(function)
+    for k in range(2, 9):
+        given = tensor([1.0, 2.0]), k, 10.0 + k, 2 * k
+        assert static(*given, r=k).tolist() == function(*given, r=k).tolist()
+    assert any(quick(*given, r=4) is not MISSED for quick in static.quick)
 
 
 def test_a_function_that_only_prints(capsys):
