@@ -58,11 +58,15 @@ def _(x, shape):
 def _extent(shape: Shape, have: Dim, want: int) -> Dim:
     if want == -1 or have in (1, want):
         return have if want == -1 else want
-    if isinstance(have, Extent) or isinstance(want, Extent):
+    if isinstance(have, str | Extent) or isinstance(want, Extent):
         return want
-    if isinstance(have, str):
-        raise unnamed("expand", f"whether the extent {have} of {list(shape)} is {want}")
     raise ShapeError("D2S0002", f"expand(): shape {list(shape)} has an extent {have} where {want} is asked for")
+
+
+@expand.rule("requires")
+def _(x, shape):
+    known = zip(x.shape, shape[len(shape) - len(x.shape) :], strict=True)
+    return [(want, have) for have, want in known if isinstance(have, str) and want not in (-1, have)]
 
 
 @expand.rule("scalar")

@@ -286,3 +286,21 @@ def a_place_that_may_not_be_there(x, n):
     for _ in range(n):
         x = d2s.concat([x, x[:, -2].unsqueeze(1) + 1], 1)
     return x
+
+
+BEAMS = tuple((X, t(n)) for n in (0, 1, 2, 5))
+
+
+@program(*BEAMS)
+def beams_that_grow(x, n):
+    tokens, scores = d2s.ones([3, 3, 1]), x
+    for _ in range(n):
+        scores, parents = d2s.topk((scores.unsqueeze(-1) + x).reshape([3, 9]), 3)
+        tokens = d2s.take_along_axis(tokens, (parents // 3).unsqueeze(-1).expand([3, 3, tokens.shape[2]]), 1)
+        tokens = d2s.concat([tokens, (parents % 3).unsqueeze(-1).astype("float32")], -1)
+    return tokens, scores
+
+
+@program((X, t(2)), (X, t(3)))
+def what_a_run_finds_expanded_to_what_it_is(x, n):
+    return x[:n].expand([4, 2, 3]) * 2.0 if n < 3 else x.sum()
