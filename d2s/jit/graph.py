@@ -288,6 +288,8 @@ class Graph:
         wanted = tuple(not t.stop_gradient for t in inputs)
         if not recording() or True not in wanted or not self.lives:
             return [self._plain.plan]
+        if self._way(wanted).linear is None:
+            return [self._way(wanted).forward.plan]
         return [half.plan for half in self.halves(wanted, self.given(), (False,) * len(wanted))[1:]]
 
     def given(self) -> Mask:

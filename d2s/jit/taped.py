@@ -269,7 +269,7 @@ class GraphNode(tape.TapeNode):
         """Frees the buffers once no sweep may come here any more: eagerly, what results share is freed by the first."""
         self.swept = (*self.swept, self.sweeping)
         swept = {number for numbers, _ in self.swept for number in numbers}
-        left = listed.numbers(self.way.linear.reached, self.results, len(self.way.given)) - swept
+        left = listed.numbers({n for n, has in enumerate(self.way.reached) if has}, self.results, len(self.way.given)) - swept
         if not left or left <= self.way.shut(self.swept):
             super().release()
             self.results, self.arrays, self.before = (), (), ()

@@ -22,6 +22,7 @@ from d2s.autodiff.changed import may_need, needs_changed
 from d2s.autodiff.linear import Linear
 from d2s.autodiff.passed import has_regions, makers, may_pass
 from d2s.config import KNOBS
+from d2s.errors import GradientError
 from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import show
 from d2s.jit.once_more import making
@@ -41,9 +42,10 @@ class Way:
 
     def __init__(self, graph: "Graph", wanted: Mask) -> None:
         self.graph, self.wanted, self.given = graph, wanted, graph.given()
-        self.linear, self.forward, _ = graph.halves(wanted, self.given, (False,) * len(wanted))
-        self.reached = [n in self.linear.reached and n not in graph.ended for n in range(len(self.given))]
-        told, self.taken = taken.told(self.linear.forward, wanted, self.reached, graph.stopped)
+        self.linear, self.forward = self._halved()
+        learns = self.linear.reached if self.linear else self._learning()
+        self.reached = [n in learns and n not in graph.ended for n in range(len(self.given))]
+        told, self.taken = taken.told(self.forward.program, wanted, self.reached, graph.stopped)
         told, self.same, self.numbers = graph.alike(told)
         if max(self.taken, default=-1) >= 0 or self.numbers:
             stage(f"forward:{told.name}", lambda: show(told))
@@ -53,6 +55,19 @@ class Way:
         self._shut: dict[tuple[Sweeping, ...], Set[int]] = {}
         self._inner: dict[int, bool] = {}
         self._reordered: dict[tuple[Mask, frozenset[int]], bool] = {}
+
+    def _halved(self) -> tuple[Linear | None, Call]:
+        """The halves for the usual sweep, and the call of the first; the Program as it is where none says its gradient."""
+        try:
+            linear, forward, _ = self.graph.halves(self.wanted, self.given, (False,) * len(self.wanted))
+        except GradientError:  # every sweep opens such a call, and what eager code says of its gradient is said there
+            return None, Call(self.graph.program, passes.lower)
+        return linear, forward
+
+    def _learning(self) -> set[int]:
+        """The results that depend on what wants a gradient."""
+        depending = self.graph.wanting(self.wanted)
+        return {n for n, v in enumerate(self.graph.program.outputs) if n < len(self.given) and self.given[n] and v in depending}
 
     @functools.cached_property
     def _items(self) -> dict[int, Items]:
@@ -127,7 +142,9 @@ class Way:
         return tuple([n for n in self.graph.in_place if self.opened.inputs[n] in read])
 
     def has_order_of_its_own(self, started: Mask, given: frozenset[int]) -> bool:
-        """Whether a sweep from these results would, where these inputs have totals before."""
+        """Whether a sweep from these results would, where these inputs have totals before, or can only be made node by node."""
+        if self.linear is None:
+            return True
         if (started, given) not in self._reordered:
             program, active = self.graph.program, self.graph.wanting(self.wanted)
             begun = {v for v, has in zip(program.inputs, started, strict=True) if has}
@@ -163,6 +180,8 @@ class Way:
     def _kept(self, linear: Linear) -> Sequence[Place] | None:
         """Where a call kept what a backward half reads; None where it did not keep all of it."""
         ran = self.linear
+        if ran is None:
+            return None
         if linear is ran or (linear.saved == ran.saved and show(linear.forward) == show(ran.forward)):
             return ran.saved
         known = {v: n for n, v in enumerate(ran.forward.outputs)}

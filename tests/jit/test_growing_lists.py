@@ -6,6 +6,7 @@ import pytest
 
 import d2s
 from d2s.errors import GradientError
+from d2s.static import InputSpec
 
 
 def filled(x, n):
@@ -53,13 +54,21 @@ def test_the_gradient_of_a_gradient_of_its_items():
     assert found[0] == found[1] == ([16.5, 36.0], [29.0, 50.0])
 
 
-def test_a_gradient_through_an_extent_that_trips_reckon_is_refused_by_a_code():
-    @d2s.to_static
-    def folded(x, n):
-        for _ in range(n):
-            x = d2s.concat([x.reshape([-1]).reshape([2, -1]), x[:, -1].unsqueeze(1) + 1], 1)
-        return x
+def folded(x, n):
+    for _ in range(n):
+        x = d2s.concat([x.reshape([-1]).reshape([2, -1]), x[:, -1].unsqueeze(1) * 3.0], 1)
+    return x.tanh()
 
-    x = d2s.to_tensor([[1.0], [1.0]], stop_gradient=False)
-    with pytest.raises(GradientError, match="reckoned from what a trip found"):
-        folded(x, d2s.to_tensor(3)).sum().backward()
+
+def test_what_no_program_says_the_gradient_of_is_swept_node_by_node(tmp_path):
+    """An extent that trips reckon; a file has no eager code to go to."""
+    path, static, found = str(tmp_path / "f"), d2s.to_static(folded), []
+    d2s.jit.save(folded, path, [InputSpec([2, None]), InputSpec([], "int64")])
+    for function in (folded, static, static, d2s.jit.load(path)):
+        x = d2s.to_tensor([[0.5, 0.25], [1.5, -1.0]], stop_gradient=False)
+        y = function(x, d2s.to_tensor(3))
+        (y * y).sum().backward()
+        found.append((y.tolist(), x.grad.tolist()))
+    assert found[0] == found[1] == found[2] == found[3]
+    with pytest.raises(GradientError, match="second time"):
+        y.sum().backward()
