@@ -265,8 +265,7 @@ class Transformer(Layer):
     @staticmethod
     def generate_square_subsequent_mask(length: int) -> Any:
         """A mask to be added, by which each place sees itself and those before it."""
-        size = whole_number(length, "generate_square_subsequent_mask", "length")
-        return triu(full([size, size], -math.inf), 1)
+        return triu(full([length, length], -math.inf), 1)
 
 
 def _parted(given: Any, places: tuple[int, ...]) -> Any:

@@ -94,3 +94,13 @@ def test_a_file_may_count_its_rows(tmp_path):
     loaded = d2s.jit.load(str(tmp_path / "model"))
     for n in (2, 3, 7):
         assert loaded(rows(n)).numpy().tobytes() == (rows(n) * n).numpy().tobytes()
+
+
+def test_a_mask_of_a_length_that_is_open(tmp_path):
+    def masked(x):
+        return x @ x.t() + d2s.nn.Transformer.generate_square_subsequent_mask(x.shape[0])
+
+    d2s.jit.save(masked, str(tmp_path / "model"), [ROWS])
+    loaded = d2s.jit.load(str(tmp_path / "model"))
+    for n in (1, 2, 5):
+        assert loaded(rows(n)).tolist() == masked(rows(n)).tolist()
