@@ -141,6 +141,12 @@ INTERNAL |= FOUND
 NO_PADDLE |= {"uncut", "laid_as"}
 NO_ONNX |= dict.fromkeys(["uncut", "laid_as"], NO_ONNX["place_class"])
 NO_GRADIENT |= dict.fromkeys({"places_where", "counting", "as_extent"}, "whole numbers")
+MATRICES = {"inverse_of", "determinant", "cofactors", "signed_log", "solved", "cholesky_of", "qr_of", "eigh_of", "svd_of"}
+MATRICES |= {"pseudo_inverse"}
+INTERNAL |= MATRICES  # of linalg
+NO_PADDLE |= {"cofactors", "pseudo_inverse"}
+NO_ONNX |= dict.fromkeys(MATRICES - {"determinant"}, "ONNX takes no matrices apart")
+NO_GRADIENT |= {"cofactors": COMPOSED}
 OPEN_DRAWS = {"as_std", "uniform_as", "normal_as", "randint_as", "randperm_as"}
 INTERNAL |= OPEN_DRAWS
 every_op = pytest.mark.parametrize("name", list(OPS))
@@ -178,7 +184,7 @@ def test_it_has_a_type_rule(name):
 @every_op
 def test_it_has_a_kernel_or_is_structural(name):
     op = OPS[name]
-    ways = [bool(op.scalar), op.has("scalar"), op.has("kernel"), name in STRUCTURAL]
+    ways = [bool(op.scalar), op.has("scalar"), op.has("kernel"), op.has("python"), name in STRUCTURAL]
     assert ways.count(True) == 1
 
 
@@ -213,7 +219,7 @@ def test_public_ops_have_a_name_in_d2s(name):
 @every_op
 def test_rules_are_known_kinds_with_the_arrays_first(name):
     op = OPS[name]
-    of_kernels = {"scalar", "lines", "kernel", "followed", "fault"}
+    of_kernels = {"scalar", "lines", "kernel", "followed", "fault", "python"}
     assert (
         set(op.rules)
         <= {"canonical", "infer", "requires", "least", "vjp", "besides", "open", "instead", "composed"} | of_kernels

@@ -150,7 +150,7 @@ class _Eager:
 
     def learn(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> None:
         """Teaches the op's door the call that just went well the plain way, if it is one a door can do."""
-        number = _number_dtype(op, inputs)
+        number = None if op.has("python") else _number_dtype(op, inputs)
         if number is None or not all(map(_constant, attrs.values())):
             return
         found = [self.type_of(x) or Type(number) for x in inputs]

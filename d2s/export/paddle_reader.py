@@ -26,6 +26,7 @@ from d2s.export import (
     read_extents,
     read_functions,
     read_layers,
+    read_matrices,
     read_orders,
     read_sequences,
     read_shapes,
@@ -51,7 +52,7 @@ from d2s.types import Dim, Type
 _FUEL = 32  # how often each op may be looked at
 _MAX_SAME = 64  # how many extents may turn out to be equal
 _TOLD_BY = (  # who fills READ
-    *(read_draws, read_extents, read_functions, read_layers, read_orders),
+    *(read_draws, read_extents, read_functions, read_layers, read_matrices, read_orders),
     *(read_sequences, read_shapes, read_slices, read_values),
 )
 _FREE = ("axis", "use_mkldnn")  # attributes that may be otherwise

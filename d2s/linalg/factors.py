@@ -10,35 +10,8 @@ from typing import Any
 import numpy as np
 
 from d2s.arguments import one_of
-from d2s.eager.py_layer import PyLayer
-from d2s.errors import GradientError
-from d2s.linalg.inverse import inv
-from d2s.linalg.matrices import by_lapack, matrices, results, saved, tensor, turned
-from d2s.ops.compare import where
-from d2s.ops.create import eye, zeros_like
-from d2s.ops.linalg import matmul
-from d2s.ops.shape import unsqueeze
-from d2s.ops.triangle import tril
-
-
-class _Cholesky(PyLayer):
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        return saved(ctx, (x,), (tensor(by_lapack("cholesky", np.linalg.cholesky, x.array)),))
-
-    @staticmethod
-    def backward(ctx: Any, *gs: Any) -> Any:
-        (g,) = gs
-        (low,) = results(_Cholesky, ctx)
-        inverse = inv(low)
-        inner = tril(matmul(low, g, True))
-        half = inner - 0.5 * _on_diagonal(inner)
-        whole = matmul(matmul(inverse, half, True), inverse)
-        return 0.5 * (whole + turned(whole))
-
-
-def _on_diagonal(x: Any) -> Any:
-    return x * eye(x.shape[-1], dtype=x.dtype)
+from d2s.linalg.matrices import array_of, matrices, tensor
+from d2s.ops.lapack import by_lapack, cholesky_of, eigh_of, known_sizes, qr_of, rows, svd_of, turned
 
 
 def cholesky(x: Any, upper: bool = False) -> Any:
@@ -48,23 +21,7 @@ def cholesky(x: Any, upper: bool = False) -> Any:
     [[2.0]]
     """
     matrices(x, "cholesky", square=True)
-    return turned(_Cholesky.apply(x)) if upper else _Cholesky.apply(x)
-
-
-class _Qr(PyLayer):
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        return saved(ctx, (x,), tuple(map(tensor, by_lapack("qr", np.linalg.qr, x.array))))
-
-    @staticmethod
-    def backward(ctx: Any, *gs: Any) -> Any:
-        g_q, g_r = gs
-        q, r = results(_Qr, ctx)
-        if r.shape[-1] != r.shape[-2]:
-            raise GradientError("D2S0006", "qr() of matrices wider than high has no gradient")
-        m = matmul(r, g_r, False, True) - matmul(g_q, q, True)
-        mirrored = tril(m) + turned(tril(m, -1))
-        return matmul(g_q + matmul(q, mirrored), inv(r), False, True)
+    return turned(cholesky_of(x)) if upper else cholesky_of(x)
 
 
 def qr(x: Any, mode: str = "reduced") -> Any:
@@ -75,32 +32,13 @@ def qr(x: Any, mode: str = "reduced") -> Any:
     [[5.0]]
     """
     one_of("qr", "mode", mode, ("reduced", "complete", "r"))
-    array = matrices(x, "qr")
+    height, width = known_sizes("qr", matrices(x, "qr"))
     if mode == "complete":
-        q, r = by_lapack("qr", lambda a: np.linalg.qr(a, "complete"), array)
+        q, r = by_lapack("qr", lambda a: np.linalg.qr(a, "complete"), array_of(x, "qr() of mode 'complete'"))
         return tensor(q), tensor(r)
-    q, r = _Qr.apply(x)
-    return r if mode == "r" else (q, r)
-
-
-class _Eigh(PyLayer):
-    @staticmethod
-    def forward(ctx: Any, x: Any, corner: Any) -> Any:
-        return saved(ctx, (x, corner), tuple(map(tensor, by_lapack("eigh", lambda a: np.linalg.eigh(a, corner), x.array))))
-
-    @staticmethod
-    def backward(ctx: Any, *gs: Any) -> Any:
-        g_values, g_vectors = gs
-        values, vectors = results(_Eigh, ctx)
-        apart = unsqueeze(values, -2) - unsqueeze(values, -1)
-        inner = matmul(vectors, g_vectors, True) * _one_over(apart) + _on_diagonal(unsqueeze(g_values, -1) + zeros_like(apart))
-        whole = matmul(matmul(vectors, inner), vectors, False, True)
-        return 0.5 * (whole + turned(whole))
-
-
-def _one_over(x: Any) -> Any:
-    """1 / x, and 0 where x is 0."""
-    return where(x == 0.0, 0.0, 1.0 / where(x == 0.0, 1.0, x))
+    found = qr_of(x)
+    r = turned(rows(found, height, height + width))
+    return r if mode == "r" else (rows(found, 0, height), r)
 
 
 def eigh(x: Any, UPLO: str = "L") -> Any:
@@ -111,8 +49,9 @@ def eigh(x: Any, UPLO: str = "L") -> Any:
     [1.0, 2.0]
     """
     one_of("eigh", "UPLO", UPLO, ("L", "U"))
-    matrices(x, "eigh", square=True)
-    return _Eigh.apply(x, UPLO)
+    size, _ = known_sizes("eigh", matrices(x, "eigh", square=True))
+    found = eigh_of(x, UPLO == "U")
+    return rows(found, 0, 1, alone=True), rows(found, 1, size + 1)
 
 
 def eigvalsh(x: Any, UPLO: str = "L") -> Any:
@@ -124,37 +63,15 @@ def eigvalsh(x: Any, UPLO: str = "L") -> Any:
     return eigh(x, UPLO)[0]
 
 
-class _Svd(PyLayer):
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        return saved(ctx, (x,), tuple(map(tensor, by_lapack("svd", lambda a: np.linalg.svd(a, full_matrices=False), x.array))))
-
-    @staticmethod
-    def backward(ctx: Any, *gs: Any) -> Any:
-        g_u, g_s, g_v = gs
-        u, s, v = results(_Svd, ctx)
-        across, down = unsqueeze(s, -2), unsqueeze(s, -1)
-        apart = _one_over(across * across - down * down)
-        of_u, of_v = matmul(u, g_u, True) * apart, matmul(v, g_v, False, True) * apart
-        inner = (
-            (of_u + turned(of_u)) * across + down * (of_v + turned(of_v)) + _on_diagonal(unsqueeze(g_s, -1) + zeros_like(apart))
-        )
-        found = matmul(matmul(u, inner), v)
-        rows, columns = u.shape[-2], v.shape[-1]
-        if rows > columns:
-            found = found + matmul((g_u - matmul(u, matmul(u, g_u, True))) * _one_over(across), v)
-        elif columns > rows:
-            found = found + matmul(u, (g_v - matmul(matmul(g_v, v, False, True), v)) * _one_over(down))
-        return found
-
-
 def svd(x: Any, full_matrices: bool = False) -> Any:
     """U, the singular values in descending order, and V transposed: U times these values times it is x.
 
     >>> d2s.linalg.svd(d2s.to_tensor([[3.0, 0.0], [0.0, 4.0]]))[1].tolist()
     [4.0, 3.0]
     """
-    array = matrices(x, "svd")
+    height, width = known_sizes("svd", matrices(x, "svd"))
     if full_matrices:
-        return tuple(map(tensor, by_lapack("svd", np.linalg.svd, array)))
-    return _Svd.apply(x)
+        return tuple(map(tensor, by_lapack("svd", np.linalg.svd, array_of(x, "svd() with full matrices"))))
+    found = svd_of(x)
+    values = rows(found, height, height + 1, alone=True)
+    return rows(found, 0, height), values, turned(rows(found, height + 1, height + 1 + width))

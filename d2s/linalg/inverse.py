@@ -1,4 +1,4 @@
-"""The inverse of matrices, with its gradient, which other gradients are made of.
+"""The inverse of matrices.
 
 >>> inv(d2s.to_tensor([[4.0]])).tolist()
 [[0.25]]
@@ -6,23 +6,8 @@
 
 from typing import Any
 
-import numpy as np
-
-from d2s.eager.py_layer import PyLayer
-from d2s.linalg.matrices import by_lapack, matrices, results, saved, tensor
-from d2s.ops.linalg import matmul
-
-
-class _Inverse(PyLayer):
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        return saved(ctx, (x,), (tensor(by_lapack("inv", np.linalg.inv, x.array)),))
-
-    @staticmethod
-    def backward(ctx: Any, *gs: Any) -> Any:
-        (g,) = gs
-        (found,) = results(_Inverse, ctx)
-        return -matmul(matmul(found, g, True), found, False, True)
+from d2s.linalg.matrices import matrices
+from d2s.ops.lapack import inverse_of
 
 
 def inv(x: Any) -> Any:
@@ -32,4 +17,4 @@ def inv(x: Any) -> Any:
     [[0.5, 0.0], [0.0, 0.25]]
     """
     matrices(x, "inv", square=True)
-    return _Inverse.apply(x)
+    return inverse_of(x)

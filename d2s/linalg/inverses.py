@@ -4,40 +4,25 @@
 [1.0, 0.5]
 """
 
+import builtins
 from typing import Any
 
 import numpy as np
 
 from d2s.arguments import number
-from d2s.autodiff.mode import recording
-from d2s.eager.py_layer import PyLayer
 from d2s.errors import ShapeError
 from d2s.linalg.factors import svd
 from d2s.linalg.inverse import inv
-from d2s.linalg.matrices import by_lapack, matrices, results, saved, tensor, turned
+from d2s.linalg.matrices import matrices
 from d2s.ops.compare import cast, greater_than, where
 from d2s.ops.create import eye, zeros
 from d2s.ops.expand import broadcast_to
-from d2s.ops.join import stack
+from d2s.ops.lapack import determinant, known_sizes, pseudo_inverse, signed_log, solved, turned
 from d2s.ops.linalg import matmul
 from d2s.ops.reduce import max
 from d2s.ops.shape import squeeze, unsqueeze
 from d2s.ops.shapes import broadcast, tensor_type, whole_number
 from d2s.ops.triangle import tril, triu
-
-
-class _Determinant(PyLayer):
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.save_for_backward(x)
-        sign, log = map(tensor, np.linalg.slogdet(x.array))
-        return sign, log
-
-    @staticmethod
-    def backward(ctx: Any, *gs: Any) -> Any:
-        _, g_log = gs
-        (x,) = ctx.saved_tensor()
-        return unsqueeze(g_log, [-1, -2]) * turned(inv(x))
 
 
 def slogdet(x: Any) -> Any:
@@ -47,32 +32,7 @@ def slogdet(x: Any) -> Any:
     [-1.0, 0.0]
     """
     matrices(x, "slogdet", square=True)
-    sign, log = _Determinant.apply(x)
-    return stack([sign, log], 0)
-
-
-class _Volume(PyLayer):
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        return saved(ctx, (x,), (tensor(np.asarray(np.linalg.det(x.array), x.array.dtype)),))
-
-    @staticmethod
-    def backward(ctx: Any, *gs: Any) -> Any:
-        (g,) = gs
-        (found,), x = results(_Volume, ctx), ctx.saved_tensor()[0]
-        if recording() or found.numpy().all():
-            return unsqueeze(g * found, [-1, -2]) * turned(inv(x))
-        return unsqueeze(g, [-1, -2]) * tensor(_cofactors(x.array))
-
-
-def _cofactors(array: np.ndarray) -> np.ndarray:
-    """The slopes of a determinant, which a singular matrix has, too."""
-    u, s, v = by_lapack("det", np.linalg.svd, array)
-    size = s.shape[-1]
-    others = (
-        np.where(np.eye(size, dtype=bool), 1.0, s[..., None, :]).prod(-1) * (np.linalg.det(u) * np.linalg.det(v))[..., None]
-    )
-    return np.matmul(u * others[..., None, :], v).astype(array.dtype)
+    return signed_log(x)
 
 
 def det(x: Any) -> Any:
@@ -82,20 +42,7 @@ def det(x: Any) -> Any:
     8.0
     """
     matrices(x, "det", square=True)
-    return _Volume.apply(x)
-
-
-class _Solved(PyLayer):
-    @staticmethod
-    def forward(ctx: Any, x: Any, y: Any) -> Any:
-        return saved(ctx, (x, y), (tensor(by_lapack("solve", np.linalg.solve, x.array, y.array)),))
-
-    @staticmethod
-    def backward(ctx: Any, *gs: Any) -> Any:
-        (g,) = gs
-        (found,), x = results(_Solved, ctx), ctx.saved_tensor()[0]
-        of_y = solve(turned(x), g)
-        return -matmul(of_y, found, False, True), of_y
+    return determinant(x)
 
 
 def solve(x: Any, y: Any, left: bool = True) -> Any:
@@ -113,9 +60,20 @@ def solve(x: Any, y: Any, left: bool = True) -> Any:
     matrices(right, "solve", argument="y")
     if right.shape[-2] != x.shape[-1]:
         raise ShapeError("D2S0002", f"solve(): 'x' has shape {x.shape}, 'y' has {y.shape}: not as many rows")
-    batch = list(broadcast("solve", [tuple(x.shape[:-2]), tuple(right.shape[:-2])])[0])
-    found = _Solved.apply(broadcast_to(x, batch + x.shape[-2:]), broadcast_to(right, batch + right.shape[-2:]))
+    found = solved(_repeated(x, right), _repeated(right, x))
     return squeeze(found, -1) if column else found
+
+
+def _repeated(x: Any, y: Any) -> Any:
+    """Matrices as often as those they meet."""
+    of_x, of_y = tensor_type(x, "solve", "x").shape[:-2], tensor_type(y, "solve", "y").shape[:-2]
+    broadcast("solve", [of_x, of_y])
+    have, others = [1] * (len(of_y) - len(of_x)) + list(of_x), [1] * (len(of_x) - len(of_y)) + list(of_y)
+    if len(of_x) == len(have) and all(a == b or b == 1 for a, b in zip(have, others, strict=True)):
+        return x
+    own, met = [1] * (len(have) - len(of_x)) + x.shape, [1] * (len(others) - len(of_y)) + y.shape
+    batch = [n if a == 1 else m for a, m, n in zip(have, own, met, strict=False)]
+    return broadcast_to(x, batch + x.shape[-2:])
 
 
 def triangular_solve(x: Any, y: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
@@ -142,27 +100,6 @@ def cholesky_solve(x: Any, y: Any, upper: bool = False) -> Any:
     return triangular_solve(y, half, upper, transpose=not upper)
 
 
-class _Pseudo(PyLayer):
-    @staticmethod
-    def forward(ctx: Any, x: Any, rcond: float) -> Any:
-        u, s, v = by_lapack("pinv", lambda a: np.linalg.svd(a, full_matrices=False), x.array)
-        kept = s > s.max(-1, keepdims=True, initial=0.0) * rcond
-        inverse = np.divide(1.0, s, out=np.zeros_like(s), where=kept)
-        ctx.rcond = rcond
-        found = np.matmul(np.swapaxes(v, -1, -2) * inverse[..., None, :], np.swapaxes(u, -1, -2))
-        return saved(ctx, (x,), (tensor(found),))
-
-    @staticmethod
-    def backward(ctx: Any, *gs: Any) -> Any:
-        """By Golub and Pereyra: right where singular values are equal, which the gradient of `svd` is not."""
-        (g,), x = gs, ctx.saved_tensor()[0]
-        found = _Pseudo.apply(x, ctx.rcond) if recording() else ctx.saved_tensor()[1]
-        p, back = turned(found), turned(g)
-        outside = matmul(back - matmul(x, matmul(found, back)), matmul(found, p))
-        inside = matmul(matmul(p, found), back - matmul(back, matmul(found, x)))
-        return outside + inside - matmul(matmul(p, g), p)
-
-
 def pinv(x: Any, rcond: float = 1e-15, hermitian: bool = False) -> Any:
     """The inverse of Moore and Penrose: singular values up to `rcond` times the largest count as 0.
 
@@ -170,7 +107,7 @@ def pinv(x: Any, rcond: float = 1e-15, hermitian: bool = False) -> Any:
     [[0.5], [0.0]]
     """
     matrices(x, "pinv", square=bool(hermitian))
-    return _Pseudo.apply(x, number("pinv", "rcond", rcond))
+    return pseudo_inverse(x, number("pinv", "rcond", rcond))
 
 
 def matrix_power(x: Any, n: int) -> Any:
@@ -198,8 +135,8 @@ def matrix_rank(x: Any, tol: float | None = None, hermitian: bool = False) -> An
     >>> d2s.linalg.matrix_rank(d2s.to_tensor([[1.0, 2.0], [2.0, 4.0]])).item()
     1
     """
-    array = matrices(x, "matrix_rank", square=bool(hermitian))
+    held = matrices(x, "matrix_rank", square=bool(hermitian))
     s = svd(x.detach())[1]
-    rounding = float(np.finfo(array.dtype).eps) * int(np.max(array.shape[-2:]))
+    rounding = float(np.finfo(held.dtype.numpy).eps) * builtins.max(known_sizes("matrix_rank", held))
     limit = max(s, -1, True) * rounding if tol is None else number("matrix_rank", "tol", tol)
     return cast(greater_than(s, limit), "int64").sum(-1)

@@ -41,6 +41,13 @@ def _(pen: Pen) -> None:
     pen.write("Div", pen.names[0], pen.cast(left, pen.types[0].dtype), to=0)
 
 
+@says("determinant")
+def _(pen: Pen) -> None:
+    if pen.types[0].dtype is types.float64:
+        refuse("determinant of float64")  # of which ONNX Runtime has no kernel
+    pen.write("Det", pen.names[0], to=0)
+
+
 @says("softmax log_softmax")
 def _(pen: Pen) -> None:
     kind = "Softmax" if pen.node.op == "softmax" else "LogSoftmax"

@@ -176,6 +176,7 @@ class Op:
         And `besides`: a function with the op's arguments and more that Paddle has, which says what those come to in ops;
         `open`: what a call comes to in other ops where only a run knows extents it asks for, or None;
         `instead`: what it comes to in other ops where the inputs are of dtypes the op does not take, or None;
+        `python`, in place of a kernel: NumPy's array of the result, of those of the inputs;
         `composed`, for the gradient of a gradient: what all results come to in ops that have gradients.
         """
 

@@ -127,7 +127,7 @@ class Frames:
                 placed[number] = _output(plan.program.name, of.shape, of.dtype.numpy, _dims(plan, arrays, registers))
                 registers[register] = placed[number].ctypes.data
                 pc += 1
-            elif plan.checks[pc].op == "host":
+            elif plan.checks[pc].op == "host" or OPS[plan.checks[pc].op].has("python"):
                 _python_step(plan, registers, _dims(plan, arrays, registers), pc)
                 pc += 1
             elif plan.checks[pc].op == "fail":
@@ -246,7 +246,8 @@ def _python_step(plan: plan.Plan, frame: np.ndarray, dims: dict[str, int], pc: i
     """Has Python take a step, and writes what it found where the plan goes on with it."""
     node, places = plan.checks[pc], plan.places[pc]
     (result,) = _at(node.outputs, places[len(node.inputs) :], frame, dims)
-    result[...] = host.step(node, _at(node.inputs, places, frame, dims))
+    inputs = _at(node.inputs, places, frame, dims)
+    result[...] = host.step(node, inputs) if node.op == "host" else interpreter.results(node, inputs)[0]
 
 
 def _at(values: Sequence[Value], places: Sequence[int], frame: np.ndarray, dims: dict[str, int]) -> list[Any]:

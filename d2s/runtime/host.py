@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from d2s.ir.program import Node, Program, Value
+from d2s.ops import OPS
 
 
 @dataclasses.dataclass
@@ -114,6 +115,11 @@ def leave(node: Node, arrays: Sequence[np.ndarray]) -> None:
     elif callable(stores):
         run.left = True
         stores(run, arrays)
+
+
+def steps_in(program: Program) -> bool:
+    """Whether runs of a Program come back to Python: for steps, or ops that have no kernel."""
+    return acts(program) or any(OPS[node.op].has("python") for node in program.every_node())
 
 
 def acts(program: Program) -> bool:

@@ -93,7 +93,7 @@ class _Stopped(Exception):
 
 def _found(node: Node, inputs: list[Any]) -> list[Any]:
     try:
-        return _results(node, inputs)
+        return results(node, inputs)
     except StopIteration as stop:
         raise _Stopped(stop) from None
 
@@ -152,16 +152,17 @@ def _count() -> None:
         raise TooLong
 
 
-def _results(node: Node, inputs: list[Any]) -> list[Any]:
+def results(node: Node, inputs: list[Any]) -> list[Any]:
+    """What a node that has no regions comes to."""
     special = _SPECIAL.get(node.op)
     if special:
         return special(node, inputs)
     given = [launch.type_of(a, v.type.python) for a, v in zip(inputs, node.inputs, strict=True)]
     try:
-        results = launch.run(OPS[node.op], given, inputs, attributes(node, inputs))
+        found = launch.run(OPS[node.op], given, inputs, attributes(node, inputs))
     except D2SError as error:
         raise error.at(node.where) from None
-    return [results] if len(node.outputs) == 1 else list(results)
+    return [found] if len(node.outputs) == 1 else list(found)
 
 
 def attributes(node: Node, inputs: Sequence[Any]) -> dict[str, Any]:

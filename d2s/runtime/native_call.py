@@ -42,7 +42,7 @@ from d2s.codegen.host import native_object
 from d2s.ir.program import Program
 from d2s.parsing import tree_of
 from d2s.runtime import binding, executor, native_objects, native_results, native_tape, plan
-from d2s.runtime.host import acts
+from d2s.runtime.host import steps_in
 from d2s.runtime.native_call_functions import FUNCTIONS
 from d2s.runtime.native_call_text import TEXT
 from d2s.runtime.native_launcher import LARGEST, Classes, builtin, descr_word, layout, linked, offsets, template
@@ -202,7 +202,7 @@ def entry_of(
     axes = max((len(v.type.shape) for v in outputs), default=0)
     if classes is None or binding.native() is None or not outputs or axes > MOST_AXES:
         return None
-    if any(v.type.listed for v in (*plan.program.inputs, *outputs)) or acts(plan.program):
+    if any(v.type.listed for v in (*plan.program.inputs, *outputs)) or steps_in(plan.program):
         return None
     if (int in kinds or bool in kinds) and not _reads_ints():
         return None

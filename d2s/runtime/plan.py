@@ -275,7 +275,10 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
 
     def plan_kernel(self, node: Node) -> None:
         self.requires(node)
-        self.run(node, lowered(node))
+        if OPS[node.op].has("python"):
+            self.plan_host(node)
+        else:
+            self.run(node, lowered(node))
 
     def plan_fused(self, node: Node) -> None:
         if node.attrs["body"].nodes[0].op == "while_loop":

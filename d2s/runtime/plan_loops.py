@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from d2s.ir.program import Node, Program, Value
+from d2s.ops import OPS
 from d2s.runtime.executor import ALLOC, COPY, JUMP, JUMP_IF_FALSE, LOAD_BOOL, MARK, MOVE, PUSH, RELEASE
 from d2s.runtime.plan_growing import PLANNED
 from d2s.types import STACK, Type
@@ -166,4 +167,5 @@ def structural(node: Node) -> bool:
     """Whether no kernel computes a node's results where they are wanted."""
     if node.op == "fused":
         return bool(node.attrs["body"].nodes[0].regions())
-    return node.op in ("cond", "while_loop", "call", "again", "constant", "hole", "host", "renamed", *PLANNED)
+    known = ("cond", "while_loop", "call", "again", "constant", "hole", "host", "renamed", *PLANNED)
+    return node.op in known or OPS[node.op].has("python")
