@@ -31,6 +31,18 @@ def _(pen: Pen) -> None:
     pen.two("elementwise_sub", above, below, None)
 
 
+@spells("neg", "i8 i16 i32 i64 f32 f64 u8")
+def _(pen: Pen) -> None:
+    """Behind a product no `scale`: Paddle's inference would turn the stored matrix itself, whoever else reads it."""
+    (x,), (name,) = pen.types, pen.names
+    made = next((node for node in pen.writer.program.nodes if pen.node.inputs[0] in node.outputs), None)
+    if made is None or made.op != "matmul":
+        pen.scaled(name, None, -1.0)
+        return
+    shape = (1,) if x.shape else ()
+    pen.two("elementwise_mul", name, pen.number(-1, x.dtype, shape), None)
+
+
 @spells("atan2", "f32 f64")
 def _(pen: Pen) -> None:
     """Paddle's takes two of one shape; a sum has that of both."""

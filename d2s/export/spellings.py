@@ -83,13 +83,11 @@ def _read_gelu(take: Take, types: Sequence[Type]) -> Attrs:
 
 
 _AXIS = {"axis": -1}  # broadcasting from the right
-_SCALE = {"scale": -1.0, "bias": 0.0, "bias_after_scale": True}
 
 SPELLINGS = {
     "add": Spelling(_XY, "i16 i32 i64 f32 f64", _AXIS),
     "subtract": Spelling(_XY, "i16 i32 i64 f32 f64", _AXIS),
     "multiply": Spelling(_XY, "b1 i32 i64 f32 f64", _AXIS),
-    "neg": Spelling(_X, "i8 i16 i32 i64 f32 f64 u8", _SCALE),
     "relu": Spelling(_X, "f32 f64"),
     "sign": Spelling(_X, "f32 f64"),
     "tanh": Spelling(_X, "f32 f64"),

@@ -68,6 +68,21 @@ case(
     parameters=[some(4, 2), some(2)],
 )
 
+case(  # Paddle's inference takes a `scale` behind a product into the matrix, which others read
+    "turned",
+    """
+    program turned(x: f32[n,4], w: f32[4,4]) -> (f32[n,4], f32[n,4]) {
+      %0: f32[n,4] = matmul(x, w, transpose_x=False, transpose_y=False)
+      %1: f32[n,4] = neg(%0)
+      %2: f32[n,4] = tanh(x)
+      %3: f32[n,4] = matmul(%2, w, transpose_x=False, transpose_y=False)
+      return %1, %3
+    }
+    """,
+    [some(3, 4)],
+    parameters=[some(4, 4)],
+)
+
 case(
     "batch",
     """
