@@ -222,7 +222,7 @@ def test_rules_are_known_kinds_with_the_arrays_first(name):
     of_kernels = {"scalar", "lines", "kernel", "followed", "fault", "python"}
     assert (
         set(op.rules)
-        <= {"canonical", "infer", "requires", "least", "vjp", "besides", "open", "instead", "composed"} | of_kernels
+        <= {"canonical", "infer", "requires", "least", "vjp", "besides", "open", "instead", "composed", "worded"} | of_kernels
     )
     wanted = [*op.arrays, *op.attributes][op.variadic and len(op.arrays) :]  # any number of inputs have one name among them
     for kind, rule in op.rules.items():

@@ -21,12 +21,13 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
 from d2s.export.model import CHOSEN, JOINED, REPLACED, WRITTEN, outputs_of
 from d2s.export.streams import for_file
-from d2s.ir.program import Program, Value
+from d2s.ir.program import Node, Program, Value
 from d2s.jit import returned
 from d2s.jit.joined_results import Joined
 from d2s.jit.unsaid import shown, without_notes
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
+from d2s.passes import in_words
 from d2s.runtime import launch
 
 
@@ -52,7 +53,7 @@ def body_of(variant: Variant, names: Sequence[str], changing: bool = False) -> B
     captured, program, noted = variant.captured, variant.captured.program, list[str]()
     if not changing:
         captured, program, noted = without_notes(captured, program)
-    program = passes.prepare(program)
+    program = in_words.apply(_stopped(passes.prepare(program), captured))
     steps = [str(node.attrs["call"]) for node in program.every_node() if node.op == "host"]
     changed = any(kind != "stream" for kind, *_ in captured.stores) or captured.reads
     if steps or captured.told or (changed and not changing):
@@ -60,6 +61,17 @@ def body_of(variant: Variant, names: Sequence[str], changing: bool = False) -> B
         does = f"calls {steps[0]}" if steps else f"changes {', '.join(targets) or 'what was there before'}"
         raise ArgumentError("D2S0004", f"save(): '{program.name}' {does}: a file cannot hold that")
     return _Reading(captured, program).body(names)._replace(noted=noted)
+
+
+def _stopped(program: Program, captured: Captured) -> Program:
+    """The Program with an end of history at each gradient that has none: a file knows of no other."""
+    nodes, instead = list[Node](), dict[Value, Value]()
+    for node in program.nodes:
+        nodes.append(Node(node.op, tuple(instead.get(v, v) for v in node.inputs), node.outputs, node.attrs, node.where))
+        for value in captured.history.stopped.intersection(node.outputs) if captured.history else ():
+            instead[value] = Value(value.type)
+            nodes.append(Node("detached", (value,), (instead[value],), {}, node.where))
+    return Program(program.name, program.inputs, tuple(nodes), tuple(instead.get(v, v) for v in program.outputs))
 
 
 class _Reading:

@@ -58,7 +58,8 @@ def solve(x: Any, y: Any, left: bool = True) -> Any:
     column = y.ndim == 1 or (y.ndim == x.ndim - 1 and y.shape == x.shape[:-1])
     right = unsqueeze(y, -1) if column else y
     matrices(right, "solve", argument="y")
-    if right.shape[-2] != x.shape[-1]:
+    rows, size = (tensor_type(one, "solve", "x").shape[-2] for one in (right, x))
+    if isinstance(rows, int) and isinstance(size, int) and rows != size:
         raise ShapeError("D2S0002", f"solve(): 'x' has shape {x.shape}, 'y' has {y.shape}: not as many rows")
     found = solved(_repeated(x, right), _repeated(right, x))
     return squeeze(found, -1) if column else found

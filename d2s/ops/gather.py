@@ -14,7 +14,7 @@ from d2s.ops.op import flag, op
 from d2s.ops.places import Indexed, out_of_range, read, written
 from d2s.ops.shape import flatten
 from d2s.ops.shapes import fitting, one_axis, tensor_type, unnamed, whole_number
-from d2s.ops.slicing import select
+from d2s.ops.slicing import select, zero
 from d2s.types import Shape, Type
 
 
@@ -103,6 +103,11 @@ def _(x, like, *indices, axes, front):
 def _(x, like, *indices_and_out, axes, front):
     *indices, _ = indices_and_out
     return written(indexed("collect", like, indices, axes, front), names(indices), "T(0)", "out[{to}] += x[{source}]")
+
+
+@collect.rule("worded")
+def _(x, like, *indices, axes, front):
+    return OPS["add_at"](OPS["expand_as"](zero(x), like), x, *indices, axes=axes, front=front)
 
 
 @collect.rule("fault")

@@ -177,6 +177,7 @@ class Op:
         `open`: what a call comes to in other ops where only a run knows extents it asks for, or None;
         `instead`: what it comes to in other ops where the inputs are of dtypes the op does not take, or None;
         `python`, in place of a kernel: NumPy's array of the result, of those of the inputs;
+        `worded`: the same, bit for bit, in ops that kinds of files have words for;
         `composed`, for the gradient of a gradient: what all results come to in ops that have gradients.
         """
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from d2s.errors import ArgumentError, CaptureError, D2SError, ShapeError
 from d2s.ir.program import Value
 from d2s.ops.compare import equal, where
-from d2s.ops.dispatch import current
+from d2s.ops.dispatch import OPS, current
 from d2s.ops.expand import expand, expand_as, summed_to, tile
 from d2s.ops.extremes import maximum
 from d2s.ops.found import finds_extents, length, number
@@ -47,6 +47,11 @@ def laid_as(x, like):
     >>> d2s.ops.open_shapes.laid_as(d2s.to_tensor([1, 2]), d2s.to_tensor([[0], [0]])).tolist()
     [[1], [2]]
     """
+
+
+@laid_as.rule("worded")
+def _(x, like):
+    return OPS["reshape_like"](x, like)
 
 
 @op(paddle=None)

@@ -9,6 +9,7 @@ from typing import Any
 
 from d2s import types
 from d2s.errors import ArgumentError, DTypeError, ShapeError
+from d2s.ops.dispatch import current
 from d2s.ops.lines import GRAIN, Total, along_lines, groups_of, put
 from d2s.ops.op import OPS, Share, axes, flag, op
 from d2s.ops.tree import PRODUCT, SUM, WHOLE_SUM, Join, extreme
@@ -120,6 +121,17 @@ def _(x, like, axis, keepdim):
 @spread.rule("scalar")
 def _(x, like, axis, keepdim):
     return "x", [kept_shape(like.shape, axis)]
+
+
+@spread.rule("worded")
+def _(x, like, axis, keepdim):
+    return OPS["expand_as"](_kept(x, axis, keepdim), like)
+
+
+def _kept(x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
+    """What a reduction comes to, with the axes it has taken away."""
+    of = current().type_of(x)
+    return x if keepdim or not of or not of.shape else OPS["unsqueeze"](x, list(axis))
 
 
 @spread.rule("vjp")
@@ -337,6 +349,12 @@ def _(x, found, of, axis, keepdim):
 def _(x, found, of, axis, keepdim):
     kept = kept_shape(of.shape, axis)
     return "x if found == of else T(0)", [kept, kept, of.shape]
+
+
+@where_met.rule("worded")
+def _(x, found, of, axis, keepdim):
+    nothing = current().constant(0.0, Type(current().type_of(x).dtype))
+    return OPS["where"](OPS["equal"](_kept(found, axis, keepdim), of), _kept(x, axis, keepdim), nothing)
 
 
 @where_met.rule("vjp")

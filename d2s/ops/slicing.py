@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from d2s.arguments import expect
 from d2s.errors import ArgumentError, DTypeError, IndexRangeError, brief
 from d2s.extents import Extent
-from d2s.ops.dispatch import current
+from d2s.ops.dispatch import OPS, current
 from d2s.ops.expand import summed_to
 from d2s.ops.movement import CHUNK, Axis, Kernel, Product, Registers, axes_of, body, indented, joined, moved
 from d2s.ops.op import Share, op
@@ -206,6 +206,11 @@ def _(x, like, axes, starts, counts, steps, dropped):
 @unsliced.rule("kernel")
 def _(x, like, out, axes, starts, counts, steps, dropped):
     return filled_around(out.shape, "T(0)", "x[at]", _stretches(axes, starts, counts, steps))
+
+
+@unsliced.rule("worded")
+def _(x, like, axes, starts, counts, steps, dropped):
+    return set_slice(OPS["expand_as"](zero(x), like), x, axes, starts, counts, steps, dropped)
 
 
 def _stretches(axes: Ints, starts: Ints, counts: Ints, steps: Ints) -> dict[int, Stretch]:
