@@ -120,6 +120,17 @@ def _row(leaf: Callable[[str, Any], Any], k: int) -> Callable[[str, Any], Any]:
     return lambda kind, at: leaf(kind, at)[k] if kind == "row" else leaf(kind, at)
 
 
+def made_of(kind: Any, held: dict[str, Any]) -> Any:
+    """An object that holds this: what makes one of the user's code has run already."""
+    if kind in REAL:
+        return REAL[kind](held)
+    if issubclass(kind, BaseException):
+        return new_object(kind, held)
+    made = new_object(kind, {})
+    restore(made, {name: value for name, value in held.items() if value is not MISSING})
+    return made
+
+
 def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]) -> Any:
     made: Any
     if isinstance(recipe, Choice):
@@ -138,13 +149,9 @@ def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]
     if recipe.kind in (set, frozenset):
         done[id(recipe)] = recipe.kind([_build(part, leaf, done) for part in recipe.parts])
         return done[id(recipe)]
-    if recipe.kind in REAL:
+    if recipe.kind in REAL or issubclass(recipe.kind, BaseException):
         held = {name: _build(part, leaf, done) for name, part in zip(recipe.keys, recipe.parts, strict=True)}
-        done[id(recipe)] = REAL[recipe.kind](held)
-        return done[id(recipe)]
-    if issubclass(recipe.kind, BaseException):
-        parts = [_build(part, leaf, done) for part in recipe.parts]
-        done[id(recipe)] = new_object(recipe.kind, dict(zip(recipe.keys, parts, strict=True)))
+        done[id(recipe)] = made_of(recipe.kind, held)
         return done[id(recipe)]
     if not issubclass(recipe.kind, tuple | list | dict):
         done[id(recipe)] = made = new_object(recipe.kind, {})

@@ -97,6 +97,7 @@ class Graph:
         self._native: dict[Mask, Entry | None] = {}  # by what wants a gradient; () where nothing does
         self._first: Entry | None = None  # of the native calls; the others are asked behind it
         self._known = known
+        self._with_numbers = False
         self._beside: Graph | None = None  # the same without steps of Python's
 
     def alike(self, program: Program) -> tuple[Program, int, dict[int, int]]:
@@ -181,9 +182,13 @@ class Graph:
         """In how many ways it ran: without gradients, or with those of some inputs."""
         return self._plain.has_run + len(self._ways)
 
-    def entry(self, inputs: Sequence[Any]) -> Entry | None:
-        """The way past Python for such inputs, Python numbers as they are, however it ran so far; later ways join in."""
+    def entry(self, inputs: Sequence[Any], with_numbers: bool = False) -> Entry | None:
+        """The way past Python for such inputs, Python numbers as they are, however it ran so far; later ways join in.
+
+        `with_numbers`: where results are one tensor and nothing is on the tape, it gives them with what tells them apart.
+        """
         self._kinds = [type(x) for x in inputs]
+        self._with_numbers = with_numbers
         for wanted in ([()] if self._plain.has_run else []) + list(self._ways):
             self._hasten(wanted)
         return self._first
@@ -221,7 +226,7 @@ class Graph:
     def unstacked(self) -> Callable[[Any, Sequence[Any]], list[Any]] | None:
         """What makes the results of those of a native call and its inputs, if they are not the same."""
         classes = handlers.base.classes
-        if not self.lists or classes is None:
+        if not (self.lists or self.tells_apart) or classes is None:
             return None
         plain = listed.unstacked(self.program, self._numbers, Items(classes))
 
@@ -235,7 +240,11 @@ class Graph:
                     break
             return plain(given, inputs)
 
-        return results
+        def one_by_one(found: Any, inputs: Sequence[Any]) -> Any:
+            made = plain(found, inputs)
+            return made if len(made) > 1 else made[0]
+
+        return results if self.lists else one_by_one
 
     def _hasten(self, wanted: Mask) -> None:
         """From now on calls in which these inputs want gradients are native, if such a call can be and any are."""
@@ -254,6 +263,15 @@ class Graph:
         if entry and self._first:
             self._first.ask_behind(entry)
         self._first = self._first or entry
+        if entry and self._with_numbers and self.tells_apart and not way:
+            told = run.entry(handlers.base.classes, self._kinds, None, Handed(len(run.program.outputs), -1))
+            if told:
+                entry.ask_behind(told)
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether results of native calls may come with numbers, by which some are one tensor."""
+        return bool(self._numbers) and not self.lists
 
     def leave(self, wanted: Mask) -> None:
         """Calls in which these inputs want gradients had to be run again node by node: eager code makes the next ones."""

@@ -24,7 +24,7 @@ from d2s.autodiff.mode import recording
 from d2s.capture.containers import restore
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD
-from d2s.capture.result import Choice, Filled, Made, Recipe, Rows
+from d2s.capture.result import Choice, Filled, Made, Recipe, Rows, made_of
 from d2s.capture.result import leaves as leaves_of
 from d2s.capture.stores import Pending, write
 from d2s.config import unusual
@@ -93,7 +93,7 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
         changes.append(change if by is None else f"if {behind.results[by]}.array.item(): {change}")
     call, declined = None, None
     if check.computes:
-        entry = _first_entry(graph, parts, inputs) if parts else graph.entry(inputs)
+        entry = _first_entry(graph, parts, inputs) if parts else graph.entry(inputs, with_numbers=True)
         if entry is None:
             return None
         call, declined = entry.call, entry.declined
@@ -103,7 +103,8 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     native = {"call_": call, "declined_": declined, "unstacked_": None if parts else graph.unstacked()}
     around = [f"with {check.named(variant.turn)}:"] if variant.turn else []
     around += ["with held_() as (seed_, counter_):"] if captured.draws else []
-    return check.quick(function, signature, named, [*changes, f"return {result}"], native, around)
+    told = f"if type(r) is tuple and len(r) > {len(program.outputs)}: " if graph.tells_apart else ""
+    return check.quick(function, signature, named, [*changes, f"return {result}"], told, native, around)
 
 
 def _outputs(program: Program) -> list[str]:
@@ -240,6 +241,7 @@ class _Quick(Check):
         signature: inspect.Signature,
         inputs: list[str],
         behind: list[str],
+        told: str,
         native: dict[str, Any],
         around: list[str],
     ) -> Quick | None:
@@ -263,7 +265,7 @@ class _Quick(Check):
         if self.computes:
             first += [f"given = ({''.join(f'{name}, ' for name in inputs)})", "r = call_(given)"]
             first += ["if r is None:", "    declined_()", "    return MISSED"]
-            first += ["r = unstacked_(r, given)"] if native["unstacked_"] else []
+            first += [f"{told}r = unstacked_(r, given)"] if native["unstacked_"] else []
         lines = ["try:", *(f"    {line}" for line in first), f"except {_NOT_AS_BEFORE}:", "    return MISSED", *behind]
         for head in reversed(around):
             lines = [head, *(f"    {line}" for line in lines)]
@@ -353,12 +355,23 @@ class _Result:
 
     def container(self, recipe: Made) -> str:
         """A container that stands in the result once."""
-        parts = [self.text(part) for part in recipe.parts]
-        if id(recipe) in self.made or not all(parts):
+        if id(recipe) in self.made:
             return ""
         self.made.add(id(recipe))
-        if recipe.kind is dict:
-            return "{" + ", ".join(f"{self.check.named(k)}: {part}" for k, part in zip(recipe.keys, parts, strict=True)) + "}"
+        parts = [self.text(part) for part in recipe.parts]
+        if not all(parts):
+            return ""
+        if recipe.kind is dict or recipe.keys:
+            held = ", ".join(f"{self.check.named(k)}: {part}" for k, part in zip(recipe.keys, parts, strict=True))
+            return (
+                f"{{{held}}}"
+                if recipe.kind is dict
+                else f"{self.check.named(made_of)}({self.check.named(recipe.kind)}, {{{held}}})"
+            )
+        if recipe.kind is frozenset:
+            return f"frozenset(({''.join(f'{part}, ' for part in parts)}))"
+        if not issubclass(recipe.kind, tuple | list | set):
+            return f"{self.check.named(made_of)}({self.check.named(recipe.kind)}, {{}})"
         inside = "".join(f"{part}, " for part in parts)
         if recipe.kind in (tuple, list, set):
             return {tuple: f"({inside})", list: f"[{inside}]", set: f"{{{inside}}}" if parts else ""}[recipe.kind]

@@ -5,6 +5,7 @@ import random
 import sys
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -386,6 +387,54 @@ def test_steps_that_say_what_is_computed_stand_between_native_calls(capsys):
     found = [static(tensor([1.0]), draw).item(), quick(tensor([1.0]), draw).item()]
     assert found == [timed(tensor([1.0]), again).item() for _ in range(5)][3:]
     assert capsys.readouterr().out == "x\n" * 10
+
+
+def test_results_that_are_one_tensor_are_one_natively():
+    def function(x, w):
+        y, z = x * 2.0, w
+        if x.sum() > 0:
+            z = y
+        if x.max() > 3.0:
+            y = z = x
+        return y, z
+
+    static, quick = quick_of(function, tensor([-1.0, 2.0]), tensor([1.0, 1.0]))
+    for values in ([-1.0, 0.5], [1.0, 2.0], [-9.0, 5.0], [4.0, 1.0]) * 2:
+        x, w = tensor(values), tensor([1.0, 3.0])
+        for call in (function, static, quick):
+            y, z = call(x, w)
+            expected = [function(x, w)[k].tolist() for k in (0, 1)]
+            assert [y.tolist(), z.tolist()] == expected
+            assert (y is z, y is x, z is w) == (
+                sum(values) > 0 or max(values) > 3.0,
+                max(values) > 3.0,
+                max(values) <= 3.0 and sum(values) <= 0,
+            )
+
+
+class Doubled:
+    def __init__(self, x):
+        self.x = x * 2.0
+
+
+@dataclass
+class Checked:
+    x: object
+    n: int = 0
+
+    def __post_init__(self):
+        self.n += 1
+
+
+def test_what_makes_an_object_runs_once():
+    """Its class is not asked again by a quick way, for what a call gives is made already."""
+    static, quick = quick_of(lambda x: (Doubled(x), Checked(x + 1.0), {"a": Checked(x, 5)}.items()), tensor([1.0]))
+    for call in (static, quick):
+        one, two, three = call(tensor([3.0]))
+        assert (type(one), one.x.tolist()) == (Doubled, [6.0])
+        assert (type(two), two.x.tolist(), two.n) == (Checked, [4.0], 1)
+        ((name, held),) = three
+        assert (name, held.n) == ("a", 6)
 
 
 def test_parameters_have_any_names():
