@@ -16,7 +16,7 @@ In: axes of values. Out: names, and what they come to where the axes are known.
 """
 
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from d2s.errors import CaptureError
@@ -63,6 +63,7 @@ class Ledger:
     def __init__(self) -> None:
         self.answers: list[Answer] = []
         self.feeds: dict[str, tuple[Any, int]] = {}  # by name, the first axis that has it
+        self.found: set[str] = set()  # the names of those that not even the extents of feeds tell, but only a run's values
 
     def opened(self, of: Type, value: Any) -> Type:
         """A type whose open extents are those of a value's axes, by the names they have."""
@@ -98,6 +99,20 @@ class Ledger:
         return equal
 
 
+def agree(left: Sequence[Dim], right: Sequence[Dim]) -> bool:
+    """Whether extents are one by one the same numbers, or have the same names; then the runs of a declared program must agree.
+
+    >>> agree((2, "n"), (2, "n")), agree((2,), (3,)), agree((2,), ())
+    (True, False, False)
+    """
+    if len(left) != len(right) or not all(type(a) is type(b) and str(a) == str(b) for a, b in zip(left, right, strict=True)):
+        return False
+    for a, b in zip(left, right, strict=True):
+        if isinstance(a, Extent) and isinstance(b, Extent) and dict(a.meant) != dict(b.meant):
+            a.ledger.answers.append(Answer(a.meant, b.meant, True, f"{a} is the same of all tensors that have it"))
+    return True
+
+
 class Extent(str):
     """An open extent: its text is made of names (`said`), its value of axes (`meant`)."""
 
@@ -111,9 +126,19 @@ class Extent(str):
         found.said, found.meant, found.ledger = said, meant, ledger
         return found
 
+    @property
+    def is_found(self) -> bool:
+        """Whether only a run's values tell it: code is answered nothing about it."""
+        return bool(self.ledger.found) and any(name in self.ledger.found for name in _names(self.said))
+
+    def _asked(self) -> None:
+        if self.is_found and not _asked_by_a_rule():
+            self._unknown()
+
     def _unknown(self, *_: Any) -> NoReturn:
         message = f"the extent {self} of a declared program is known at run time only"
-        raise CaptureError("D2S1001", message, hint="give it in static.data()")
+        hint = "d2s.where(mask, x, y) keeps the size" if self.is_found else "give it in static.data()"
+        raise CaptureError("D2S1001", message, hint=hint)
 
     __float__ = __int__ = __index__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __iter__ = __getitem__ = _unknown  # type: ignore[assignment]
     __rfloordiv__ = __rmod__ = _unknown
@@ -124,8 +149,9 @@ class Extent(str):
     __le__ = __gt__ = __ge__ = _unknown  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
+        if self is other or (self.is_found and isinstance(other, str) and str.__eq__(self, other)):
             return True
+        self._asked()
         if isinstance(other, Extent) or (isinstance(other, int) and not isinstance(other, bool)):
             return self.ledger.answer(self, other)
         return str.__eq__(self, other) if isinstance(other, str) else False
@@ -171,12 +197,14 @@ class Extent(str):
 
     def computed(self, text: str, function: Callable[[int], int]) -> Any:
         """What a function makes of this extent in a run; equal texts say that functions are equal."""
+        self._asked()
         said, meant = ({(Computed(text, function, _key(part)),): 1} for part in (self.said, self.meant))
         return _extent(said, meant, self.ledger)
 
     def _made(self, other: Any, how: Callable[[Sum, Sum], Sum]) -> Any:
         if isinstance(other, bool) or not isinstance(other, int | Extent):
             return NotImplemented
+        self._asked()
         said, meant = (other.said, other.meant) if isinstance(other, Extent) else (_constant(other), _constant(other))
         return _extent(how(self.said, said), how(self.meant, meant), self.ledger)
 
@@ -184,6 +212,13 @@ class Extent(str):
 def _extent(said: Sum, meant: Sum, ledger: Ledger) -> Any:
     """An extent, or a number where it is one whatever a run is."""
     return meant.get((), 0) if all(product == () for product in meant) else Extent(said, meant, ledger)
+
+
+def _names(what: Sum) -> Iterator[Any]:
+    """All names a sum is made of."""
+    for product in what:
+        for part in product:
+            yield from _names(dict(part.of)) if isinstance(part, Computed) else (part,)
 
 
 def _renamed(what: Sum, names: Mapping[Any, Any]) -> Sum:

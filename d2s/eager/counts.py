@@ -18,7 +18,7 @@ from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.ops import OPS
 from d2s.ops.compare import cast
 from d2s.ops.extremes import maximum
-from d2s.ops.found import finds_extents, places_along
+from d2s.ops.found import finds_places, places_along
 from d2s.ops.gather import take_at
 from d2s.ops.op import flag
 from d2s.ops.scan import cumsum
@@ -48,7 +48,7 @@ def unique(
         for v, n in ((return_index, "return_index"), (return_inverse, "return_inverse"), (return_counts, "return_counts"))
     ]
     along = None if axis is None else one_axis(axis, len(have.shape), "unique")
-    if finds_extents() and along is None:
+    if finds_places() and along is None:
         return _unique(x, wanted, _integers("unique", dtype))
     known_now("how many values are different")
     found = np.unique(x.array, return_index=True, return_inverse=True, return_counts=True, axis=along, equal_nan=False)

@@ -15,9 +15,10 @@ from d2s import memory
 from d2s.eager.indexing import known_now
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import ArgumentError, DTypeError
+from d2s.extents import agree
 from d2s.ops.compare import where
 from d2s.ops.expand import broadcast_tensors
-from d2s.ops.found import finds_extents, places_along
+from d2s.ops.found import finds_places, places_along
 from d2s.ops.gather import take_at
 from d2s.ops.join import stack
 from d2s.ops.recording import Symbolic
@@ -34,7 +35,7 @@ def nonzero(x: Any, as_tuple: bool = False) -> Any:
     """
     if not tensor_type(x, "nonzero", "x").shape:
         raise ArgumentError("D2S0002", "nonzero(): 'x' is 0-D, expected one axis at least")
-    if finds_extents():
+    if finds_places():
         along = places_along(x if x.dtype is bool_ else x != 0)
         return tuple(along) if as_tuple else unsqueeze(along[0], 1) if len(along) == 1 else stack(along, 1)
     known_now("how many values are not zero")
@@ -48,11 +49,11 @@ def masked_select(x: Any, mask: Any) -> Any:
     >>> d2s.masked_select(d2s.to_tensor([[1, 2], [3, 4]]), d2s.to_tensor([[True, False], [True, True]])).numpy().tolist()
     [1, 3, 4]
     """
-    tensor_type(x, "masked_select", "x")
-    if tensor_type(mask, "masked_select", "mask").dtype.kind != "b":
+    have, held = tensor_type(x, "masked_select", "x"), tensor_type(mask, "masked_select", "mask")
+    if held.dtype.kind != "b":
         raise DTypeError("D2S0003", "masked_select(): 'mask' expects bools")
-    values, where = broadcast_tensors([x, mask])
-    if finds_extents():
+    values, where = (x, mask) if agree(have.shape, held.shape) else broadcast_tensors([x, mask])
+    if finds_places():
         return take_at(values, *places_along(where), axes=tuple(range(len(tensor_type(where, "", "").shape))))
     known_now("how often a mask holds")
     return values[where]

@@ -164,7 +164,12 @@ def _with(shape: Shape, axis: int, dim: Dim) -> Shape:
 
 
 def finds_extents() -> bool:
-    """Whether what is being recorded may have extents that a run finds."""
+    """Whether what is being recorded may have extents that a run finds, and computes with all extents it does not know."""
+    return hasattr(current(), "extent_name")
+
+
+def finds_places() -> bool:
+    """Whether it may have those of places that values tell; so has a declared program."""
     return hasattr(current(), "extent_called")
 
 

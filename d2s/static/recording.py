@@ -58,6 +58,7 @@ class Recording(Recorder, Postpones):
         self.lifted: dict[int, tuple[Tensor, Variable]] = {}
         self.stopped: set[Value] = set()
         self.assigned: list[tuple[Tensor, Value]] = []  # what a run writes into tensors
+        self.found: dict[Value, str] = {}  # names of extents that runs find, by the numbers these are
         self.ledger = Ledger()  # of what code was told about open extents
         self.names: dict[str, Variable] = {}
         self.parameters: dict[str, Tensor] = {}  # and buffers, that begin when the program starts
@@ -146,6 +147,15 @@ class Recording(Recorder, Postpones):
     def line(self) -> str:
         return user_line()
 
+    def extent_called(self, number: Variable) -> str:
+        """The name of an extent that a run finds, of the number it is."""
+        name = self.root.found.setdefault(number.value, f"m{len(self.root.found)}")
+        self.root.ledger.found.add(name)
+        return name
+
+    def call_extent(self, number: Variable, name: Any) -> None:
+        """A number that is an extent of a value has no name besides: a run knows it."""
+
     def constant(self, number: bool | int | float, type: Type) -> Any:
         self.where = user_line()
         return super().constant(number, type)
@@ -153,7 +163,8 @@ class Recording(Recorder, Postpones):
     def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         self.where = user_line()
         if op.name == "extent":
-            return inputs[0].value.type.shape[attrs["axis"]]
+            dim = inputs[0].value.type.shape[attrs["axis"]]
+            return super().run(op, inputs, attrs) if isinstance(dim, Extent) and dim.is_found else dim
         return super().run(op, tuple(x if isinstance(x, Variable) else self.symbol_of(x) for x in inputs), attrs)
 
     def add(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
@@ -170,11 +181,21 @@ class Recording(Recorder, Postpones):
             return value
         if isinstance(value, Tensor):
             return self.lift(value)
+        if isinstance(value, Extent) and value.is_found:
+            return self._counted(value)
         if isinstance(value, Extent):  # a run puts in what it comes to
             attrs = {"value": value, "dtype": types.int64, "python": True}
             return self.add("constant", [], [Type(types.int64, python=True)], attrs)[0]  # type: ignore[no-any-return]
         found: Variable = self.constant(value, Type(types.python_dtype(value)))
         return found
+
+    def _counted(self, extent: Extent) -> Variable:
+        """An extent that a run's values tell, as the number it is there."""
+        products = list(extent.meant)
+        if len(products) != 1 or len(products[0]) != 1 or extent.meant[products[0]] != 1:
+            refuse("D2S1001", f"a number made of {extent}, which a run's values tell", "d2s.shape() of the tensor")
+        ((value, axis),) = products[0]
+        return self.run(OPS["extent"], (Variable(self.root, value),), {"axis": axis})  # type: ignore[no-any-return]
 
     # --- effects of a run
 

@@ -96,6 +96,9 @@ class Replay:
             return
         inputs = [values[v] for v in node.inputs]
         attrs = self._attrs(node, inputs)
+        if node.op == "constant" and isinstance(attrs["value"], str):
+            values[node.outputs[0]] = self._number(builder, values, node)
+            return
         try:
             _refuse_in_front(node, attrs)
             found = self._types(node, inputs, attrs)
@@ -105,6 +108,19 @@ class Replay:
             self._note(declared, of, node.where)
         outputs = builder.add(node.op, inputs, found, attrs, node.where)
         values.update(zip(node.outputs, outputs, strict=True))
+
+    def _number(self, builder: Builder, values: Mapping[Value, Value], node: Node) -> Value:
+        """An extent as a number, where it has a name: in a file it is counted of a value that has it."""
+        extent = node.attrs["value"]
+        products = list(extent.meant)
+        single = len(products) == 1 and len(products[0]) == 1 and extent.meant[products[0]] == 1
+        if not single or products[0][0][0] not in values:
+            message = f"a number made of {extent}, which only runs of the file tell"
+            raise CaptureError("D2S1001", message, where=node.where, hint="give it in static.data()")
+        ((value, axis),) = products[0]
+        of = node.outputs[0].type
+        self.types[node.outputs[0]] = of
+        return builder.add("extent", [values[value]], [of], {"axis": axis}, node.where)[0]
 
     def _note(self, declared: Value, of: Type, where: str) -> None:
         """The type of a declared value in this run, which must be one the declared type allows."""

@@ -20,9 +20,12 @@ from d2s.capture import in_place
 from d2s.capture.symbolic import SymbolicTensor
 from d2s.capture.users_code import in_package, refuse
 from d2s.eager.tensor import Tensor, stop_flag
+from d2s.extents import agree
 from d2s.ops.compare import cast
+from d2s.ops.found import places_along
+from d2s.ops.gather import take_at
 from d2s.ops.item import get_item, set_item
-from d2s.types import Dim
+from d2s.types import Dim, bool_
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -154,7 +157,16 @@ class Variable(SymbolicTensor):
         refuse("D2S1003", "set_value() of a variable: only a run has its values", "give a run other values to feed")
 
     def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, Variable) and index.dtype is bool_ and index.ndim:
+            return self._where(index)
         return get_item(self, index)
+
+    def _where(self, mask: "Variable") -> Any:
+        """The values, or the rows and further parts, where a mask of the first axes holds."""
+        dims, want = mask.value.type.shape, self.value.type.shape[: mask.ndim]
+        if not agree(dims, want):
+            refuse("D2S0007", f"a mask of shape {list(dims)} does not fit axes of {list(want)} values")
+        return take_at(self, *places_along(mask), axes=tuple(range(mask.ndim)))
 
     def __setitem__(self, index: Any, value: Any) -> None:  # type: ignore[override]
         self._become(set_item(self, index, value))
