@@ -124,7 +124,7 @@ def ask(
 
 
 def array(tracer: Tracer, name: str, function: Callable[..., Any], args: tuple[Any, ...], of: Type) -> SymbolicTensor:
-    """Records a step that gives an array of a known type, which becomes a tensor."""
+    """Records a step that gives an array of its own, of a known type, which becomes a tensor."""
 
     def keep(run: Run, found: np.ndarray) -> np.ndarray:
         if found.dtype != of.dtype.numpy or found.shape != of.shape:

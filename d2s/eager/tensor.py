@@ -7,6 +7,7 @@ Tensor(shape=[1, 2], dtype=float32, place=Place(cpu), stop_gradient=True,
        [[1., 2.]])
 """
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -159,14 +160,14 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     if isinstance(array, np.ndarray):
         memory.check("to_tensor", array.shape, array.dtype)
     try:
-        found = np.array(array)
+        found = array if type(array) is np.ndarray else np.array(array)
         if found.dtype.kind not in "biuf":
             raise DTypeError("D2S0001", f"to_tensor(): 'data' holds {found.dtype.name} values, not real numbers")
         if dtype is None and not isinstance(array, (np.ndarray, np.generic)) and found.dtype == np.float64:
             dtype = default_dtype()
         wanted = types.dtype(found.dtype if dtype is None else dtype)
-        with np.errstate(over="ignore"):
-            exact = found.dtype.kind != "f" or wanted.kind != "i"
+        exact = found.dtype.kind != "f" or wanted.kind != "i"
+        with contextlib.nullcontext() if found.dtype == wanted.numpy else np.errstate(over="ignore"):
             held = memory.copied(found, wanted.numpy) if exact else None
     except (ValueError, OverflowError, MemoryError, RecursionError) as error:
         raise ArgumentError("D2S0004", f"to_tensor(): {error}") from None

@@ -38,6 +38,7 @@ from d2s.passes.drop_dead import may_raise
 from d2s.reckoned import source
 from d2s.runtime import host, interpreter
 from d2s.runtime.native_call import is_long
+from d2s.runtime.users_frames import straight
 
 Naming = Callable[[object], str]
 Leaf = tuple[str, Any]
@@ -393,7 +394,9 @@ class _Writer:
             raise Unsaid
         count = node.attrs.get("count", len(node.inputs))
         given = [self._given(v) for v in node.inputs[:count]]
-        call = f"{self.named(step.function)}({self._arguments(step.recipe, given)})"
+        args, kwargs = self._arguments(step.recipe, given)
+        function = step.function if kwargs else straight(step.function, len(args))
+        call = f"{self.named(function)}({', '.join([*args, *kwargs])})"
         name = self.name("s")
         self._leaving(pending, node.inputs[count:], call if step.keep is finds_nothing else f"{name} = {call}")
         self.stepped = True
@@ -407,7 +410,7 @@ class _Writer:
                 fits += f" and {-(1 << 63)} <= {name} < {1 << 63}" if kind == "int" else ""
                 self._leaving(pending, node.inputs[count:], f"if not ({fits}): {keep}(None, {name})")
             else:
-                self._leaving(pending, node.inputs[count:], f"{name} = {self.named(_own)}({keep}(None, {name}))")
+                self._leaving(pending, node.inputs[count:], f"{name} = {self.named(Tensor)}({keep}(None, {name}))")
         if step.keep is not finds_nothing:
             self.places[result] = name
 
@@ -440,14 +443,14 @@ class _Writer:
             return place
         return f"{self.named(Tensor)}({place}.array, {self.free.get(v, 'True')})"
 
-    def _arguments(self, recipe: Made, given: list[str]) -> str:
+    def _arguments(self, recipe: Made, given: list[str]) -> tuple[list[str], list[str]]:
         """All that a step is called with."""
         args, kwargs = recipe.parts
         if not isinstance(args, Made) or not isinstance(kwargs, Made):
             raise Unsaid
         named = zip(kwargs.keys, kwargs.parts, strict=True)
         texts = [self._text(part, given) for part in args.parts]
-        return ", ".join([*texts, *(f"**{{{key!r}: {self._text(part, given)}}}" for key, part in named)])
+        return texts, [f"**{{{key!r}: {self._text(part, given)}}}" for key, part in named]
 
     def _text(self, recipe: Recipe, given: list[str]) -> str:
         """What a step is given, as text."""
@@ -557,11 +560,6 @@ def _told(pending: Any) -> list[Leaf]:
     owners = [target[1] for target in pending.targets if isinstance(target[1], tuple)]
     found = [*leaves_of(pending.recipe), *owners]
     return [leaf for leaf in found if leaf[0] not in ("output", "row", "object", "outside")]
-
-
-def _own(array: np.ndarray) -> Tensor:
-    """What a step found, as a tensor that nobody else has the memory of."""
-    return Tensor(np.array(array, order="C"))
 
 
 def _names(value: Any) -> Iterator[str]:

@@ -19,13 +19,18 @@ entry:
   %is_int = icmp eq ptr %type, %int
   %array = ptr at %head[array_type]
   %is_array = icmp eq ptr %type, %array
+  %true = ptr at %head[true]
+  %false = ptr at %head[false]
+  %is_true = icmp eq ptr %x, %true
+  %is_false = icmp eq ptr %x, %false
+  %is_bool = or i1 %is_true, %is_false
   %is_number = or i1 %is_float, %is_int
-  %is_other = or i1 %is_number, %is_array
+  %is_plain = or i1 %is_number, %is_bool
+  %is_other = or i1 %is_plain, %is_array
   br i1 %is_other, label %end, label %tensor
 tensor:
   %stop_at = i64 at %head[stop_at]
   %node_at = i64 at %head[node_at]
-  %true = ptr at %head[true]
   %stop = call ptr @field(ptr %x, i64 %stop_at)
   %made_by = call ptr @field(ptr %x, i64 %node_at)
   %stops = icmp eq ptr %stop, %true
