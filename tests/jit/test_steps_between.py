@@ -209,11 +209,11 @@ def by_chance(x):
     return x * (1.0 + random.random())
 
 
+LONG = [over_rows, tried]  # which go the long way
 FUNCTIONS = [
+    *LONG,
     left_in_the_midst,
     loops_in_loops,
-    over_rows,
-    tried,
     of_numpy,
     in_arms,
     in_a_loop,
