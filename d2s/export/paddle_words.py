@@ -6,6 +6,7 @@ In: an op of a file in a frame of the reader. Out: nodes, by calling ops on symb
 True
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
@@ -205,12 +206,27 @@ class Reading:
             plain[names[0]] = -1
         elif names:
             left = [have[k] if d == 0 else d for k, d in enumerate(plain)]
+            left = [_left_over(have, left) if d == -1 else d for d in left]
             return OPS["reshape_like"](x, self.like(left, self.type(x).dtype))
         return OPS["reshape"](x, plain)
 
     def full(self, number: float, dtype: DType, dims: Sequence[Dim]) -> Any:
         one = self.constant(number, dtype)
         return self.expanded(one, dims) if dims else one
+
+
+def _left_over(have: Sequence[Dim], dims: Sequence[Dim]) -> Dim:
+    """What the one -1 of a shape is, if it is an extent of x, or a number; else -1.
+
+    >>> _left_over(("m0", 1, "n0"), (-1, "n0")), _left_over(("n0", 6), (2, "n0", -1)), _left_over(("n0", "n1"), (-1, 1))
+    ('m0', 3, -1)
+    """
+    names = list((Counter(d for d in have if isinstance(d, str)) - Counter(d for d in dims if isinstance(d, str))).elements())
+    more = Counter(d for d in dims if isinstance(d, str)) - Counter(d for d in have if isinstance(d, str))
+    whole, others = _size(have), _size([d for d in dims if d != -1])
+    if more or len(names) > 1 or not others or whole % others:
+        return -1
+    return (names[0] if whole == others else -1) if names else whole // others
 
 
 def _size(dims: Sequence[Dim]) -> int:

@@ -82,3 +82,31 @@ def test_others_compute_the_same(folder, variable):
     ways = asked(folder, variable)
     for function in FUNCTIONS:
         agree(folder, function.__name__, function, RUNS, ways)
+
+
+class Decoder(d2s.nn.Layer):
+    """Writes token by token, with caches that grow."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = d2s.nn.TransformerDecoder(d2s.nn.TransformerDecoderLayer(4, 2, 8, dropout=0.0), 1)
+        self.embedding, self.leave = d2s.nn.Embedding(7, 4), d2s.nn.Linear(4, 7)
+
+    def forward(self, memory, n):
+        cache = self.layers.gen_cache(memory)
+        token = d2s.ones([memory.shape[0], 1], "int64")
+        tokens = [token]
+        for _ in range(n):
+            y, cache = self.layers(self.embedding(token), memory, cache=cache)
+            token = self.leave(y[:, -1]).argmax(-1, keepdim=True)
+            tokens.append(token)
+        return d2s.concat(tokens, 1)
+
+
+def test_a_decoder_with_caches_comes_back(tmp_path):
+    net, path = Decoder(), str(tmp_path / "net")
+    net.eval()
+    d2s.jit.save(net, path, [InputSpec([None, None, 4], name="memory"), InputSpec([], "int64", name="n")])
+    loaded = d2s.jit.load(path)
+    for memory, n in ((d2s.randn([2, 5, 4]), 4), (d2s.randn([1, 3, 4]), 2)):
+        assert loaded(memory, d2s.to_tensor(n)).tolist() == net(memory, d2s.to_tensor(n)).tolist()
