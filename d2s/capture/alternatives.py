@@ -30,11 +30,12 @@ def each(value: OneOf, ask: Callable[[Any], Any]) -> Any:
     assert tracer is not None
     here = possible(tracer, value)
     if all(type(value.alternatives[k]) in CONSTANT for k in here):
-        try:
-            found = {k: ask(value.alternatives[k]) for k in here}
-        except Exception:  # only some runs come there
-            found = {}
-        if found and all(type(v) in CONSTANT for v in found.values()):
+        with tracer.root.heap.path(object()) as changes:  # what it makes is nobody else's
+            try:
+                found = {k: ask(value.alternatives[k]) for k in here}
+            except Exception:  # only some runs come there
+                found = {}
+        if found and not changes and all(type(v) in CONSTANT for v in found.values()):
             return table(tracer, value, found)
     return switch(tracer, value, lambda one: [ask(one)])[0]
 

@@ -15,7 +15,7 @@ import array
 import functools
 import os
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ Source = tuple[str, Any, Any]
 class Guard:
     """One thing read at capture, at the user's line `where`. `kept` holds it, so that its identity stays its own."""
 
-    __slots__ = ("described", "kept", "key", "loose", "print", "read", "source", "where")
+    __slots__ = ("described", "exact", "kept", "key", "loose", "print", "read", "source", "where")
 
     def __init__(
         self, described: str, read: Callable[[], Any], where: str = "", source: Source | None = None, key: Any = None
@@ -40,11 +40,16 @@ class Guard:
         self.described, self.read, self.where, self.source, self.key = described, read, where, source, key
         self.kept = self.now()
         self.loose: tuple[int, ...] = ()
+        self.exact: Collection[int] = ()
         self.print = fingerprint(self.kept)
 
     def loosen(self, ids: tuple[int, ...]) -> None:
         """Of these containers only the identity counts: calls change what they hold, which nothing has asked for."""
-        self.loose, self.print = ids, fingerprint(self.kept, ids)
+        self.loose, self.print = ids, fingerprint(self.kept, ids, self.exact)
+
+    def tighten(self, ids: Collection[int]) -> None:
+        """Of these tuples the identity counts, too: calls hand them on."""
+        self.exact, self.print = ids, fingerprint(self.kept, self.loose, ids)
 
     def now(self) -> Any:
         """What is read now."""
@@ -54,7 +59,7 @@ class Guard:
             return MISSING
 
     def holds(self) -> bool:
-        return fingerprint(self.now(), self.loose) == self.print
+        return fingerprint(self.now(), self.loose, self.exact) == self.print
 
     def varies(self) -> bool:
         """Whether it is a number, and another one now."""
@@ -86,7 +91,7 @@ class Itself(NamedTuple):
     id: int
 
 
-def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:
+def fingerprint(value: Any, around: tuple[int, ...] = (), exact: Collection[int] = ()) -> Any:
     """Plain values by value and type, containers by content, methods by what they bind, everything else by identity."""
     kind = type(value)
     if kind in COMPARED:
@@ -103,19 +108,20 @@ def fingerprint(value: Any, around: tuple[int, ...] = ()) -> Any:
             list.__iter__(value) if isinstance(value, list) else value
         )  # a class of the user's may iterate over something else
         items = value.items() if isinstance(value, dict) else plain
-        return kind, 0 if kind in (tuple, frozenset) else id(value), tuple(fingerprint(item, inside) for item in items)
+        own = 0 if kind in (tuple, frozenset) and id(value) not in exact else id(value)
+        return kind, own, tuple(fingerprint(item, inside, exact) for item in items)
     if isinstance(value, AROUND):
-        return kind, id(value), fingerprint(held_by(value), inside)
+        return kind, id(value), fingerprint(held_by(value), inside, exact)
     if isinstance(value, np.ndarray | bytearray | array.array | memoryview):
         return kind, id(value), getattr(value, "shape", ()), hash(bytes(value))
     if kind is types.MethodType:
-        return kind, id(value.__self__), fingerprint(value.__func__, inside)
+        return kind, id(value.__self__), fingerprint(value.__func__, inside, exact)
     if kind in (types.BuiltinMethodType, types.MethodWrapperType):
         return kind, value.__name__, id(value.__self__)
     if kind is types.FunctionType:
-        return kind, id(value), id(value.__code__), fingerprint((value.__defaults__, value.__kwdefaults__), inside)
+        return kind, id(value), id(value.__code__), fingerprint((value.__defaults__, value.__kwdefaults__), inside, exact)
     if kind is functools.partial:
-        return kind, id(value), fingerprint((value.func, value.args, value.keywords), inside)
+        return kind, id(value), fingerprint((value.func, value.args, value.keywords), inside, exact)
     if hasattr(kind, "is_same_as"):  # a method made static is another object at each look
         return kind, *(id(part) for part in value.is_same_as())
     return Itself(kind, id(value))

@@ -30,24 +30,31 @@ class Place:
     """Something else than a container that holds a value: an attribute, a tensor's memory. `now` is what it holds on this path.
 
     `home` is the region it was made in. `target` says where a call writes what it holds in the end, if it was there before;
-    `history`, of a tensor, whether with its place on the tape.
+    `history`, of a tensor, whether with its place on the tape; `empty`, that what is read there stands elsewhere: no path that
+    leaves it as it is may have it written.
     """
 
-    def __init__(self, held: Any, home: Any = None, target: Any = None, read: Callable[[], Any] | None = None) -> None:
+    def __init__(
+        self, held: Any, home: Any = None, target: Any = None, read: Callable[[], Any] | None = None, empty: bool = False
+    ) -> None:
         self.before = self.now = held
-        self.home, self.target, self.history = home, target, False
+        self.home, self.target, self.history, self.empty = home, target, False, empty
         self.read = read  # what it holds, where that was not asked yet
         self.begun = held  # what was known of that when it was made
 
     def held(self) -> Any:
         """What it holds; where no path has asked yet, what was there before the capture."""
-        if self.now is UNREAD:
-            self.before = self.now = self.first()
-        return self.now
+        if self.now is not UNREAD:
+            return self.now
+        found = self.first()
+        if not self.empty:
+            self.before = self.now = found
+        return found
 
     def known(self) -> "Place":
         """The same, just made, where what was there before has been asked for already."""
-        self.begun = self.held()
+        self.held()
+        self.begun = self.now
         return self
 
     def first(self) -> Any:

@@ -20,7 +20,7 @@ from d2s.capture.containers import stand_in
 from d2s.capture.guards import MISSING, fingerprint
 from d2s.capture.outside import liftable
 from d2s.capture.symbolic import Tracer
-from d2s.capture.tree import Skeleton, containers, flatten, rebuild
+from d2s.capture.tree import Skeleton, changeable, containers, flatten, rebuild
 from d2s.eager.tensor import Tensor
 
 ANEW = object()  # in the place of what each call reads anew
@@ -108,9 +108,8 @@ def read_structure(
         root.held[key] = Held(described, read, attribute, skeleton, leaves), found
         for n, made in enumerate(containers(found), root.numbered):
             root.numbered += 1
-            if not isinstance(made, tuple):
-                root.containers[id(made)] = n
-                root.given.add(id(made))
+            root.containers[id(made)] = n
+        root.given.update(map(id, changeable(found)))
     return root.held[key][1]
 
 

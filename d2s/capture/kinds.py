@@ -15,11 +15,12 @@ In: nothing. Out: tuples of types, one for each word of the table.
 """
 
 import collections
+import functools
 import itertools
 import os
 import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,26 @@ def held_by(value: Any) -> Any:
     ({'a': 1}, None)
     """
     return next((of(value) for kind, of in _AROUND.items() if isinstance(value, kind)), None)
+
+
+def parts_of(value: Any) -> Iterable[Any]:
+    """What stands in a value by which it is guarded: items, what functions and methods have bound.
+
+    >>> list(parts_of({"a": [1]})), list(parts_of(functools.partial(print, [1])))
+    ([[1]], [<built-in function print>, [1]])
+    """
+    if isinstance(value, CONTENT):
+        return value.values() if isinstance(value, dict) else list.__iter__(value) if isinstance(value, list) else value
+    if isinstance(value, functools.partial):
+        return value.func, *value.args, *value.keywords.values()
+    if isinstance(value, types.FunctionType):
+        return *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()
+    if isinstance(value, types.MethodType):
+        return (value.__func__,)
+    if isinstance(value, types.BuiltinMethodType | types.MethodWrapperType):
+        return (value.__self__,)
+    around = held_by(value)
+    return () if around is None else (around,)
 
 
 CONSTANT, COMPARED, LEAVING, COMPUTING, GIVEN, CONTENT, ITERATED = map(_of, WORDS)

@@ -4,14 +4,16 @@ In: parts of what a function returns, of what it stores, of what Python's own fu
 and the symbols among them in order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from d2s.capture.containers import by_path
 from d2s.capture.forms import Later
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD
-from d2s.capture.kinds import LEAVING, NUMPYS_NUMBERS
-from d2s.capture.result import Leaf
+from d2s.capture.kinds import LEAVING, NUMPYS_NUMBERS, parts_of
+from d2s.capture.result import Leaf, Recipe
+from d2s.capture.result import leaves as leaves_of
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.undefined import Undefined
 from d2s.eager.tensor import Tensor
@@ -25,7 +27,7 @@ class Leaves:
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
-        self.known = {id(guard.kept) for guard in tracer.root.guards.values()} | {id(leaf) for leaf in tracer.root.leaves}
+        self.known = set(map(id, _there_before(tracer.root)))
         self.outputs: list[SymbolicTensor] = []
 
     def leaf(self, value: Any) -> Leaf:
@@ -67,34 +69,31 @@ class Leaves:
 
 
 def found_outside(tracer: Tracer) -> dict[int, Leaf]:
-    """Lists, dicts and sets that were there before, by id: read from somewhere, and free of what the capture made.
-
-    So are those that have changed themselves, and what they held before.
+    """Lists, dicts, sets and tuples that were there before, by id; those of arguments and of what calls read anew are found
+    by their numbers.
     """
     root = tracer.root
-    read = [*root.leaves, *(guard.kept for key, guard in root.guards.items() if key[1] != "content")]
-    there = [c for c in read if type(c) in _PLAIN and not _holds_symbols(c)] + _held_before(root)
-    found: dict[int, Leaf] = {id(c): ("outside", c) for c in there}
+    found: dict[int, Leaf] = {id(c): ("outside", c) for c in _there_before(root) if type(c) in _PLAIN or isinstance(c, tuple)}
     made = {id(record): ("record", record) for record in root.heap.records()}
     return found | {at: ("container", n) for at, n in root.containers.items()} | made
 
 
-def _held_before(root: Tracer) -> list[Any]:
-    """The containers from outside that the capture has changed, and those which they held, directly or not."""
-    found: dict[int, Any] = {}
-    waiting = [container for container, _ in root.heap.given.values()]
+def tighten(tracer: Tracer, recipe: Recipe) -> None:
+    """Has the capture depend on which tuples these are that calls hand on."""
+    handed = {id(at) for kind, at in leaves_of(recipe) if kind == "outside" and isinstance(at, tuple)}
+    for guard in tracer.root.guards.values() if handed else ():
+        if not handed.isdisjoint(map(id, _there_before(tracer.root, [guard.kept]))):
+            guard.tighten(handed | set(guard.exact))
+
+
+def _there_before(root: Tracer, among: Iterable[Any] = ()) -> Iterator[Any]:
+    """What was read from outside and what was there in it, directly or not, before the capture changed it."""
+    read = [*root.leaves, *(guard.kept for guard in root.guards.values()), *(c for c, _ in root.heap.given.values())]
+    waiting, seen = list(among or read), set[int]()
     while waiting:
-        container = waiting.pop()
-        if id(container) not in found and not root.heap.has(container):
-            found[id(container)] = container
-            _, held = root.heap.given.get(id(container), (None, container))
-            parts = held.values() if isinstance(held, dict) else held
-            waiting += [part for part in parts if type(part) in (*_PLAIN, tuple)]
-    return [container for container in found.values() if type(container) in _PLAIN]
-
-
-def _holds_symbols(container: Any, around: tuple[int, ...] = ()) -> bool:
-    parts: Sequence[Any] = list(container.values()) if isinstance(container, dict) else list(container)
-    inside = (*around, id(container))
-    containers = [x for x in parts if type(x) in (list, dict, tuple) and id(x) not in inside]
-    return any(isinstance(x, SymbolicTensor) for x in parts) or any(_holds_symbols(x, inside) for x in containers)
+        value = waiting.pop()
+        if id(value) in seen or by_path(value) or root.heap.has(value):
+            continue
+        seen.add(id(value))
+        yield value
+        waiting += parts_of(root.heap.given.get(id(value), (None, value))[1])

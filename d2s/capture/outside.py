@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from d2s import types
 from d2s.capture.containers import by_path
 from d2s.capture.guards import Guard, Source
-from d2s.capture.kinds import CONTENT, held_by
+from d2s.capture.kinds import CONTENT, parts_of
 from d2s.capture.users_code import name_here, user_line
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Value
@@ -102,22 +102,20 @@ class ReadsOutside:
             if source and source[0] == "attribute" and source[2] != "cell_contents":
                 described = f"{name_here(source[1]) or described.partition('.')[0]}.{source[2]}"
             self.root.guards[key] = Guard(described, read, where or user_line(), source, key)
-            kept = self.root.guards[key].kept
-            if source is None or bound_to(kept) is not source[1]:  # the owner of what is asked for is known already
-                self.give(kept)
+            self.give(self.root.guards[key].kept)
             name = described.rpartition(".")[2].strip("'")
             if isinstance(self.root.guards[key].kept, Tensor) and name.isidentifier():
                 self.root.called.setdefault(id(self.root.guards[key].kept), name)
 
     def give(self, value: Any) -> None:
-        """Notes containers, those in them and those that a method is bound to as given."""
-        value = bound_to(value.func if isinstance(value, functools.partial) else value)
-        around = held_by(value)
-        value = value if around is None else around
-        if isinstance(value, CONTENT) and not by_path(value) and id(value) not in self.root.given:
+        """Notes containers, those in them and those that functions and methods are bound to as given."""
+        if isinstance(value, CONTENT):
+            only_one = isinstance(value, tuple | frozenset) and not value  # all that are empty are one object
+            if only_one or by_path(value) or id(value) in self.root.given:
+                return
             self.root.given.add(id(value))
-            for part in value.values() if isinstance(value, dict) else value:
-                self.give(part)
+        for part in parts_of(value):
+            self.give(part)
 
 
 def bound_to(value: Any) -> Any:

@@ -107,6 +107,13 @@ def _found_at(key: Any, where: Where) -> Any:
     return getattr(where.holder, where.name, MISSING) if key[1] == "attribute" else found_in(where.holder, where.name)
 
 
+def together(lifts: dict[Any, Any], more: dict[Any, Any]) -> dict[Any, Any]:
+    """All that is to be read anew: of containers in places that are, the place tells what they hold."""
+    both = lifts | more
+    in_places = {id(c) for key, where in both.items() if key[1] != "content" for c in containers(_found_at(key, where))}
+    return {key: where for key, where in both.items() if key[1] != "content" or key[0] not in in_places}
+
+
 def _is_readable(value: Any) -> bool:
     return type(value) in (int, float, Tensor) or is_structure(value)
 
@@ -116,6 +123,8 @@ def read_variable(tracer: Tracer, key: Any, where: Where) -> None:
     holder, name, _ = where
     read = functools.partial(found_in, holder, name)
     found = read_place(tracer, key, name, read, where)
+    if found is MISSING:
+        raise CaptureError("D2S1003", f"'{name}' holds what calls cannot read anew")
     place: Any = tracer.heap.place(place_key(holder, name), lambda: Variable(holder, name))
     place.starts_as(found)
 

@@ -18,13 +18,13 @@ import numpy as np
 from d2s.capture.containers import base_of, by_path, contents
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place, restore
-from d2s.capture.leaves import Leaves, found_outside
+from d2s.capture.leaves import Leaves, found_outside, tighten
 from d2s.capture.result import Made, Recipe, build, describe
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.variables import Holder, put_in
 from d2s.eager.tensor import Tensor
 from d2s.runtime import random_state
-from d2s.runtime.host import Run
+from d2s.runtime.host import Run, Untold
 
 Target = tuple[Any, ...]
 
@@ -94,17 +94,26 @@ def _more(entered: Any, left: Any) -> Any:
 
 
 class Pending:
-    """What a run has changed up to some step, to be written there: the step's last inputs are what the recipe is made of."""
+    """What a run has changed up to some step, to be written there: the step's last inputs are what the recipe is made of.
 
-    def __init__(self, stores: Sequence[Store], recipe: Recipe, python: Sequence[bool]) -> None:
+    `joined`: some of them may be one with others, or with tensors from outside, by the path.
+    """
+
+    def __init__(self, stores: Sequence[Store], recipe: Recipe, python: Sequence[bool], joined: bool) -> None:
         self.targets, self.recipe, self.python = [store.target for store in stores], recipe, python
+        self.joined = joined
 
     def __call__(self, run: Run, arrays: Sequence[np.ndarray]) -> None:
+        if self.joined and run.repeatable:
+            raise Untold
         edges: Sequence[Any] = () if all(self.python) or run.history is None else run.history()
+        made: dict[int, Tensor] = {}
 
         def leaf(kind: str, at: Any) -> Any:
+            if kind == "output" and not self.python[at] and at not in made:
+                made[at] = tensor(arrays[at], edges[at][0] if edges else None)
             if kind == "output":
-                return arrays[at].item() if self.python[at] else tensor(arrays[at], edges[at][0] if edges else None)
+                return arrays[at].item() if self.python[at] else made[at]
             if kind == "row":
                 each = edges[at] if edges else [None] * len(arrays[at])
                 return [a.item() if self.python[at] else tensor(a, e) for a, e in zip(arrays[at], each, strict=True)]
@@ -130,7 +139,9 @@ def pending(tracer: Tracer) -> tuple[list[SymbolicTensor], Pending | None]:
     recipe = Made(tuple, (), [])
     seen: dict[int, Made] = {}
     recipe.parts += [describe(store.value, leaves.leaf, outside, seen) for store in found]
-    return leaves.outputs, Pending(found, recipe, [s.value.type.python for s in leaves.outputs])
+    tighten(tracer, recipe)
+    joined = any(s.value in root.joined and not s.value.type.python for s in leaves.outputs)
+    return leaves.outputs, Pending(found, recipe, [s.value.type.python for s in leaves.outputs], joined)
 
 
 def write(target: Target, value: Any, run: Run) -> None:

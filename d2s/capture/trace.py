@@ -21,10 +21,10 @@ from d2s.capture.containers import stand_in
 from d2s.capture.faults import line_of
 from d2s.capture.guards import Guard
 from d2s.capture.held import Held, Where, are_apart, containers_held, counts
-from d2s.capture.leaves import Leaves, found_outside
+from d2s.capture.leaves import Leaves, found_outside, tighten
 from d2s.capture.outside import Read, liftable
 from d2s.capture.raised import found_by_run
-from d2s.capture.reads import add_to, empty, read_contents, read_variable, refuse_looked_into
+from d2s.capture.reads import add_to, empty, read_contents, read_variable, refuse_looked_into, together
 from d2s.capture.result import Made, Recipe, describe
 from d2s.capture.result import leaves as leaves_of
 from d2s.capture.standing import Standing
@@ -166,7 +166,8 @@ def _settled(given: Given) -> Captured:
     captured, found = _decided(given, {}, [])
     lifts: dict[Any, Any] = {}
     exactly = given._replace(was={})  # where it does with an extent what it cannot with one that only a run will tell
-    attempts = ((given, found | given.varying), (exactly, found | given.varying), (exactly, found))
+    varying = together(found, given.varying)
+    attempts = ((given, varying), (exactly, varying), (exactly, found))
     for given, known in attempts if given.was else attempts[1:]:  # noqa: B020 - what is settled on
         if not known:
             continue
@@ -192,9 +193,9 @@ def _reading(given: Given, lifts: dict[Any, Any]) -> tuple[Captured, dict[Any, A
     """A capture that reads this anew at each call, and what else it turns out to change."""
     captured, found = _decided(given, lifts, [])
     for _ in range(ROUNDS):
-        if found.keys() <= lifts.keys():
+        more = together(found, lifts)
+        if more.keys() <= lifts.keys():
             break
-        more = found | lifts
         try:
             captured, found = _decided(given, more, [])
         except CaptureError:
@@ -307,8 +308,8 @@ def _arguments(tracer: Tracer, given: Given) -> Any:
     structure = rebuild(given.skeleton, inside, stand_in)
     tracer.leaves = list(given.leaves)
     tracer.numbered = len(containers(structure))
-    tracer.containers = {id(c): n for n, c in enumerate(containers(structure)) if type(c) is not tuple}
-    tracer.given.update(tracer.containers)
+    tracer.containers = {id(c): n for n, c in enumerate(containers(structure))}
+    tracer.given.update(map(id, changeable(structure)))
     for leaf in given.leaves:
         tracer.give(leaf)
     return structure
@@ -322,7 +323,9 @@ def _described(tracer: Tracer, outcome: Any, changed: Any) -> tuple[list[Any], i
     result = describe(outcome, results.leaf, outside, seen)
     returned = len(results.outputs)
     stored = Made(tuple, (), [describe(store.value, results.leaf, outside, seen) for store in changes])
-    return results.outputs, returned, Made(tuple, (), [result, stored]), changes
+    whole = Made(tuple, (), [result, stored])
+    tighten(tracer, whole)
+    return results.outputs, returned, whole, changes
 
 
 def _program(tracer: Tracer, lifted: Sequence[Value], results: Sequence[Any]) -> Program:

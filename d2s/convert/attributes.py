@@ -14,7 +14,7 @@ import types
 from typing import Any, NamedTuple
 
 from d2s.capture.branch import switch
-from d2s.capture.containers import attributes, stand_in
+from d2s.capture.containers import stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
@@ -23,7 +23,7 @@ from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.training import set_grad, set_stop_gradient
 from d2s.capture.undefined import Undefined, lacking
 from d2s.capture.users_code import refuse
-from d2s.convert.loads import attribute, guard_attribute, read_attribute
+from d2s.convert.loads import attribute, guard_attribute, known, read_attribute
 from d2s.convert.methods import answers, asked, follow, is_users, method_of
 from d2s.eager.tensor import Tensor
 from d2s.runtime import modes
@@ -60,11 +60,12 @@ def _all_of(tracer: Tracer, owner: Any) -> Any:
     """`vars(owner)`: a dict of its own."""
     if not tracer.root.heap.has(owner):
         tracer.guard((id(owner), "vars"), f"vars() of a {type(owner).__name__}", lambda: tuple(vars(owner)))
-    by_path = [one for held in vars(owner).values() if isinstance(held, OneOf) for one in held.alternatives]
+    places = {key[2]: known(place) for key, place in tracer.root.heap.places.items() if key[:2] == ("attribute", id(owner))}
+    held = vars(owner) | places
+    by_path = [one for value in held.values() if isinstance(value, OneOf) for one in value.alternatives]
     if any(isinstance(one, Undefined) for one in by_path):
         refuse("D2S1002", f"vars() of a {type(owner).__name__} that has some attributes on some paths only", "ask hasattr()")
-    names = [name for name in vars(owner) if not isinstance(attributes(owner)[name], Undefined)]
-    names += [key[2] for key in tracer.root.heap.places if key[:2] == ("attribute", id(owner)) and key[2] not in names]
+    names = [name for name, value in held.items() if not isinstance(value, Undefined)]
     made = tracer.root.heap.made(stand_in({name: get_attribute(owner, name) for name in names}))
     tracer.root.twins[id(made)] = ""  # a change of it would be one of the object
     return made
@@ -143,21 +144,30 @@ def _is_users(function: Any) -> bool:
     return isinstance(function, types.FunctionType) and is_users(function)
 
 
-def set_attribute(value: Any, owner: Any, name: str) -> None:
+def set_attribute(value: Any, owner: Any, name: Any) -> None:
     tracer = capturing()
     if tracer is None:
         setattr(owner, name, value)
     elif isinstance(owner, OneOf):
         switch(tracer, owner, lambda one: list(filter(None, [set_attribute(value, one, name)])))  # type: ignore[func-returns-value]
+    elif isinstance(name, OneOf):
+        switch(tracer, name, lambda one: list(filter(None, [set_attribute(value, owner, one)])))  # type: ignore[func-returns-value]
     else:
-        _store(tracer, value, owner, name)
+        _store(tracer, value, owner, _known(name))
 
 
-def delete_attribute(owner: Any, name: str) -> None:
+def delete_attribute(owner: Any, name: Any) -> None:
     tracer = capturing()
     if tracer is None:
         delattr(owner, name)
         return
+    if isinstance(owner, OneOf):
+        switch(tracer, owner, lambda one: list(filter(None, [delete_attribute(one, name)])))  # type: ignore[func-returns-value]
+        return
+    if isinstance(name, OneOf):
+        switch(tracer, name, lambda one: list(filter(None, [delete_attribute(owner, one)])))  # type: ignore[func-returns-value]
+        return
+    name = _known(name)
     own = inspect.getattr_static(type(owner), name, None)
     if isinstance(own, property) and own.fdel is not None:
         follow(tracer, own.fdel)(owner)
@@ -173,7 +183,18 @@ def delete_attribute(owner: Any, name: str) -> None:
         else:
             object.__setattr__(owner, name, lacking(owner, name))
         return
+    if _is_shared(owner, name):
+        refuse("D2S1003", f"the attribute '{name}' of a {type(owner).__name__} is deleted, whose class has one, too", _OUTSIDE)
     set_attribute(lacking(owner, name), owner, name)
+
+
+def _known(name: Any) -> str:
+    """The name of an attribute that is stored or deleted."""
+    if isinstance(name, Later):
+        refuse("D2S1003", "an attribute is stored whose name only a run will tell", "keep the values in a dict")
+    if not isinstance(name, str):
+        raise TypeError(f"attribute name must be string, not '{type(name).__name__}'")
+    return name
 
 
 def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
@@ -248,5 +269,17 @@ def _place(tracer: Tracer, owner: Any, name: str) -> Place:
         error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
         return Undefined(name, error=error) if found is MISSING else found
 
-    place, key = Place(UNREAD, None, ("attribute", owner, name), read), (id(owner), "attribute", name)
+    shared = _is_shared(owner, name)
+    if shared:
+        key, described = (id(owner), "own", name), f"{type(owner).__name__}.{name}"
+        tracer.guard(key, described, lambda: name in vars(owner))
+    place = Place(UNREAD, None, ("attribute", owner, name), read, empty=shared and name not in vars(owner))
+    key = (id(owner), "attribute", name)
     return place.known() if key in tracer.root.guards or key in tracer.root.inputs else place
+
+
+def _is_shared(owner: Any, name: str) -> bool:
+    """Whether an object that lacks an attribute has that of its class, or a class that of those it is made of."""
+    kinds = owner.__mro__[1:] if isinstance(owner, type) else type(owner).__mro__
+    behind = next((vars(kind)[name] for kind in kinds if name in vars(kind)), MISSING)
+    return behind is not MISSING and not hasattr(type(behind), "__set__")

@@ -51,7 +51,7 @@ def _made(tracer: Tracer, call: Call, cls: Any, *args: Any, **kwargs: Any) -> An
     if fields is None:
         call(cls.__init__)(made, *args, **kwargs)
     else:
-        vars(made).update({name: stand_in(value) for name, value in fields.items()})
+        vars(made).update(fields)
     return made
 
 

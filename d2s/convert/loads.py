@@ -30,6 +30,7 @@ from d2s.capture.users_code import is_generated, refuse
 from d2s.convert.generators import Suspended
 from d2s.convert.indices import item_of_tensor, places_of
 from d2s.convert.methods import Walking, answers, asked, walked
+from d2s.convert.missing import missing, says_of_missing
 from d2s.convert.recipes import Recipe, as_index, in_order
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
@@ -244,9 +245,10 @@ def item(owner: Any, key: Any) -> Any:
         items_of(tracer, owner)
         return owner[key]
     guard_content(tracer, owner)
+    if tracer and says_of_missing(owner) and key not in dict.keys(owner):
+        return missing(tracer, owner, key)
     value = owner[key]
-    seen = isinstance(owner, list | tuple | str) or (id(owner), "content") in (tracer.root.lifts if tracer else ())
-    if tracer and not seen and not isinstance(owner, STAND_INS) and not tracer.root.heap.has(owner):
+    if tracer and not isinstance(owner, list | tuple | str | dict) and not tracer.root.heap.has(owner):
         with tracer.root.heap.as_before(owner):
             tracer.guard((id(owner), "item", repr(key)), f"[{key!r}]", lambda: owner[key], source=("item", owner, key))
     return value
@@ -330,6 +332,8 @@ def by_key(tracer: Tracer, owner: Any, key: SymbolicTensor, *default: Any) -> An
             return branch(here, OPS["equal"](key, found), (lambda: [item(owner, found)], lambda: [among(first + 1)]))[0]
         if default:
             return default[0]
+        if says_of_missing(owner):
+            return missing(here, owner, key)
         raise here.root.heap.made(KeyError(key))
 
     return among(0)

@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from d2s.capture.containers import new_object, stand_in
+from d2s.capture.containers import new_object
 from d2s.capture.symbolic import Tracer, capturing
 from d2s.capture.users_code import refuse_call
 from d2s.convert.attributes import store_plainly
@@ -32,7 +32,7 @@ def make(call: Call, tracer: Tracer, cls: Any, *args: Any, **kwargs: Any) -> Any
     if getattr(cls, "__abstractmethods__", None):
         cls()  # Python complains
     fields = initial(cls, args, kwargs, call)
-    made = tracer.root.heap.made(new_object(cls, {name: stand_in(value) for name, value in (fields or {}).items()}))
+    made = tracer.root.heap.made(new_object(cls, fields or {}))
     if fields is None:
         call(cls.__init__)(made, *args, **kwargs)
     elif hasattr(made, "__post_init__"):

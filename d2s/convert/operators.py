@@ -97,7 +97,10 @@ def changed(x: Any, y: Any, sign: str) -> Any:
         return resolved(x, sign, y)
     if sign in ("**", "&", "|", "^", "<<", ">>") and type(x) in PLAIN and type(y) in PLAIN:
         return _PYTHONS[sign](x, y)
-    return _IN_PLACE[sign](x, operand(x, y))
+    taken = operand(x, y)
+    if sign == "+" and plain_kind(x) is list:
+        return type(x).__iadd__(x, taken)  # Python's `+=` would first ask a list of the capture for its own addition
+    return _IN_PLACE[sign](x, taken)
 
 
 def index_of(x: Any) -> Any:

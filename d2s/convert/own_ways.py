@@ -43,7 +43,7 @@ from d2s.convert.copies import as_dict, as_tuple, deeply, once
 from d2s.convert.generators import Suspended
 from d2s.convert.library import greatest, in_order, reduced, replaced, summed
 from d2s.convert.library_objects import LIBRARY_OBJECTS
-from d2s.convert.loads import gone_over, items_of, iterate, refuse_consumption
+from d2s.convert.loads import gone_over, items_of, iterate, known, refuse_consumption
 from d2s.convert.logical import not_
 from d2s.convert.making import make
 from d2s.convert.methods import answers, walked
@@ -150,7 +150,7 @@ def _names(call: Call, tracer: Tracer, owner: Any) -> Any:
         refuse_call(dir)
     if not tracer.root.heap.has(owner):
         tracer.guard((id(owner), "names"), f"dir() of a {type(owner).__name__}", lambda: " ".join(dir(owner)))
-    places = {key[2]: place.held() for key, place in tracer.root.heap.places.items() if key[:2] == ("attribute", id(owner))}
+    places = {key[2]: known(place) for key, place in tracer.root.heap.places.items() if key[:2] == ("attribute", id(owner))}
     found = {*dir(owner), *places} - {name for name, held in places.items() if isinstance(held, Undefined)}
     return tracer.root.heap.made(stand_in(sorted(found)))
 

@@ -138,7 +138,7 @@ class Graph:
             ended = self.ended if recording() else self._leaves
             if not (self.lists or self.hands_on or ended):
                 return [Tensor(a) for a in results]
-            own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
+            own = _owners(inputs) if self.hands_on else {}
             made = [own[id(a)] if id(a) in own else listed.each(ended.get(n, Tensor), a) for n, a in enumerate(results)]
             return self._named(made, found, inputs, self._numbers)
         way = self._way(wanted)
@@ -151,7 +151,7 @@ class Graph:
         node = GraphNode(way, [tape.edge(t) if w else None for t, w in zip(inputs, wanted, strict=True)], arrays, results)
         node.found = run.found[before:] if run else []
         node.keep()
-        own = {id(a): t for a, t in zip(arrays, inputs, strict=True)} if self.hands_on else {}
+        own = _owners(inputs) if self.hands_on else {}
         made = [
             own[id(a)] if id(a) in own else listed.each(self.ended[n], a) if n in self.ended else node.taped(n, a, reached)
             for n, (a, reached) in enumerate(zip(results, way.on_path(results), strict=False))
@@ -325,6 +325,14 @@ class Graph:
         if wanted not in self._active:
             self._active[wanted] = depending(self.program, wanted, self.stopped)
         return self._active[wanted]
+
+
+def _owners(inputs: Sequence[Tensor]) -> dict[int, Tensor]:
+    """Whose array that is, where it is that of one tensor."""
+    found: dict[int, Tensor | None] = {}
+    for t in inputs:
+        found[id(t.array)] = t if found.get(id(t.array), t) is t else None
+    return {key: t for key, t in found.items() if t is not None}
 
 
 def _tensors_of(results: Any) -> Iterator[Tensor]:

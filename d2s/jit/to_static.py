@@ -240,6 +240,8 @@ class StaticFunction(Binds, Inspected):
             return variant.in_turn(leaves, values)
         except Unfinished as unfinished:
             error = unfinished.error
+        if error is None:
+            return self._eagerly(values)
         if not variant.can_be_repeated:
             raise unwritten(error)
         try:

@@ -41,9 +41,9 @@ _WRITTEN = ("tensor", "stream", "seed", "grad", "stepped")  # into something tha
 
 
 class Unfinished(Exception):
-    """A run that an op's `error` ended before anything it had changed by then was written."""
+    """A run that ended before anything it had changed by then was written: by an op's `error`, or else by one of the user's."""
 
-    def __init__(self, error: D2SError) -> None:
+    def __init__(self, error: D2SError | None = None) -> None:
         super().__init__(str(error))
         self.error = error
 
@@ -241,7 +241,8 @@ class Variant:
         if self.in_place:
             self._check_memory(leaf, inputs)
             self._check_places(leaf, [])
-        run = host.Run(objects, leaf=leaf)  # which `leaf` does not know: no cycle keeps what a call has made
+        # `leaf` does not know the run: no cycle keeps what a call has made
+        run = host.Run(objects, leaf=leaf, repeatable=self.can_be_repeated)
         if not self.captured.stores:
             outputs = self._outputs(inputs, run)
             return build(self.captured.result, leaf)
@@ -250,6 +251,8 @@ class Variant:
             self._check_places(leaf, outputs)
         except (PythonIntOverflow, TooDeep, MismatchError):
             raise  # eager code has no such error
+        except host.Untold:
+            raise Unfinished from None
         except D2SError as error:
             raise (error if run.left else Unfinished(error)) from error.__cause__
         result, values = build(self.captured.whole, leaf)
@@ -264,7 +267,7 @@ class Variant:
         with host.running(run):
             return self.graph(inputs)
 
-    @property
+    @functools.cached_property
     def can_be_repeated(self) -> bool:
         """Whether a run that ended early has acted on nothing."""
         return not any(node.op in ("host", "update") for node in self.graph.program.every_node())

@@ -152,9 +152,9 @@ def _returned(
     keep: dict[int, Any],
 ) -> list[Any]:
     """The outputs: what was made before or in a run, the array of an input that came out as it went in, what is on a stack."""
-    places = {array.ctypes.data: array for array in arrays if array.size}
-    if len(places) < len(arrays):
-        places = {}  # two inputs in one place: which of them came out cannot be told
+    places, given = dict[int, Any](), [(array.ctypes.data, array) for array in arrays if array.size]
+    for place, array in given:
+        places[place] = array if places.get(place, array) is array else None  # of two in one place: which of them came out
     keep |= {a.ctypes.data: a for v, a in zip(plan.program.inputs, arrays, strict=True) if v.type.grows and a.size}
     found, results = iter(made), list[Any]()
     for n, (value, r, home) in enumerate(zip(plan.program.outputs, plan.outputs, plan.computed, strict=True)):
@@ -166,7 +166,8 @@ def _returned(
             results.append(placed[n])
         else:
             array = next(found)
-            results.append(places.get(int(registers[home]), array))
+            came_out = places.get(int(registers[home]))
+            results.append(array if came_out is None else came_out)
     return results
 
 

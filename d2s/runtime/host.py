@@ -41,6 +41,7 @@ class Run:
     left: bool = False  # whether it ended in an exception that has written what was changed by then
     ends: Sequence[Any] | None = None  # of one that is replayed: what was changed by then, where it ends so
     history: Callable[[], Sequence[Any]] | None = None  # where the cotangents go of what was changed by then
+    repeatable: bool = False  # whether it acts on nothing, so that eager code may make the call where it ends early
 
     def keep(self, value: Any) -> np.ndarray:
         """The place of a Python object."""
@@ -80,6 +81,10 @@ def replaying(found: Sequence[np.ndarray]) -> Iterator[None]:
     """Has steps give what they found before, and do nothing."""
     with running(Run(again=iter(found))):
         yield
+
+
+class Untold(Exception):
+    """Ends a run in the place of an exception: by its path it has left one tensor or another, and nobody knows which."""
 
 
 class Unfound(LookupError):

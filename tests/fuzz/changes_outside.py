@@ -4,11 +4,13 @@ In: a program: its `text()` defines `f` and what it changes, `STATE` says what t
 behind each call, where `r` is its result. Out: what was seen, as plain data; the first difference as an AssertionError.
 """
 
+import collections
 import contextlib
 import io
 import linecache
 import sys
 import traceback
+import types
 import warnings
 
 import numpy as np
@@ -24,25 +26,32 @@ class Seen:
         self.numbers, self.held = {}, []
 
     def of(self, value):
-        if isinstance(value, d2s.Tensor):
-            grad = None if value.grad is None else value.grad.numpy().tobytes()
-            return "tensor", value.numpy().tobytes(), value.shape, value.stop_gradient, grad
-        if isinstance(value, tuple):
-            return tuple(map(self.of, value))
         if isinstance(value, float):
             return "float", value.hex()
-        if not isinstance(value, list | dict | set) and not hasattr(value, "__dict__"):
-            return type(value).__name__, repr(value)
+        if isinstance(value, bool | int | str | type(None) | types.FunctionType) or value == ():
+            return type(value).__name__, getattr(value, "__name__", repr(value))
         if id(value) in self.numbers:
             return "again", self.numbers[id(value)]
         self.numbers[id(value)] = len(self.numbers)
         self.held.append(value)
-        parts = vars(value) if hasattr(value, "__dict__") else value
-        if isinstance(parts, dict):
-            return type(value).__name__, [(self.of(k), self.of(v)) for k, v in parts.items()]
-        if isinstance(parts, set):
-            return type(value).__name__, sorted(map(repr, parts))
-        return type(value).__name__, [self.of(part) for part in parts]
+        return type(value).__name__, *self._parts(value), sorted(self._attributes(value))
+
+    def _parts(self, value):
+        if isinstance(value, d2s.Tensor):
+            grad = None if value.grad is None else value.grad.numpy().tolist()
+            return value.numpy().tolist(), value.numpy().tobytes(), value.stop_gradient, grad
+        if isinstance(value, dict):
+            return [(self.of(k), self.of(v)) for k, v in value.items()]
+        if isinstance(value, set | frozenset):
+            return sorted(map(repr, value))
+        return [self.of(part) for part in value] if isinstance(value, list | tuple | collections.deque) else []
+
+    def _attributes(self, value):
+        if isinstance(value, d2s.Tensor):
+            return []
+        slots = [name for name in getattr(type(value), "__slots__", ()) if hasattr(value, name)]
+        names = [*slots, *sorted(getattr(value, "__dict__", ()))]
+        return [(name, self.of(getattr(value, name))) for name in names]
 
 
 def _said(error):

@@ -125,30 +125,38 @@ BETWEEN = (
 class Keeping:
     """One module, and what is done around its calls."""
 
+    changes, reads, tests, between, state = CHANGES, READS, TESTS, BETWEEN, STATE
+    first, behind = ["global COUNT", "s, y = x.sum(), x * 1.0"], "STATE[2] = COUNT"
     arguments = ([0.5, 1.0], [-2.0, 0.25], [3.0, 1.0], [0.5, 1.0], [-1.0, -1.0])
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.wants_gradient = self.random.random() < 0.4
-        self.body = ["global COUNT", "s, y = x.sum(), x * 1.0", *self.block(0, 5), "return y"]
-        before = [self.random.choice(BETWEEN) if self.random.random() < 0.2 else "" for _ in self.arguments]
+        self.body = [*self.first, *self.block(0, 5), "return y"]
+        before = [self.random.choice(self.between) if self.random.random() < 0.2 else "" for _ in self.arguments]
         swept = "r.sum().backward()\n" if self.wants_gradient else ""
-        self.calls = [(one, swept + "STATE[2] = COUNT") for one in before]
+        self.calls = [(one, swept + self.behind) for one in before]
 
     def value(self) -> str:
-        return self.random.choice(("s", "s * 2.0", "y", "x.max()", "0.25", "S.n", "float(s)", self.random.choice(READS)))
+        return self.random.choice(("s", "s * 2.0", "y", "x.max()", "0.25", "S.n", "float(s)", self.read()))
 
     def key(self) -> str:
         return self.random.choice(("'a'", "'b'", "'k'", "3", "S.n", "'t' * 2"))
 
     def change(self) -> str:
-        return self.random.choice(CHANGES).format(v=self.value(), k=self.key())
+        return self.random.choice(self.changes).format(v=self.value(), k=self.key())
+
+    def read(self) -> str:
+        return self.random.choice(self.reads)
+
+    def test(self) -> str:
+        return self.random.choice(self.tests)
 
     def statement(self, depth: int) -> list[str]:
         form, inner = self.random.random(), lambda: self.block(depth + 1, 2)
-        test = self.random.choice(TESTS)
+        test = self.test()
         if form < 0.55 or depth > 1:
-            return [self.change()] if self.random.random() < 0.7 else [f"y = y + {self.random.choice(READS)}"]
+            return [self.change()] if self.random.random() < 0.7 else [f"y = y + {self.read()}"]
         if form < 0.75:
             return [f"if {test}:", *indented(inner()), *(["else:", *indented(inner())] if self.random.random() < 0.4 else [])]
         if form < 0.82:
@@ -168,4 +176,4 @@ class Keeping:
         return [line for _ in range(self.random.randint(1, most)) for line in self.statement(depth)]
 
     def text(self) -> str:
-        return STATE + "\n\ndef f(x):\n" + "\n".join(indented(self.body)) + "\n"
+        return self.state + "\n\ndef f(x):\n" + "\n".join(indented(self.body)) + "\n"

@@ -3,6 +3,9 @@
 Rows as in `effects`; a state holds the containers and which of those inside are still the ones that were.
 """
 
+import collections
+import dataclasses
+
 from effects import A, B, Box, box, row
 from programs_compare import t
 
@@ -349,3 +352,186 @@ def a_global_in_a_try(held):
         return x
 
     return step
+
+
+# --- one object by several names
+
+
+class Made:
+    """An object whose class has an attribute that objects may have for themselves."""
+
+    count, items = 0, (1,)
+
+
+@dataclasses.dataclass
+class Record:
+    value: object
+    items: list
+
+
+@row(captures=12)
+def lists_from_outside_in_a_dataclass():
+    items = [1.0]
+    held = {"r": Record(2.0, items), "more": Record(1.0, [items])}
+
+    def renew(x):
+        held["r"] = dataclasses.replace(held["r"], value=x.sum())
+        if x.sum() > 1:
+            held["more"] = Record(x.max(), items)
+        return x * held["r"].value
+
+    return renew, lambda: [held["r"].items is items, items, held["more"].items[0] is items or held["more"].items is items]
+
+
+@row(*BOTH_WAYS, captures=8)
+def a_tuple_that_is_handed_on():
+    held = box(now=(1, [2.0]), before=None, first=None, pairs=[(3, "a")])
+    held.first = held.now
+
+    def move(x):
+        held.before = held.now
+        held.kept = held.pairs[0]
+        if x.sum() > 1:
+            held.now[1].append(x.sum())
+        return x
+
+    return move, lambda: [held.before is held.first, held.kept is held.pairs[0], held.now]
+
+
+@row(captures=3)
+def what_a_dict_in_a_list_holds():
+    inner = [0.5]
+    held = box(l=[{"in": inner}, inner, box(n=1)], a=None, b=None, c=None)
+
+    def take(x):
+        held.a, held.b, held.c = held.l[0]["in"], held.l[1], held.l[2]
+        return x
+
+    return take, lambda: [held.a is inner, held.b is inner, held.c is held.l[2]]
+
+
+@row(*BOTH_WAYS, captures=12)
+def items_of_a_defaultdict():
+    groups, counts = collections.defaultdict(list, a=[1]), collections.defaultdict(int)
+
+    def put(x):
+        s = x.sum()
+        groups["high" if s > 1 else "a"].append(float(s))
+        if s > 1:
+            counts["n"] += 1
+        return x * len(groups["a" if s > 1 else "none"])
+
+    return put, lambda: [list(groups.items()), list(counts.items())]
+
+
+@row(captures=4)
+def a_list_in_a_dict_that_gets_more():
+    items = [1.0]
+    held = {"l": items}
+
+    def more(x):
+        held["l"] += [3]
+        return x
+
+    return more, lambda: [items, held["l"] is items]
+
+
+@row(*BOTH_WAYS, captures=4)
+def an_attribute_that_an_object_gets_for_itself_on_some_paths():
+    first, other = Made(), Made()
+
+    def count(x):
+        if x.sum() > 1:
+            first.count += 1
+            other.items = (2,)
+        return x * first.count + len(other.items)
+
+    return count, lambda: [vars(first), vars(other)]
+
+
+@row((CALM,), (LOUD,), captures=12)
+def a_default_that_calls_share():
+    class Kept:
+        def put(self, value, into=[]):  # noqa: B006 - what calls share is what this is about
+            into.append(value)
+            return into
+
+    kept = Kept()
+    return lambda x: x * len(kept.put(x.sum())), lambda: Kept.put.__defaults__
+
+
+@row(*BOTH_WAYS, captures=8)
+def a_list_of_a_closure_that_is_another_now_and_then():
+    def keeper():
+        count, kept = 0, [1.0]
+
+        def put(value):
+            nonlocal count, kept
+            count += 1
+            if count % 3 == 0:
+                kept = [value]
+            else:
+                kept.append(value)
+            return kept
+
+        return put, lambda: [count, kept]
+
+    put, tell = keeper()
+    said = []
+
+    def step(x):
+        put(x.sum())
+        try:
+            raise KeyError("a")
+        except KeyError as error:
+            said.append(str(error))
+        return x + len(tell()[1])
+
+    return step, lambda: [tell(), said]
+
+
+@row(*BOTH_WAYS, captures=4)
+def attributes_whose_names_are_a_matter_of_the_path():
+    held = box(high=0, low=0, gone=1)
+
+    def count(x):
+        name = "high" if x.sum() > 1 else "low"
+        setattr(held, name, getattr(held, name) + 1)
+        return x * held.high
+
+    return count, lambda: vars(held)
+
+
+@row((CALM,), (CALM,), (CALM,), captures=12)
+def one_tensor_in_two_places():
+    one, other = t([1.0, 2.0]), t([3.0, 4.0])
+    held = box(l=[one, other], e=[one, other], m=None)
+
+    def move(x):
+        try:
+            held.m = held.l[:]
+            if x.sum() > 5:
+                raise ValueError
+        finally:
+            held.n = 2
+        held.e = [*held.e, x]
+        held.l = [*held.l, 1.0]
+        return x
+
+    return move, lambda: [[a is b for a, b in zip(held.m, held.l, strict=False)], held.m[0] is one, held.e[1] is other]
+
+
+@row(*BOTH_WAYS, captures=12)
+def one_tensor_that_a_run_which_raises_leaves_in_two_places():
+    held = box(l=[], m=[], w=t([1.0]))
+    held.v = held.first = held.w
+
+    def step(x):
+        y = x * 2.0
+        held.l.append(y)
+        held.m.append(y)
+        if x.sum() > 1:
+            held.v = held.w * 2.0
+        raise ValueError
+
+    return step, lambda: [held.l[-1] is held.m[-1], held.v is held.first]
