@@ -14,7 +14,7 @@ In: a condition of run time and what to record where it holds or does not. Out: 
 """
 
 import collections
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from typing import Any, NoReturn
 
 from d2s.capture.answers import UnderAnIf, Unheld, answers_of
@@ -23,7 +23,7 @@ from d2s.capture.encode import Chosen, decode, encode, holes
 from d2s.capture.faults import line_of, refuse_fault
 from d2s.capture.fitting import places
 from d2s.capture.fork import Forked
-from d2s.capture.forms import Form, Grown, OneOf, Union, anonymous, described, form_of, join, stays
+from d2s.capture.forms import Form, Grown, OneOf, Union, described, form_of, join, origins_in, stays
 from d2s.capture.heap import Changes, Memory, Place, contents
 from d2s.capture.raised import found_by_run, raise_in_run
 from d2s.capture.stores import pending
@@ -104,11 +104,12 @@ def _joined(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[A
         raise Ended
     tracer.root.joined.update(s.value for s in results)
     symbols = iter(results)
-    values = [decode(form, symbols, tracer.root.heap.made) for form in forms]
+    one: dict[tuple[int, ...], Any] = {}
+    values = [decode(form, symbols, tracer.root.heap.made, one) for form in forms]
+    kept = kept_one(forms)
     for region, end in zip(regions, ends, strict=True):
         _note_joined(region, end or [], values, list(owners.values()))
-        for n in shared(region, end or []):
-            part(tracer, values[n])
+        part_shared(tracer, shared(region, end or [], kept), values)
     for pair, value, form in zip(_pairs(ends), values, forms, strict=True):
         _note(tracer, test, pair, value, form, makers)
     count = len(values) - len(owners)
@@ -154,11 +155,36 @@ def _moving(region: Tracer, end: Any) -> Any:
     return tuple([_moving(region, part) for part in (held.values() if isinstance(held, dict) else held)])
 
 
-def shared(region: Tracer, ends: Sequence[Any]) -> list[int]:
-    """Which values hold a container that this path made and another value holds, too: it is two where paths join."""
-    inside = [{id(c): c for c in _containers_in(region, end) if not stays(c, region)} for end in ends]
-    counted = collections.Counter(key for found in inside for key in found)
-    return [n for n, found in enumerate(inside) if any(counted[key] > 1 for key in found)]
+def shared(region: Tracer, ends: Sequence[Any], kept: Sequence[Set[int]] | None = None) -> dict[int, list[int]]:
+    """Containers that this path made and that stand in several places, with the values these are in: they become several.
+
+    But for those that are kept one, by their ids, of each value.
+    """
+    inside = [[id(c) for c in _containers_in(region, end) if not stays(c, region)] for end in ends]
+    places: dict[int, list[int]] = {}
+    for n, found in enumerate(inside):
+        for key in found:
+            places.setdefault(key, []).append(n)
+    lost = {key for n, found in enumerate(inside) for key in found if kept is None or key not in kept[n]}
+    return {key: where for key, where in places.items() if len(where) > 1 and key in lost}
+
+
+def part_shared(tracer: Tracer, several: dict[int, list[int]], values: Sequence[Any]) -> None:
+    """Notes which values hold what was one container: none of these may change, nor two of them leave."""
+    for where in several.values():
+        inside = {n: [id(c) for c in _containers_in(tracer, values[n])] for n in where}
+        tracer.root.parted.append(
+            [set(found) for found in inside.values()] if len(inside) > 1 else [{c} for c in inside[where[0]]]
+        )
+        for n in inside:
+            part(tracer, values[n])
+
+
+def kept_one(forms: Sequence[Form]) -> list[Set[int]]:
+    """By value, the ids of the containers of paths that are one wherever they stand behind the paths."""
+    inside = [{tuple(map(id, origins)) for origins in origins_in(form)} for form in forms]
+    met = collections.Counter(key for origins in set().union(*inside) for key in origins)
+    return [{key for origins in found for key in origins if met[key] == 1} for found in inside]
 
 
 def part(tracer: Tracer, value: Any) -> None:
@@ -178,8 +204,9 @@ def _containers_in(tracer: Tracer, value: Any) -> Iterator[Any]:
         elif by_path(leaf):
             yield from _containers_in(tracer, leaf.held)
         elif tracer.root.heap.has(leaf):
+            held = contents(leaf)
             yield leaf
-            yield from _containers_in(tracer, contents(leaf))
+            yield from _containers_in(tracer, tuple(held.values()) if isinstance(held, dict) else held)
     yield from (c for c in containers(value) if type(c) is not tuple)
 
 
@@ -286,7 +313,7 @@ def refuse_stand_in(error: Exception) -> None:
 def _forms(ends: Sequence[list[Any] | None], makers: Sequence[Tracer]) -> list[Form]:
     """Of what either arm makes; where but one comes to its end, what it has made is made anew, too."""
     if None in ends:
-        return [anonymous(form_of(value, makers[0])) for value, _ in _pairs(ends)]
+        return [form_of(value, makers[0]) for value, _ in _pairs(ends)]
     return [join(*map(form_of, pair, makers)) for pair in _pairs(ends)]
 
 

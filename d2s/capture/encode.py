@@ -162,8 +162,21 @@ def hole(tracer: Tracer, of: Type) -> SymbolicTensor:
     return made  # type: ignore[no-any-return]
 
 
-def decode(form: Form, symbols: Iterator[SymbolicTensor], made: Callable[[Any], Any]) -> Any:
-    """The value that these symbols are; `made` is told of each container that is made for it."""
+def decode(
+    form: Form, symbols: Iterator[SymbolicTensor], made: Callable[[Any], Any], one: dict[tuple[int, ...], Any] | None = None
+) -> Any:
+    """The value that these symbols are; `made` is told of each container that is made for it.
+
+    In `one` is what was made before of objects of paths: what is one on all of them stays one.
+    """
+    origins = tuple(map(id, form.origins)) if isinstance(form, Tree | Box) else ()
+    if one is None or not origins:
+        return _of_symbols(form, symbols, made, one)
+    found = _of_symbols(form, symbols, (lambda container: container) if origins in one else made, one)
+    return one.setdefault(origins, found)
+
+
+def _of_symbols(form: Form, symbols: Iterator[SymbolicTensor], made: Callable[[Any], Any], one: Any) -> Any:
     if isinstance(form, Fixed):
         return form.value
     if isinstance(form, Slot):
@@ -171,15 +184,15 @@ def decode(form: Form, symbols: Iterator[SymbolicTensor], made: Callable[[Any], 
     if isinstance(form, Held):
         return Later(next(symbols), form.example)
     if isinstance(form, Tree):
-        return _decoded(form.skeleton, [decode(part, symbols, made) for part in form.parts], made)
+        return _decoded(form.skeleton, [decode(part, symbols, made, one) for part in form.parts], made)
     if isinstance(form, Box):
         found = made(stand_in(form.kind()))
-        restore(found, decode(form.content, symbols, made))
+        restore(found, decode(form.content, symbols, made, one))
         return found
     if isinstance(form, Growing):
         return Grown(form.item, [next(symbols) for _ in slots(form.item)], next(symbols))
     tag = next(symbols)
-    return OneOf(tag, [decode(part, symbols, made) for part in form.alternatives])
+    return OneOf(tag, [decode(part, symbols, made, one) for part in form.alternatives])
 
 
 def _decoded(skeleton: Any, parts: list[Any], made: Callable[[Any], Any]) -> Any:

@@ -9,7 +9,7 @@ value of a graph can be becomes a `OneOf`: one of several, told by a tag.
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from d2s import types
@@ -60,7 +60,7 @@ class Tree:
 
     skeleton: Any
     parts: "tuple[Form, ...]"
-    origin: Any = dataclasses.field(default=None, compare=False)  # the one object it is, if it is one
+    origins: tuple[Any, ...] = dataclasses.field(default=(), compare=False)  # which object it is on each path that has one
 
     def __repr__(self) -> str:
         return f"a {self.skeleton[0].__name__} of {len(self.parts)}"
@@ -92,7 +92,7 @@ class Box:
 
     kind: type
     content: "Form"
-    origin: Any = dataclasses.field(default=None, compare=False)
+    origins: tuple[Any, ...] = dataclasses.field(default=(), compare=False)
 
     def __repr__(self) -> str:
         return f"a {self.kind.__name__}" + (f" of {self.content!r}" if isinstance(self.content, Growing) else "")
@@ -170,12 +170,12 @@ def form_of(value: Any, tracer: Tracer) -> Form:
     if isinstance(value, Grown):
         return Growing(value.item)
     if by_path(value) and not stays(value, tracer):
-        return Box(plain_kind(value), form_of(value.held, tracer), value)
+        return Box(plain_kind(value), form_of(value.held, tracer), (value,))
     parts = _parts(value, tracer)
     return (
         Fixed(value)
         if parts is None
-        else Tree(parts[1], tuple(form_of(p, tracer) for p in parts[0]), None if isinstance(value, tuple) else value)
+        else Tree(parts[1], tuple(form_of(p, tracer) for p in parts[0]), () if isinstance(value, tuple) else (value,))
     )
 
 
@@ -227,6 +227,17 @@ def anonymous(form: Form) -> Form:
     return Union(tuple(map(anonymous, form.alternatives))) if isinstance(form, Union) else form
 
 
+def origins_in(form: Form) -> Iterator[tuple[Any, ...]]:
+    """The objects of paths that a form tells of: of each container which it is, by the path."""
+    if isinstance(form, Tree | Box):
+        yield form.origins
+    if isinstance(form, Fixed):
+        yield (form.value,)
+    inner = form.parts if isinstance(form, Tree) else form.alternatives if isinstance(form, Union) else ()
+    for part in (form.content,) if isinstance(form, Box) else inner:
+        yield from origins_in(part)
+
+
 def only_numbers_differ(a: Form, b: Form) -> bool:
     """Whether two forms are one but for Python numbers."""
     if isinstance(a, Tree) and isinstance(b, Tree):
@@ -238,8 +249,9 @@ def only_numbers_differ(a: Form, b: Form) -> bool:
 def join(a: Form, b: Form) -> Form:
     """The form that holds what either holds."""
     alternatives: list[Form] = []
+    meet = _known_apart if isinstance(a, Union) or isinstance(b, Union) else merged
     for form in (*alternatives_of(a), *alternatives_of(b)):
-        places = ((n, merged(other, form)) for n, other in enumerate(alternatives))
+        places = ((n, meet(other, form)) for n, other in enumerate(alternatives))
         place, one = next(((n, m) for n, m in places if m is not None), (-1, None))
         if one is None:
             alternatives.append(form)
@@ -282,14 +294,23 @@ def _loose(form: Form) -> Form:
     return dataclasses.replace(form, parts=tuple(map(_loose, form.parts))) if isinstance(form, Tree) else form
 
 
+def _known_apart(a: Form, b: Form) -> Form | None:
+    """The same of values that are several on one path: which object it is there no form tells."""
+    found = merged(a, b)
+    return found if found is None or is_object(a, b) else anonymous(found)
+
+
 def merged(a: Form, b: Form) -> Form | None:
     """One form without a tag for both, if there is one."""
     if is_object(a, b):
         return Fixed(_object(a))
+    if isinstance(a, Tree) and isinstance(b, Tree):
+        parts = tuple(map(join, a.parts, b.parts)) if a.skeleton == b.skeleton else ()
+        return Tree(a.skeleton, parts, _both(a, b)) if a.skeleton == b.skeleton else None
+    if isinstance(a, Box) and isinstance(b, Box) and alike(a, b):
+        return Box(a.kind, join(a.content, b.content), _both(a, b))
     if alike(a, b):
         return a
-    if isinstance(a, Tree) and isinstance(b, Tree):
-        return Tree(a.skeleton, tuple(map(join, a.parts, b.parts))) if a.skeleton == b.skeleton else None
     if isinstance(a, Growing) or isinstance(b, Growing):
         items = [_items(form) for form in (a, b)]
         return None if None in items else growing([*items[0], *items[1]])  # type: ignore[misc]
@@ -297,9 +318,14 @@ def merged(a: Form, b: Form) -> Form | None:
         return Held(a.example if kind_of_example(a.example) == kind_of_example(b.example) else MISSING)
     content = [_content(form, a, b) for form in (a, b)]
     if content[0] is not None and content[1] is not None:
-        return Box((a if isinstance(a, Box) else b).kind, join(*content))  # type: ignore[union-attr,arg-type]
+        return Box((a if isinstance(a, Box) else b).kind, join(*content), _both(a, b))  # type: ignore[union-attr,arg-type]
     held = _met(_held(a), _held(b))
     return None if held is None else Slot(held)
+
+
+def _both(a: Any, b: Any) -> tuple[Any, ...]:
+    """Which object it is on the paths of either form."""
+    return (*a.origins, *b.origins) if a.origins and b.origins else ()
 
 
 def _met(a: Type | None, b: Type | None) -> Type | None:
@@ -352,7 +378,9 @@ def kind_of_example(example: Any) -> Any:
 
 def _object(form: Form) -> Any:
     """The container that a form is, on every path."""
-    found = form.origin if isinstance(form, Tree | Box) else form.value if isinstance(form, Fixed) else None
+    found = form.value if isinstance(form, Fixed) else None
+    if isinstance(form, Tree | Box):
+        found = form.origins[0] if len({id(origin) for origin in form.origins}) == 1 else None
     return found if isinstance(form, Tree | Box) or is_container(found) or hasattr(found, "__dict__") else None
 
 
@@ -362,9 +390,7 @@ def _content(form: Form, a: Form, b: Form) -> Form | None:
     if isinstance(form, Box):
         return form.content if kinds == {form.kind} else None
     if isinstance(form, Tree) and kinds == {form.skeleton[0]}:
-        return dataclasses.replace(
-            form, skeleton=(tuple, *form.skeleton[1:]) if kinds == {list} else form.skeleton, origin=None
-        )
+        return dataclasses.replace(form, skeleton=(tuple, *form.skeleton[1:]) if kinds == {list} else form.skeleton, origins=())
     return None
 
 

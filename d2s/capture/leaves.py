@@ -4,7 +4,7 @@ In: parts of what a function returns, of what it stores, of what Python's own fu
 and the symbols among them in order.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from d2s.capture.containers import by_path
@@ -84,6 +84,16 @@ def tighten(tracer: Tracer, recipe: Recipe) -> None:
     for guard in tracer.root.guards.values() if handed else ():
         if not handed.isdisjoint(map(id, _there_before(tracer.root, [guard.kept]))):
             guard.tighten(handed | set(guard.exact))
+
+
+def refuse_parted(tracer: Tracer, leaving: Collection[int]) -> None:
+    """What was one container on some path leaves as one, or not at all; `leaving` are the ids of what a call makes."""
+    for several in tracer.root.parted:
+        found = [here for ids in several for here in [ids.intersection(leaving)] if here]
+        if len(found) > 1:
+            where = next((tracer.root.twins[key] for key in sorted(found[0]) if key in tracer.root.twins), "")
+            message = "two names of one list, dict or object leave, which is one on some paths only"
+            raise CaptureError("D2S1003", message, where=where, hint="return or store one of them, or copy it on all paths")
 
 
 def _there_before(root: Tracer, among: Iterable[Any] = ()) -> Iterator[Any]:

@@ -17,7 +17,7 @@ import functools
 import operator
 
 from d2s.capture.containers import List, contents
-from d2s.capture.forms import Box, Form, Growing, Slot, Tree, Union, form_of, growing, join
+from d2s.capture.forms import Box, Form, Growing, Slot, Tree, Union, form_of, growing, is_object, join
 from d2s.capture.symbolic import Tracer
 from d2s.ops.found import OPEN
 from d2s.types import Type
@@ -32,7 +32,7 @@ def carried_as(before: Form, after: Form, is_content: bool) -> Form:
         if _kind(before, is_content) and _kind(before, is_content) is _kind(after, is_content):
             if len(before.parts) != len(after.parts):
                 return _any_number([before, after], is_content)
-        elif before.skeleton == after.skeleton and (before.origin is None or before.origin is not after.origin):
+        elif before.skeleton == after.skeleton and not is_object(before, after):
             return Tree(
                 before.skeleton, tuple(carried_as(*pair, False) for pair in zip(before.parts, after.parts, strict=True))
             )

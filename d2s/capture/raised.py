@@ -21,6 +21,7 @@ from d2s.capture.steps import tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.tree import flatten
 from d2s.errors import D2SError
+from d2s.ir.program import Node
 from d2s.runtime.users_frames import raised_at
 
 
@@ -52,6 +53,11 @@ def _line(error: BaseException | None) -> Iterator[BaseException]:
 def raise_in_run(tracer: Tracer, error: BaseException, where: str) -> None:
     """Records the step that makes an exception and raises it."""
     tell(tracer, "raise", _raise, (where, *_line(error)), {}, where)
+
+
+def only_raises(node: Node) -> bool:
+    """Whether a step does nothing else."""
+    return node.op == "host" and getattr(node.attrs["call"], "function", None) is _raise
 
 
 def _raise(where: str, *line: BaseException) -> None:

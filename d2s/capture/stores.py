@@ -18,7 +18,7 @@ import numpy as np
 from d2s.capture.containers import base_of, by_path, contents
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place, restore
-from d2s.capture.leaves import Leaves, found_outside, tighten
+from d2s.capture.leaves import Leaves, found_outside, refuse_parted, tighten
 from d2s.capture.result import Made, Recipe, build, describe
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.variables import Holder, put_in
@@ -140,6 +140,7 @@ def pending(tracer: Tracer) -> tuple[list[SymbolicTensor], Pending | None]:
     seen: dict[int, Made] = {}
     recipe.parts += [describe(store.value, leaves.leaf, outside, seen) for store in found]
     tighten(tracer, recipe)
+    refuse_parted(tracer, seen)
     joined = any(s.value in root.joined and not s.value.type.python for s in leaves.outputs)
     return leaves.outputs, Pending(found, recipe, [s.value.type.python for s in leaves.outputs], joined)
 

@@ -179,6 +179,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.overlapping: dict[Value, str] = {}  # values that may lie in the memory of another, by the path
         self.defined: dict[int, Any] = {}  # classes that the function defines
         self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
+        self.parted: list[list[set[int]]] = []  # of one that became several, the ids in each of the values that hold it
         self.answers: Any = None  # of the capture, to questions that no graph holds; None where it answers none
         self.attempts: list[Attempt] = []  # runs of statements that may catch what is raised
         self.tried = 0  # such runs so far

@@ -21,7 +21,7 @@ from d2s.capture.containers import stand_in
 from d2s.capture.faults import line_of
 from d2s.capture.guards import Guard
 from d2s.capture.held import Held, Where, are_apart, containers_held, counts
-from d2s.capture.leaves import Leaves, found_outside, tighten
+from d2s.capture.leaves import Leaves, found_outside, refuse_parted, tighten
 from d2s.capture.outside import Read, liftable
 from d2s.capture.raised import found_by_run
 from d2s.capture.reads import add_to, empty, read_contents, read_variable, refuse_looked_into, together
@@ -325,6 +325,7 @@ def _described(tracer: Tracer, outcome: Any, changed: Any) -> tuple[list[Any], i
     stored = Made(tuple, (), [describe(store.value, results.leaf, outside, seen) for store in changes])
     whole = Made(tuple, (), [result, stored])
     tighten(tracer, whole)
+    refuse_parted(tracer, seen)
     return results.outputs, returned, whole, changes
 
 

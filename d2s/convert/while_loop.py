@@ -13,11 +13,22 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from d2s.capture.branch import encoded, encoded_at_end, note_aliases, part, put_back, recorded, refuse_unheld, shared
+from d2s.capture.branch import (
+    encoded,
+    encoded_at_end,
+    kept_one,
+    note_aliases,
+    part,
+    part_shared,
+    put_back,
+    recorded,
+    refuse_unheld,
+    shared,
+)
 from d2s.capture.containers import STAND_INS, List, is_container
 from d2s.capture.encode import decode
 from d2s.capture.fork import Forked
-from d2s.capture.forms import Form, Grown, Later, OneOf, Union, alike, form_of, same, slots
+from d2s.capture.forms import Fixed, Form, Grown, Later, OneOf, Union, alike, anonymous, form_of, join, same, slots
 from d2s.capture.growing import Moved
 from d2s.capture.heap import Changes, Place, contents, restore
 from d2s.capture.lengthening import carried_as, moved_form, widened
@@ -181,7 +192,7 @@ def _recorded(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
             before, parted = get(), frozenset()
             continue
         changed = _changed(inside, before, entered, ends or entered, forms, state.is_list)
-        more = frozenset(shared(inside, ends or entered)) - parted
+        more = frozenset(n for where in shared(inside, ends or entered).values() for n in where) - parted
         if not changed and not more:
             break
         state.refuse_unheld(changed)
@@ -198,12 +209,20 @@ def _recorded(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
     results = tracer.repeat([s.value for s in firsts], reads, asked, trip)
     tracer.root.joined.update(s.value for s in results)
     symbols = iter(results)
-    after = {k: decode(form, symbols, tracer.root.heap.made) for k, form in forms.items()}
+    told = {k: _of_last_round(form, before[k], left[k], tracer, inside) for k, form in forms.items()}
+    one: dict[tuple[int, ...], Any] = {}
+    after = {k: decode(form, symbols, tracer.root.heap.made, one) for k, form in told.items()}
     variables = [k for k in forms if not state.is_place(k)]
     note_aliases(inside, [before[k] for k in variables], [after[k] for k in variables])
-    for k in parted & after.keys():
-        part(tracer, after[k])
-    state.leave([after.get(k, value) for k, value in enumerate(before)])
+    behind = [after.get(k, value) for k, value in enumerate(before)]
+    part_shared(tracer, shared(inside, left, kept_one([told.get(k, Fixed(None)) for k, _ in enumerate(behind)])), behind)
+    state.leave(behind)
+
+
+def _of_last_round(form: Form, before: Any, left: Any, tracer: Tracer, inside: Any) -> Form:
+    """The form of a variable, with the objects that it is at the end of each trip and before the first."""
+    told = join(form_of(before, tracer), form_of(left, inside))
+    return told if alike(told, form) else anonymous(form)
 
 
 class _State:

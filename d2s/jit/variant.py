@@ -19,6 +19,7 @@ import numpy as np
 from d2s.autodiff import moved
 from d2s.autodiff.mode import recording
 from d2s.capture.answers import OtherAnswer
+from d2s.capture.raised import only_raises
 from d2s.capture.reads import varying
 from d2s.capture.result import Made, build
 from d2s.capture.result import leaves as leaves_of
@@ -270,7 +271,7 @@ class Variant:
     @functools.cached_property
     def can_be_repeated(self) -> bool:
         """Whether a run that ended early has acted on nothing."""
-        return not any(node.op in ("host", "update") for node in self.graph.program.every_node())
+        return not any(node.op in ("host", "update") and not only_raises(node) for node in self.graph.program.every_node())
 
     def _check_places(self, leaf: Callable[[str, Any], Any], outputs: Sequence[Tensor]) -> None:
         """A leaf that wants a gradient cannot be changed in place: asked before a run; of what its path changes behind it."""

@@ -535,3 +535,74 @@ def one_tensor_that_a_run_which_raises_leaves_in_two_places():
         raise ValueError
 
     return step, lambda: [held.l[-1] is held.m[-1], held.v is held.first]
+
+
+# --- what paths make and several names know
+
+
+@row(*BOTH_WAYS, captures=3)
+def a_list_of_a_path_in_two_places():
+    held = box(a=None, b=None, d={})
+
+    def step(x):
+        if x.sum() > 1:
+            made = [x * 1]
+            held.a = made
+            held.b = (made, 1)
+            held.d["l"] = made
+        return x
+
+    return step, lambda: held.a is None or [held.b[0] is held.a, held.d["l"] is held.a, held.a]
+
+
+@row(*BOTH_WAYS, captures=3)
+def lists_of_either_path_that_change_behind_them():
+    def step(x):
+        if x.sum() > 1:
+            made = [x * 1]
+            held = {"l": made}
+        else:
+            made = [x * 2]
+            held = {"l": made}
+        made.append(x)
+        held["l"].append(1.0)
+        return made, held
+
+    return step, lambda: None
+
+
+@row(*BOTH_WAYS, captures=3)
+def objects_of_a_loop_in_two_places():
+    held = box(a=None, b=None)
+
+    def step(x):
+        for value in x:
+            made = box_of(value)
+            held.a, held.b = made, [made]
+        return x
+
+    return step, lambda: [held.a is held.b[0], held.a.value]
+
+
+def box_of(value):
+    made = Box()
+    made.value = value
+    return made
+
+
+@row(*BOTH_WAYS, captures=3)
+def a_list_of_a_try_in_two_places():
+    held = box(a=None, b=None)
+
+    def step(x):
+        try:
+            made = [x * 1]
+            held.a = made
+            if x.sum() > 1:
+                raise ValueError
+            held.b = made
+        except ValueError:
+            held.b = held.a
+        return made
+
+    return step, lambda: [held.a is held.b]

@@ -2131,3 +2131,15 @@ def a_dict_from_outside_gets_values_on_a_path_while_a_loop_goes_over_it():
         return x, seen
 
     return f
+
+
+@case()
+def a_list_that_is_one_on_one_path_and_two_on_the_other():
+    def f(x):
+        if x.sum() > 0:
+            one = other = [x * 1]
+        else:
+            one, other = [x * 2], [x * 3]
+        return one, other
+
+    return f
