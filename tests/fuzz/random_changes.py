@@ -140,6 +140,7 @@ class Caller:
 
     def keep(self) -> None:
         kept = self.random.choice(self.results)
+        kept.grad = None  # a sweep that was refused may have come there, or not
         kept.retain_grads()
         self.total().backward(retain_graph=True)
         self.see("kept", kept.grad)
