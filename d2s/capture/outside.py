@@ -13,7 +13,6 @@ In: what is read, and how. Out: inputs that stand for it, guards, and the contai
 """
 
 import dataclasses
-import functools
 import itertools
 import types as python_types
 from collections.abc import Callable

@@ -375,4 +375,4 @@ class _Result:
         inside = "".join(f"{part}, " for part in parts)
         if recipe.kind in (tuple, list, set):
             return {tuple: f"({inside})", list: f"[{inside}]", set: f"{{{inside}}}" if parts else ""}[recipe.kind]
-        return f"{self.check.named(recipe.kind)}({inside})"
+        return f"{self.check.named(recipe.kind)}({inside})" if issubclass(recipe.kind, tuple) else ""
