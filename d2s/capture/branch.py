@@ -160,13 +160,27 @@ def shared(region: Tracer, ends: Sequence[Any], kept: Sequence[Set[int]] | None 
 
     But for those that are kept one, by their ids, of each value.
     """
-    inside = [[id(c) for c in _containers_in(region, end) if not stays(c, region)] for end in ends]
+    inside = [_times(region, end) for end in ends]
     places: dict[int, list[int]] = {}
     for n, found in enumerate(inside):
-        for key in found:
+        for key in found.elements():
             places.setdefault(key, []).append(n)
     lost = {key for n, found in enumerate(inside) for key in found if kept is None or key not in kept[n]}
     return {key: where for key, where in places.items() if len(where) > 1 and key in lost}
+
+
+def _times(tracer: Tracer, value: Any) -> collections.Counter[int]:
+    """How often containers that paths make stand in a value, by their ids: among what is one of several, once."""
+    found = collections.Counter(id(c) for c in containers(value) if type(c) is not tuple and not stays(c, tracer))
+    inside = [_times(tracer, one) for leaf in flatten(value)[0] if isinstance(leaf, OneOf) for one in leaf.alternatives]
+    for leaf in flatten(value)[0]:
+        if by_path(leaf):
+            found += _times(tracer, leaf.held)
+        elif not isinstance(leaf, OneOf) and tracer.root.heap.has(leaf) and not stays(leaf, tracer):
+            held = contents(leaf)
+            found[id(leaf)] += 1
+            found += _times(tracer, tuple(held.values()) if isinstance(held, dict) else held)
+    return found | collections.Counter(set().union(*inside))
 
 
 def part_shared(tracer: Tracer, several: dict[int, list[int]], values: Sequence[Any]) -> None:
