@@ -34,6 +34,7 @@ INTERNAL = STRUCTURAL | {
     "linear",
     "dropped",
     "detached",
+    "renewed",
 }  # not for users: no public name, the example is optional
 MOVING = {"reshape_like", "sliced", "unsliced", "set_slice", "take_at", "collect", "put_at", "add_at", "looked_up", "positions"}
 MOVING |= {
@@ -70,7 +71,7 @@ NO_GRADIENT = (
         "stack": "has no inputs",
         "push": "written by gradients, read by gradients; never swept",
         "pop": "written by gradients, read by gradients; never swept",
-        "update": "what an optimizer has written is a beginning",
+        "update": "what an optimizer has made of a parameter is that parameter",
     }
     | dict.fromkeys(LISTS, "swept item by item (autodiff.lists)")
     | dict.fromkeys(STREAMS, "stand in files only")

@@ -12,6 +12,7 @@ In: a Program, which of its inputs want a gradient, where gradients are stopped.
 
 from collections.abc import Collection, Sequence
 
+from d2s.autodiff.handed import leading
 from d2s.ir.program import Node, Program, Value, calls_of
 from d2s.ops import OPS
 from d2s.types import STACK
@@ -46,8 +47,8 @@ def active_values(program: Program, active: set[Value], stopped: Collection[Valu
                 active |= {out for out, v in zip(node.outputs, results, strict=False) if v in active}
             if node.op == "while_loop":
                 active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
-        passes = not bound and node.op not in ("detached", "host", "update", "again")
-        if passes and not active.isdisjoint(node.inputs):
+        passes = not bound and node.op not in ("detached", "host", "again")
+        if passes and not active.isdisjoint(leading(node)):
             active |= {v for v in node.outputs[: _differentiable(node)] if v.type.is_float or v.type is STACK}
         if stopped:
             active -= {v for v in node.outputs if v in stopped}

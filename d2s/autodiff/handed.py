@@ -18,6 +18,7 @@ from collections.abc import Collection
 from d2s.ir.program import Node, Program, Value
 from d2s.types import Type
 
+PLACE = {"renewed": 1, "update": 0}  # ops whose first result has the place of an input on the tape: of which
 Ways = list[tuple[bool, Value]]  # where a condition holds, or does not, and what the value is there
 
 
@@ -50,6 +51,16 @@ def renamed(region: Program) -> dict[Value, Value]:
         if node.op == "renamed":
             found[node.outputs[0]] = found.get(node.inputs[0], node.inputs[0])
     return found
+
+
+def leading(node: Node) -> tuple[Value, ...]:
+    """The inputs that a gradient of a node may go to."""
+    return (node.inputs[PLACE[node.op]],) if node.op in PLACE else node.inputs
+
+
+def placed(region: Program) -> dict[Value, Value]:
+    """What tensors became in the same place on the tape, by other values or a step of an optimizer, and what they were."""
+    return {node.outputs[0]: node.inputs[PLACE[node.op]] for node in region.nodes if node.op in PLACE}
 
 
 def appended(loop: Node) -> dict[Value, tuple[Value, Value]]:

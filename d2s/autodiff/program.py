@@ -27,7 +27,7 @@ from typing import Any
 
 from d2s.autodiff import reads, writes
 from d2s.autodiff.active import active_values, wanted_inputs
-from d2s.autodiff.handed import Ways, handed_on, renamed
+from d2s.autodiff.handed import Ways, handed_on, placed, renamed
 from d2s.autodiff.linear import Linear, returned, uniquely_named
 from d2s.autodiff.lists import SweepsLists
 from d2s.autodiff.lists import given as given_total
@@ -55,19 +55,22 @@ def linearize(
     stopped: Collection[Value] = (),
     watched: Collection[Value] = (),
     overwritten: Mapping[Value, tuple[Value, str]] | None = None,
+    wanting: Collection[Value] | None = None,
 ) -> Linear:
     """The two halves; `given` and `started` say which outputs have a cotangent, and which inputs a total, so far.
 
     Of a list, `given` may be 2: some of its items have one.
 
     No gradient passes values that are `stopped`. The gradients of `watched` values, computed at the top level, are results too.
-    Of values that eager code has `overwritten` it is told by what, and at which of the user's lines.
+    Of values that eager code has `overwritten` it is told by what, and at which of the user's lines. `wanting`: what wants a
+    gradient there, if that is more than what leads to what is wanted here.
     """
     active = active_values(program, wanted_inputs(program, wanted) | set(watched), stopped)
     recorder = Recorder(program.name + "_grad")
     recorder.extents_named = _extents_named(program)
     scope = _Scope(program, active, recorder)
     scope.watched, scope.overwritten = watched, overwritten or {}
+    scope.wanting = active if wanting is None else wanting
     begun = {v for v, has in zip(program.inputs, started, strict=True) if has}
     scope.split = {v: ways for v, ways in handed_on(program, begun).items() if v not in watched}
     totals: Totals = {}
@@ -108,9 +111,10 @@ class _Scope(SweepsLists, PopsResiduals):
         self.watched: Collection[Value] = ()
         self.found: Totals = {}  # of what is watched
         self.overwritten: Mapping[Value, tuple[Value, str]] = {}
+        self.wanting: Collection[Value] = active
         self.refused: list[GradientError] = []
         self.split: dict[Value, tuple[Any, Ways]] = dict(handed_on(region, region.inputs)) if parent else {}
-        self.renamed = renamed(region)
+        self.renamed, self.placed = renamed(region), placed(region)
         self.arms: dict[Node, list[_Scope]] = {}  # of the conds swept
         self.loops: dict[Node, LoopSweep] = {}
         self.calls: dict[Node, CallSweep] = {}
@@ -139,6 +143,7 @@ class _Scope(SweepsLists, PopsResiduals):
         for node in reversed(self.region.nodes):
             if any(v in totals for v in node.outputs):
                 self.recorder.where = node.where
+                self.bring(totals, node.inputs if node.regions() else ())
                 self.begin_stacks(node, totals)
                 self.begin_lists(node, totals)
                 self.found |= {v: totals[v] for v in node.outputs if v in self.watched and v in totals}
@@ -161,9 +166,23 @@ class _Scope(SweepsLists, PopsResiduals):
         self.join(g.present, arms, self.behind(node.inputs), totals)
 
     def pull_update(self, node: Node, totals: Totals) -> None:
-        """What an optimizer has written is a beginning."""
-        for value in node.outputs:
-            totals.pop(value, None)
+        """What an optimizer has made of a parameter is that parameter."""
+        self.pull_renewed(node, totals)
+
+    def pull_renewed(self, node: Node, totals: Totals) -> None:
+        """What the tensor had other values before gets is added to what it has got since."""
+        more = totals.pop(node.outputs[0], None)
+        if more is not None:
+            self.give(totals, self.placed[node.outputs[0]], more)
+
+    def bring(self, totals: Totals, values: Sequence[Value]) -> None:
+        """Has totals that came in, of what tensors were at first, stand at what they are behind: there it is added to first."""
+        for value in values:
+            before: Value | None = value
+            while before is not None and before not in totals:
+                before = self.placed.get(before)
+            if before is not None:
+                totals[value] = totals.pop(before)
 
     def contribute(self, node: Node, g: Any, totals: Totals) -> None:
         wanted = [v in self.active for v in node.inputs]
@@ -176,7 +195,7 @@ class _Scope(SweepsLists, PopsResiduals):
 
         A node that changes a tensor in place has what it overwrites, and its own result, in memory of its own.
         """
-        inputs, wanted = tuple(v.type for v in node.inputs), tuple(v in self.active for v in node.inputs)
+        inputs, wanted = tuple(v.type for v in node.inputs), tuple(v in self.wanting for v in node.inputs)
         needed = reads.of_gradient(OPS[node.op], inputs, tuple(node.attrs.items()), wanted)
         own = set(node.outputs).intersection(by for by, _ in self.overwritten.values())
         needs = [v for k, v in enumerate((*node.inputs, *node.outputs)) if k in needed and v not in own]
@@ -186,6 +205,7 @@ class _Scope(SweepsLists, PopsResiduals):
     def give(self, totals: Totals, value: Value, more: Total) -> None:
         """Adds a contribution; to what came in, where the value is that on the path taken."""
         value = self.renamed.get(value, value)
+        self.bring(totals, [value] if value in self.placed else [])
         condition, ways = self.split.get(value, (value, ()))
         for holds, source in ways:
             if source in self.active:

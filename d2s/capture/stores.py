@@ -19,7 +19,7 @@ from d2s.capture.containers import base_of, by_path, contents
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place, restore
 from d2s.capture.leaves import Leaves, found_outside, refuse_parted, tighten
-from d2s.capture.result import Made, Recipe, build, describe
+from d2s.capture.result import Made, build, describe
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.variables import Holder, put_in
 from d2s.eager.tensor import Tensor
@@ -45,7 +45,7 @@ def stores(tracer: Tracer, arguments: dict[int, Any], changed: list[tuple[Any, A
 
 
 def _of_place(tracer: Tracer, key: Any, place: Place) -> Store | None:
-    if place.now is UNREAD or place.now is place.before or _written(tracer, place.now):
+    if place.now is UNREAD or place.now is place.before or _lies_there(tracer, place):
         return None
     if place.target is not None:
         return Store(place.target, place.now)
@@ -56,10 +56,13 @@ def _of_place(tracer: Tracer, key: Any, place: Place) -> Store | None:
     return None if leaf is None else Store(("tensor", leaf, place.history), place.now)
 
 
-def _written(tracer: Tracer, held: Any) -> bool:
-    """Whether an optimizer has left it where it belongs."""
+def _lies_there(tracer: Tracer, place: Place) -> bool:
+    """Whether an optimizer has left it where it belongs, or it has never been anywhere else."""
     training = tracer.root.training
-    return training is not None and isinstance(held, SymbolicTensor) and held.value in training.written
+    if training is None or not isinstance(place.now, SymbolicTensor):
+        return False
+    before = {place.before.value} if isinstance(place.before, SymbolicTensor) else set()
+    return not (training.written | before).isdisjoint([place.now.value, *training.lain(place.now.value)])
 
 
 def _of_container(tracer: Tracer, container: Any, entered: Any, left: Any, argument: int | None) -> Store:
@@ -99,9 +102,14 @@ class Pending:
     `joined`: some of them may be one with others, or with tensors from outside, by the path.
     """
 
-    def __init__(self, stores: Sequence[Store], recipe: Recipe, python: Sequence[bool], joined: bool) -> None:
+    def __init__(self, stores: Sequence[Store], recipe: Made, python: Sequence[bool], joined: bool) -> None:
         self.targets, self.recipe, self.python = [store.target for store in stores], recipe, python
         self.joined = joined
+        self.values_alone = {
+            part[1]
+            for (kind, *_, last), part in zip(self.targets, recipe.parts, strict=True)
+            if kind == "tensor" and not last and isinstance(part, tuple) and part[0] == "output"
+        }  # outputs of which a tensor gets the values, and keeps its place on the tape
 
     def __call__(self, run: Run, arrays: Sequence[np.ndarray]) -> None:
         if self.joined and run.repeatable:
@@ -111,7 +119,7 @@ class Pending:
 
         def leaf(kind: str, at: Any) -> Any:
             if kind == "output" and not self.python[at] and at not in made:
-                made[at] = tensor(arrays[at], edges[at][0] if edges else None)
+                made[at] = tensor(arrays[at], edges[at][0] if edges and at not in self.values_alone else None)
             if kind == "output":
                 return arrays[at].item() if self.python[at] else made[at]
             if kind == "row":
@@ -168,6 +176,10 @@ def _grad(owner: Any, value: Any, run: Run) -> None:
     _owner(owner, run).grad = value
 
 
+def _stop_gradient(owner: Any, value: Any, run: Run) -> None:
+    _owner(owner, run).stop_gradient = value
+
+
 def _stepped(owner: Callable[[Any], None], value: Any, run: Run) -> None:
     owner(value)
 
@@ -210,6 +222,7 @@ _WRITE: dict[str, Callable[..., None]] = {
     "attribute": _attribute,
     "tensor": _tensor,
     "grad": _grad,
+    "stop_gradient": _stop_gradient,
     "stepped": _stepped,
     "content": _content,
     "more": _added,

@@ -12,13 +12,14 @@ In: values of the root's Program. Out: the nodes of a sweep behind them, in `Tra
 [f32[1]]
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from d2s import types
 from d2s.autodiff import orders, taken
 from d2s.autodiff.active import active_values
 from d2s.autodiff.changed import needs_changed
+from d2s.autodiff.handed import leading, placed
 from d2s.autodiff.identity import every_tensor
 from d2s.autodiff.mode import recording
 from d2s.autodiff.names import Names
@@ -31,7 +32,7 @@ from d2s.capture.symbolic import Tracer
 from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, GradientError
-from d2s.ir.program import Node, Program, Value
+from d2s.ir.program import Node, Program, Value, in_regions
 from d2s.ops import OPS
 from d2s.types import Type
 
@@ -66,8 +67,14 @@ class Training:
         self.freed: set[Value] = set()  # what no gradient goes through any more
         self.retained: set[Value] = set()  # what one goes through again: the user said so
         self.stopped: set[Value] = set()  # gradients, which are no part of a tape
-        self.written: set[Value] = set()  # what optimizers have written where it lies
-        self.opened: dict[Value, Any] = {}  # what is computed here and wants a gradient, and the symbol that was given
+        self.stepped: dict[Value, tuple[Value, str]] = {}  # what optimizers have made, of what, at which line
+        self.before: dict[Value, Value] = {}  # what stands for tensors, and what did before it, in one place on the tape
+        self.written: set[Value] = set()  # of these what they have written where it lies
+        self.opened: dict[Value, Any] = {}  # what wants a gradient from here on, and the symbol that was given
+        self.outside: dict[Value, Value] = {}  # of these what stands for tensors from outside, and the inputs that do
+        self.waiting: dict[Value, Value] = {}  # what tensors were that want no gradient for now, by these inputs
+        self.resumed: dict[Value, Value] = {}  # what tensors are that want one again, and what they were
+        self.lying: dict[Value, Value] = {}  # tensors in another place on the tape, in the same memory: and what they were
 
     def tensors(self) -> dict[Value, Tensor]:
         """The tensors the function has met so far, by the inputs that stand for them."""
@@ -84,7 +91,49 @@ class Training:
 
     def is_opened(self, value: Value) -> bool:
         """Whether a value is what such a tensor is now."""
-        return any(self.tracer.now(symbol).value is value for symbol in self.opened.values())
+        wanting = [symbol for v, symbol in self.opened.items() if not (v in self.outside and self.stops(symbol.value))]
+        return any(self.tracer.now(symbol).value is value for symbol in wanting)
+
+    def stops(self, value: Value) -> bool:
+        """The `stop_gradient` of a tensor from outside."""
+        place = self.tracer.heap.places.get(("stop_gradient", value))
+        return bool(self.tensors()[value].stop_gradient if place is None else place.now)
+
+    def set_stop(self, symbol: Any, stops: bool) -> None:
+        """A tensor from outside wants a gradient from here on, or none."""
+        value, tensor = symbol.value, self.tensors()[symbol.value]
+        if tensor.node is not None:
+            message = "a store to the 'stop_gradient' of a tensor that was computed outside of the captured function"
+            refuse("D2S1003", message, "set it before the call")
+        if stops is self.stops(value):
+            return
+        target = "stop_gradient", _leaf(self.tracer, value)
+        self.tracer.heap.set(self.tracer.heap.place((target[0], value), lambda: Place(not stops, None, target)), stops)
+        if not value.type.is_float:
+            return
+        before = self.tracer.now(symbol).value
+        made = self.stand_anew(symbol)
+        if stops:
+            self.waiting[value] = before
+            self.stopped.add(made)
+        elif value in self.waiting:
+            self.resumed[made] = self.waiting[value]
+        else:
+            self.opened[made], self.outside[made] = symbol, value
+
+    def stand_anew(self, symbol: Any) -> Value:
+        """Has a tensor begin on the tape from here on; its memory is the one it was."""
+        before, made = self.tracer.now(symbol).value, OPS["detached"](symbol)
+        self.tracer.begin_anew(symbol, made, False)
+        self.lying[made.value] = before
+        return made.value  # type: ignore[no-any-return]
+
+    def lain(self, value: Value) -> list[Value]:
+        """What was in the memory of a tensor before it stood elsewhere on the tape: the same values."""
+        found = [value]
+        while found[-1] in self.lying:
+            found.append(self.lying[found[-1]])
+        return found[1:]
 
     def leaf(self, symbol: Any) -> Value | None:
         """What a tensor that may have a gradient is known by."""
@@ -95,8 +144,8 @@ class Training:
 
     def has_history(self, symbol: Any) -> bool:
         """Whether a tensor depends on what wants a gradient."""
-        value = self.tracer.resolve(symbol)
-        return value in active_values(self._program([]), self._beginnings(), self.stopped)
+        value, begun = self.tracer.resolve(symbol), self._beginnings()
+        return value in active_values(self._program([]), begun, self.stopped)
 
     def depends_on_path(self, symbol: Any) -> bool:
         """Whether it does so on some paths only."""
@@ -111,8 +160,8 @@ class Training:
 
     def _beginnings(self) -> set[Value]:
         """Leaves, and the values that tensors got which keep their place on the tape."""
-        now = self.leaves()
-        begun = set(now) | set(now.values())
+        self.keep_places()
+        begun = set(self.leaves())
         return begun | renewed(self._program([]), self.tracer.root.changes, begun, self.stopped)
 
     def wants(self, symbol: Any) -> Any:
@@ -133,11 +182,10 @@ class Training:
     ) -> dict[Value, Total]:
         """The gradients of roots, weighted, in the values wanted of them; where `connected`, they have gradients themselves."""
         builder = self.tracer.builder
-        stopped = self.stopped | set(cut)
-        active, ends = active_values(self._program([]), set(wanted), stopped), set(self.leaves().values())
-        passed = _between(builder.nodes, [v for v, _ in roots], active, ends)
-        if not passed.isdisjoint(self.freed):
-            raise GradientError("D2S0006", FREED, hint="call the first one with retain_graph=True")
+        stopped = self.stopped.union(cut)
+        led, passed = (self._led(roots, ends, stopped) for ends in ({*wanted, *self.leaves()}, set(wanted)))
+        if not led.isdisjoint(self.freed):  # where that led, nobody knows any more
+            self._refuse_freed({v for v, _ in roots}, led)
         self.swept = True
         (self.retained if retain else self.freed).update(passed.difference(builder.inputs, wanted))
         known = {*builder.inputs, *(v for node in builder.nodes for v in node.outputs)}
@@ -147,21 +195,65 @@ class Training:
             self.stopped |= {total.value.value for total in found.values()}
         return found
 
-    def refuse_renewed(self, roots: Collection[Value], wanted: Collection[Value]) -> None:
-        """A tensor that got other values without history keeps its place on the tape; a graph knows values only.
+    def _led(self, roots: Sequence[tuple[Value, Value]], towards: set[Value], stopped: Collection[Value]) -> set[Value]:
+        """The values on the way from roots to some others; what leaves are and have been is none of them."""
+        active, ends = active_values(self._program([]), towards, stopped), self._standing_for_leaves()
+        return _between(self.tracer.builder.nodes, [v for v, _ in roots], active, ends).difference(ends)
 
-        So no root may depend on such values, but as what is wanted itself, or on what that was before.
-        """
+    def _refuse_freed(self, roots: Collection[Value], led: Collection[Value]) -> NoReturn:
+        """Eager code's own words, where it says so on all paths."""
+        retain = "call the first one with retain_graph=True"
+        if _surely_spent(self.tracer.builder.nodes, set(self.freed), led).isdisjoint(roots):
+            refuse("D2S1003", "a gradient through what a backward() before it has freed on some paths", retain)
+        raise GradientError("D2S0006", FREED, hint=retain)
+
+    def step(self, before: Value, by: Value) -> None:
+        """An optimizer has made another value of a parameter, where that lies unless it was computed here."""
+        if before in self.tracer.builder.inputs or before in self.written:
+            self.written.add(by)
+        self.stepped[by], self.before[by] = (before, self.tracer.line()), before
+
+    def keep_places(self) -> None:
+        """Has what tensors got without history stand where they do on the tape: a graph knows values only."""
+        builder, root = self.tracer.builder, self.tracer.root
+        changes = {by: before for by, (before, _) in root.changes.items() if by in root.renewed and by.type.is_float}
+        changes |= self.resumed
+        if changes:
+            builder.nodes[:] = _placed(builder.nodes, {*builder.inputs}, changes)
+            self.before = placed(self._program([]))
+
+    def first(self, value: Value) -> Value:
+        """What a tensor was before it got other values in the same place on the tape."""
+        return self.held_by(value)[-1]
+
+    def standing(self, symbol: Any) -> Value:
+        """What stands for a tensor on the tape."""
+        first = self.first(self.tracer.resolve(symbol))
+        place = self.tracer.heap.places.get(symbol.value)
+        if place is None or place.history or symbol.recorder is not self.tracer or first in self.lying:
+            return first
+        return symbol.value  # type: ignore[no-any-return]
+
+    def held_by(self, value: Value) -> list[Value]:
+        """What a tensor has been until it was this, in the same place on the tape, the latest first."""
+        found = [value]
+        while found[-1] in self.before:
+            found.append(self.before[found[-1]])
+        return found
+
+    def _standing_for_leaves(self) -> set[Value]:
+        """What leaves are and have been."""
+        ends = [*(one for leaf in self.leaves().items() for one in leaf), *self.waiting.values()]
+        return {value for one in ends for value in self.held_by(one)}
+
+    def refuse_renewed(self, roots: Collection[Value], wanted: Collection[Value]) -> None:
+        """What a tensor got without history in an `if` or a loop that does not read it stands where only eager code knows."""
         changes, renewed = self.tracer.root.changes, self.tracer.root.renewed
         program = self._program([])
         passed, lost = active_values(program, set(wanted), self.stopped), set[Value]()
         for by, (before, _) in changes.items():
             if by in renewed and by not in passed and (before in passed or before in lost):
                 lost.add(by)
-        for value in wanted:
-            while value in renewed:
-                value = changes[value][0]
-                lost.update({value}.difference(wanted))
         if lost and not active_values(program, lost, self.stopped.union(wanted)).isdisjoint(roots):
             message = (
                 "a gradient in the function itself through a tensor that got other values by set_value() or under no_grad()"
@@ -179,11 +271,18 @@ class Training:
         builder, program = self.tracer.builder, self._program([v for v, _ in roots])
         begun = [v in wanted for v in program.inputs]
         watched = wanted.difference(program.inputs)
-        linear = linearize(program, begun, [True] * len(roots), [False] * len(begun), stopped, watched, self.tracer.overwritten)
+        stepped = [(one, (by, where)) for by, (before, where) in self.stepped.items() for one in (before, *self.lain(before))]
+        overwritten = self.tracer.overwritten | dict(stepped)
+        wanting = active_values(program, {*wanted, *self.leaves()}, self.stopped)
+        linear = linearize(program, begun, [True] * len(roots), [False] * len(begun), stopped, watched, overwritten, wanting)
         for refusal in linear.refused:
             raise refusal
         _refuse_order(program, wanted, stopped)
-        if needs_changed(program, _passed(program, active_values(program, set(wanted), stopped)), self.tracer.root.changes):
+        changes = self.tracer.root.changes | self.stepped
+        passed = _passed(program, active_values(program, set(wanted), stopped))
+        swept = [node for node in program.every_node() if not passed.isdisjoint(node.outputs)]
+        passed.update(v for node in swept for v in node.inputs if v in wanting)  # which eager nodes may want to reach
+        if needs_changed(program, passed, changes):
             message = "a gradient in the function itself may need values that an `if`, a loop or a `try` has changed in place"
             raise CaptureError("D2S1003", message, where=user_line(), hint="x.clone() before you change it")
         builder.nodes[:] = linear.forward.nodes
@@ -194,19 +293,26 @@ class Training:
         places = {program.inputs[n]: (total, flag) for n, total, flag in linear.totals} | linear.found
         return {v: Total(outputs[total], outputs[flag] if flag >= 0 else None) for v, (total, flag) in places.items()}
 
+    @property
+    def acts(self) -> bool:
+        """Whether anything was done to any history."""
+        return bool(self.swept or self.stepped or self.opened)
+
     def history(self, program: Program) -> History | None:
         """What eagerly becomes of the results' histories. None where nothing was done to any."""
-        if not (self.swept or self.written or self.opened):
+        if not self.acts:
             return None
-        active = active_values(program, self._stepped(program), self.stopped)
+        active = active_values(program, set(self.leaves()), self.stopped)
         outside = active_values(program, set(self.leaves()).difference(self.opened), self.stopped)
         spent = set(self.freed)
         for node in program.nodes:
-            if not spent.isdisjoint(node.inputs):
+            if not spent.isdisjoint(leading(node)):
                 spent |= active.intersection(node.outputs)
-        learnt = [n for n, v in enumerate(program.outputs) if v in active]
+        made_here = self.opened.keys() - self.outside.keys()
+        values_alone = {now for v, now in self.leaves().items() if now is not v and v not in made_here}  # written into leaves
+        learnt = [n for n, v in enumerate(program.outputs) if v in active and v not in values_alone]
         surely = _surely_spent(program.nodes, set(self.freed), active)
-        used_up = [n for n in learnt if self.written or program.outputs[n] in spent]
+        used_up = [n for n in learnt if self.stepped or program.outputs[n] in spent]
         lost = {program.outputs[n] for n in used_up} if recording() else active
         leaves = [n for n in learnt if self._is_alone(program, program.outputs[n], lost)]
         outlives = any(program.outputs[n] not in surely for n in used_up)
@@ -214,30 +320,15 @@ class Training:
         inside = [n for n in learnt if n not in (*used_up, *leaves) and program.outputs[n] not in outside]
         lives = len({*used_up, *inside, *leaves}) < len(learnt)
         made, stopped = frozenset(self.opened), frozenset(self.stopped)
-        renewed = not active_values(program, self._set_anew(), self.stopped).isdisjoint(program.outputs)
-        eager = recording() and (outlives or shows or renewed)
+        renewed = active_values(program, self._set_anew(), self.stopped).difference(surely)
+        raises = not active.isdisjoint(_left_by_raises(program).difference(values_alone))
+        eager = recording() and (outlives or shows or raises or any(program.outputs[n] in renewed for n in learnt))
         return History(tuple(used_up), tuple(inside), tuple(leaves), eager, made, stopped, lives)
 
-    def _stepped(self, program: Program) -> set[Value]:
-        """What optimizers have made of leaves, which are these from then on."""
-        found = set(self.leaves())
-        for node in program.nodes:
-            if node.op == "update" and node.inputs[0] in found:
-                found.add(node.outputs[0])
-        return found
-
     def _set_anew(self) -> set[Value]:
-        """What leaves from outside have got by `set_value()`: their values, and nothing that a graph knows them by."""
-        now = {value: latest for value, latest in self.leaves().items() if value not in self.opened}
-        return {latest for value, latest in now.items() if latest is not value and latest not in self.written}
-
-    def outgrown(self, latest: Iterable[Value]) -> set[Value]:
-        """What parameters were before optimizers changed them."""
-        wanted, found = set(latest), set[Value]()
-        for node in reversed(self.tracer.builder.nodes):
-            if node.op == "update" and not wanted.union(found).isdisjoint(node.outputs[:1]):
-                found.add(node.inputs[0])
-        return found
+        """What leaves have got by `set_value()`: their values, by which no sweep from outside knows them."""
+        anew = {latest for value, latest in self.leaves().items() if latest is not value and latest not in self.stepped}
+        return anew.union(self.outside)  # a call knows what wants a gradient when it begins
 
     def _may_be_leaves(self, program: Program) -> set[Value]:
         """The results that are a leaf that was made here, on some path at least."""
@@ -249,7 +340,9 @@ class Training:
 
     def _is_alone(self, program: Program, value: Value, lost: Collection[Value]) -> bool:
         """Whether a result is a leaf that was made here, to which no gradient has gone, nor would from another result."""
-        if value not in self.opened or (("grad", value) in self.tracer.heap.places and self.place(value).held() is not None):
+        if value not in self.opened or value in self.outside:
+            return False
+        if ("grad", value) in self.tracer.heap.places and self.place(value).held() is not None:
             return False
         behind = active_values(program, {value}, self.stopped)
         return not any(v in behind and v is not value and v not in lost for v in program.outputs)
@@ -258,11 +351,12 @@ class Training:
         """What may be one tensor with a parameter, and so eagerly has changed with it, is not read behind the step."""
         aliased = self.tracer.aliased | self.tracer.sharing | self.tracer.overlapping
         for n, node in enumerate(program.nodes):
-            if node.op == "update" and node.inputs[0] in aliased:
+            own = self.held_by(node.inputs[0]) if node.op == "update" else []
+            if not aliased.keys().isdisjoint(own):
                 behind = program.nodes[n + 1 :]
                 later = {v for one in behind for v in one.inputs} | set(program.outputs)
                 later -= {v for one in behind for v in one.outputs}  # made of what is there then
-                later.difference_update(program.inputs)  # other tensors, each with memory of its own
+                later.difference_update(program.inputs, own, node.outputs)  # what has memory of its own, and itself
                 if any(v in aliased and v.type == node.inputs[0].type for v in later):
                     message = "a tensor that may be a parameter, or shares its memory, is read behind the step that changes it"
                     raise CaptureError("D2S1003", message, where=node.where, hint="read a copy: p.clone(), made before")
@@ -271,6 +365,7 @@ class Training:
 
     def place(self, value: Value) -> Place:
         """Where the gradient of a tensor is gathered: None, a symbol, or one of these by the path taken."""
+        value = self.outside.get(value, value)
         return self.tracer.heap.place(("grad", value), lambda: self._found(value))
 
     def _found(self, value: Value) -> Place:
@@ -298,6 +393,27 @@ class Training:
         self.tracer.heap.set(place, as_held(found))
 
 
+def _placed(nodes: Sequence[Node], known: set[Value], changes: Mapping[Value, Value]) -> list[Node]:
+    """The nodes, in which other values of tensors have the place on the tape of what these were, if that is known there."""
+    found: list[Node] = []
+    for node in nodes:
+        before = changes.get(node.outputs[0]) if node.op == "detached" else None
+        if before is not None and before in known:
+            given = Value(before.type)
+            found.append(Node("detached", node.inputs, (given,), node.attrs, node.where))
+            node = Node("renewed", (given, before), node.outputs, {}, node.where)
+        elif node.regions():
+            node = in_regions(node, lambda region: _placed_in(region, changes))
+        found.append(node)
+        known.update(node.outputs)
+    return found
+
+
+def _placed_in(region: Program, changes: Mapping[Value, Value]) -> Program:
+    nodes = _placed(region.nodes, {*region.inputs}, changes)
+    return Program(region.name, region.inputs, tuple(nodes), region.outputs)
+
+
 def _refuse_order(program: Program, wanted: set[Value], stopped: Collection[Value]) -> None:
     """A tensor of two names has one total in eager code and two in a graph: where that would be another order of additions."""
     if any(node.op == "pop" for node in program.every_node()):
@@ -315,7 +431,7 @@ def _between(nodes: Sequence[Node], roots: Sequence[Value], active: set[Value], 
     found = active.intersection(roots)
     for node in reversed(nodes):
         if not found.difference(ends).isdisjoint(node.outputs):
-            found.update(active.intersection(node.inputs))
+            found.update(active.intersection(leading(node)))
     return found
 
 
@@ -324,6 +440,11 @@ def _own(total: Total, known: set[Value]) -> Total:
     own = total if total.value.value not in known else Total(OPS["detached"](total.value), total.present)
     known.add(own.value.value)
     return own
+
+
+def _left_by_raises(program: Program) -> set[Value]:
+    """What runs that raise have stored by then."""
+    return {v for node in program.every_node() if node.op == "fail" for v in node.inputs}
 
 
 def _surely_spent(nodes: Sequence[Node], spent: set[Value], active: Collection[Value]) -> set[Value]:
@@ -341,7 +462,7 @@ def _surely_spent(nodes: Sequence[Node], spent: set[Value], active: Collection[V
                     break
                 begun = [v if n >= len(left) or left[n] else p for n, (v, p) in enumerate(zip(begun, body.inputs, strict=True))]
             spent.update(v for v, h in zip(node.outputs, held, strict=False) if h)
-        elif not spent.isdisjoint(node.inputs):
+        elif not spent.isdisjoint(leading(node)):
             spent.update(v for v in node.outputs if v in active)
     return spent
 
@@ -359,11 +480,11 @@ def as_held(total: Total) -> Any:
     return OneOf(OPS["cast"](total.present, types.int64, python=True), [None, total.value])
 
 
-def _passed(program: Program, active: set[Value]) -> set[Value]:
+def _passed(region: Program, active: set[Value]) -> set[Value]:
     """Of the values that depend on what is wanted those that a sweep from the outputs passes."""
-    passed = _between(program.nodes, program.outputs, active)
-    apart = [Program("", (), (node,), ()) for node in program.nodes if passed.isdisjoint(node.outputs)]
-    return active.difference(v for one in apart for node in one.every_node() for v in node.outputs)
+    passed = _between(region.nodes, region.outputs, active)
+    swept = [node for node in region.nodes if not passed.isdisjoint(node.outputs)]
+    return passed.union(*(_passed(inner, active) for node in swept for inner in node.regions().values()))
 
 
 def as_total(held: OneOf) -> Total:

@@ -28,8 +28,8 @@ from d2s.capture.outside import Read, ReadsOutside
 from d2s.capture.users_code import refuse, user_line
 from d2s.eager.in_place import refuse_leaf
 from d2s.eager.tensor import Tensor
-from d2s.errors import DTypeError
-from d2s.ir.program import Value
+from d2s.errors import CaptureError, DTypeError
+from d2s.ir.program import Program, Value
 from d2s.ops import OPS, Op
 from d2s.ops.dispatch import current
 from d2s.ops.item import get_item
@@ -102,7 +102,9 @@ class SymbolicTensor(in_place.ChangesInPlace, Sized):
     def detach(self) -> "SymbolicTensor":
         """The same values, without history; eagerly in the same memory."""
         found: SymbolicTensor = OPS["detached"](self)
-        found.recorder.root.sharing |= dict.fromkeys([self.value, found.value], user_line())  # type: ignore[attr-defined]
+        root = found.recorder.root  # type: ignore[attr-defined]
+        root.sharing |= dict.fromkeys([self.value, found.value], user_line())
+        root.detached[found.value] = root.detached.get(self.value, self.value)
         return found
 
     @property
@@ -176,6 +178,8 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.extents: dict[Value, str] = {}  # numbers of run time that are extents
         self.aliased: dict[Value, str] = {}  # tensors that may be another one by the path, and where
         self.sharing: dict[Value, str] = {}  # tensors whose memory another tensor has, too, and since where
+        self.detached: dict[Value, Value] = {}  # of these what was detached, and of what
+        self.outdated: list[tuple[Value, list[Value], str]] = []  # in place: by which value what was detached before, and where
         self.overlapping: dict[Value, str] = {}  # values that may lie in the memory of another, by the path
         self.defined: dict[int, Any] = {}  # classes that the function defines
         self.twins: dict[int, str] = {}  # containers that were one on some path, and where they became two
@@ -267,7 +271,11 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
 
     def become(self, symbol: SymbolicTensor, result: SymbolicTensor, history: bool) -> None:
         """The tensor a symbol stands for now holds what `result` is."""
-        self._refuse_one_with_another(self.root.sharing.get(symbol.value))
+        beside = [detached for detached, of in self.root.detached.items() if of is symbol.value]
+        if beside and symbol.value not in self.root.detached and self.parent is None and not self.root.attempts:
+            self.root.outdated.append((result.value, beside, self.line()))
+        else:
+            self._refuse_one_with_another(self.root.sharing.get(symbol.value))
         self.begin_anew(symbol, result, history)
         if not (history and self.root.taping):
             self.root.renewed.add(result.value)
@@ -283,6 +291,23 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         place.history |= history and self.root.taping
         self.root.heap.set(place, SymbolicTensor(result.recorder, result.value))
 
+    def refuse_outdated(self, program: Program) -> None:
+        """What was detached from a tensor that was changed then is not read any more: eagerly it has changed, too."""
+        for by, detached, where in self.outdated:
+            outdated, behind = set(detached), False
+            for node in program.nodes:
+                if behind and not outdated.isdisjoint(node.inputs):
+                    self._refuse_outdated(where)
+                if node.regions() and not outdated.isdisjoint(node.inputs):
+                    outdated.update(node.outputs)  # which may be it, by the path
+                behind |= by in node.outputs
+            if not outdated.isdisjoint(program.outputs):
+                self._refuse_outdated(where)
+
+    def _refuse_outdated(self, where: str) -> NoReturn:
+        message = "what was detached from a tensor is read behind a change of that: they have one memory"
+        raise CaptureError("D2S1003", message, where=where, hint="read a copy: x.detach().clone(), made before the change")
+
     def _refuse_one_with_another(self, where: str | None) -> None:
         if where is not None:
             message = f"a tensor is changed in place that may be one with another{where and ', since '}{where}"
@@ -294,6 +319,9 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         if self.parent is None and not self.root.attempts:
             self.overwritten[before] = result.value, self.line()
         self.root.changes[result.value] = before, self.line()
+        for lain in self.root.training.lain(before) if self.root.training else ():
+            self.overwritten.setdefault(lain, (result.value, self.line()))
+            self.root.changes[Value(lain.type)] = lain, self.line()
 
     def stream(self, blocks: Any) -> tuple[Any, Any]:
         """Seed and counter of a draw, which moves the counter on."""

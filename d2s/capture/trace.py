@@ -261,7 +261,10 @@ def _traced(given: Given, decided: dict[int, bool], lifts: dict[Any, Any], added
         results, returned, whole, changes = _described(tracer, outcome, changed)
     targets = [store.target for store in changes]
     lifted = [(t, s.value) for t, s in tracer.lifted.values() if s.value not in tracer.arguments]
+    if tracer.training is not None and tracer.training.acts:
+        tracer.training.keep_places()
     program = _program(tracer, [value for _, value in lifted], results)
+    tracer.refuse_outdated(program)
     reached = [(t, s.value) for t, s in tracer.lifted.values() if s.value in tracer.arguments and id(t) in tracer.reached]
     _check_guards(tracer, (*map(id, added), *(key[0] for key in lifts if key[1] == "content")))
     result, stored = whole.parts

@@ -16,7 +16,7 @@ call writes. What a gradient reads of an `if` or a loop is pushed on a stack the
 """
 
 import functools
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from d2s.autodiff.active import active_values
@@ -61,25 +61,16 @@ def _backward(given: Sequence[tuple[Any, Any]], retain_graph: bool) -> None:
     here = training("backward()")
     roots = [_root(here, y, weight, "backward(): 'grad_tensor'") for y, weight in given]
     _refuse_alone(here, [here.tracer.symbol_of(y) for y, _ in given])
-    now = here.leaves()
-    stepped = here.outgrown(now.values())
-    wanted = {*now, *now.values(), *stepped}
+    here.keep_places()
+    wanted = set(here.leaves())
     active = active_values(here._program([]), {*wanted}, here.stopped)
     here.refuse_renewed([v for v, _ in roots], wanted)
     found = here.sweep([root for root in roots if root[0] in active], wanted, retain_graph, False)
-    _refuse_before_step(stepped | {value for value, latest in now.items() if latest is not value}, found)
-    for value, latest in now.items():
-        if latest in found:
-            if value not in here.opened:
-                _refuse_history(here.tensors()[value])
-            here.gather(value, found[latest])
-
-
-def _refuse_before_step(stepped: Collection[Value], found: Collection[Value]) -> None:
-    """A graph has two values for a parameter that step() changed; eager code has one tensor."""
-    if not set(stepped).isdisjoint(found):
-        message = "the gradient of what was computed before step() changed a parameter"
-        refuse("D2S1003", message, "compute it again behind it")
+    for value in here.leaves():
+        if value in found:
+            if value not in here.opened or value in here.outside:
+                _refuse_history(here.tensors()[here.outside.get(value, value)])
+            here.gather(value, found[value])
 
 
 def _refuse_alone(here: Training, roots: Sequence[Any]) -> None:
@@ -150,15 +141,14 @@ def grad_of(
     if len(weights) != len(results):
         raise ArgumentError("D2S0004", f"grad(): {len(weights)} 'grad_outputs' for {len(results)} tensors")
     roots = [_root(here, y, weight, "grad(): one of 'grad_outputs'") for y, weight in zip(results, weights, strict=True)]
-    values = [tracer.resolve(x) for x in wanted]
-    cut = {tracer.resolve(x) for x in _symbols(tracer, no_grad_vars or [], "no_grad_vars")}
+    here.keep_places()
+    values = [here.standing(x) for x in wanted]
+    cut = {v for x in _symbols(tracer, no_grad_vars or [], "no_grad_vars") for v in here.held_by(tracer.resolve(x))}
     here.refuse_renewed([v for v, _ in roots], values)
     keep = create_graph if retain_graph is None else retain_graph
     wants = [recording() and here.wants(x) for x in wanted]
     towards = {v for v, wanting in zip(values, wants, strict=True) if wanting is not False}
-    stepped = here.outgrown(values)
-    found = here.sweep(roots, towards | stepped, keep or create_graph, create_graph, cut)
-    _refuse_before_step(stepped, found)
+    found = here.sweep(roots, towards, keep or create_graph, create_graph, cut)
     missing = [n for n, v in enumerate(values) if v not in found]
     if missing and not allow_unused:
         raise _unused(missing)
@@ -221,9 +211,9 @@ def _training_of(symbol: SymbolicTensor) -> Training:
 
 def set_stop_gradient(symbol: SymbolicTensor, stops: bool) -> None:
     """`y.stop_gradient = stops`, of what is computed here: it counts for what reads it from now on."""
-    root = symbol.recorder.root  # type: ignore[attr-defined]
-    if symbol.value in root.arguments or any(s.value is symbol.value for _, s in root.lifted.values()):
-        refuse("D2S1003", "a store to the attribute 'stop_gradient' of a tensor from outside", "set it before the call")
+    if symbol.value in _training_of(symbol).tensors():
+        training("a store to the 'stop_gradient' of a tensor from outside").set_stop(symbol, stops)
+        return
     if stops:
         current().begin_anew(symbol, OPS["detached"](symbol), False)  # type: ignore[attr-defined]
         return
@@ -235,8 +225,7 @@ def set_stop_gradient(symbol: SymbolicTensor, stops: bool) -> None:
             "store it outside of the captured function",
         )
     if symbol.value.type.is_float and not here.has_history(symbol):
-        current().begin_anew(symbol, OPS["detached"](symbol), False)  # type: ignore[attr-defined]
-        here.opened[root.resolve(symbol)] = symbol
+        here.opened[here.stand_anew(symbol)] = symbol
 
 
 def _stop_gradient(symbol: SymbolicTensor) -> bool:
@@ -244,7 +233,7 @@ def _stop_gradient(symbol: SymbolicTensor) -> bool:
     here = _training_of(symbol)
     tensors = here.tensors()
     if symbol.value in tensors:
-        return bool(tensors[symbol.value].stop_gradient)
+        return here.stops(symbol.value)
     tracer = capturing()
     if tracer is None or tracer.parent is not None or not recording():
         refuse("D2S1001", "stop_gradient of what is computed here", "ask for it outside of the captured function")

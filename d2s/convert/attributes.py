@@ -13,7 +13,7 @@ import inspect
 import types
 from typing import Any, NamedTuple
 
-from d2s.capture.branch import switch
+from d2s.capture.branch import branch, switch
 from d2s.capture.containers import stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
@@ -27,6 +27,7 @@ from d2s.convert.loads import attribute, guard_attribute, known, read_attribute
 from d2s.convert.methods import answers, asked, follow, is_users, method_of
 from d2s.eager.tensor import Tensor
 from d2s.runtime import modes
+from d2s.types import Type, bool_
 
 _HANDLED = "catch what is raised outside of the captured function"
 _OUTSIDE = "return the new value and store it outside the captured function"
@@ -201,8 +202,8 @@ def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
     if isinstance(owner, Tensor | SymbolicTensor) and name == "grad":
         set_grad(tracer.symbol_of(owner), tracer.symbol_of(value))  # type: ignore[arg-type]
         return
-    if isinstance(owner, Tensor | SymbolicTensor) and name == "stop_gradient" and type(value) is bool:
-        set_stop_gradient(tracer.lift(owner) if isinstance(owner, Tensor) else owner, value)
+    if isinstance(owner, Tensor | SymbolicTensor) and name == "stop_gradient" and _is_bool(value):
+        _set_stop_gradient(tracer, tracer.lift(owner) if isinstance(owner, Tensor) else owner, value)
         return
     if isinstance(owner, Tensor | SymbolicTensor):
         refuse("D2S1003", f"a store to the attribute '{name}' of a tensor", _OUTSIDE)
@@ -215,6 +216,23 @@ def _store(tracer: Tracer, value: Any, owner: Any, name: str) -> None:
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
     else:
         store_plainly(tracer, value, owner, name)
+
+
+def _is_bool(value: Any) -> bool:
+    return type(value) is bool or (isinstance(value, SymbolicTensor) and value.value.type == Type(bool_, python=True))
+
+
+def _set_stop_gradient(tracer: Tracer, symbol: SymbolicTensor, stops: Any) -> None:
+    """Where only a call knows whether it stops, as on the paths of an `if`."""
+
+    def arm(answer: bool) -> list[Any]:
+        set_stop_gradient(symbol, answer)
+        return []
+
+    if type(stops) is bool:
+        set_stop_gradient(symbol, stops)
+    else:
+        branch(tracer, stops, [functools.partial(arm, answer) for answer in (True, False)])
 
 
 def store_plainly(tracer: Tracer, value: Any, owner: Any, name: str) -> None:

@@ -98,7 +98,7 @@ def _(pen: Pen) -> None:
     pen.write("fill_constant", {}, attrs)
 
 
-@spells("detached unlearnt as_extent as_std own_gradient renamed")
+@spells("detached renewed unlearnt as_extent as_std own_gradient renamed")
 def _(pen: Pen) -> None:
     pen.copy(pen.names[0])
 

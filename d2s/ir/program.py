@@ -10,7 +10,7 @@ A Program reads nothing but its inputs. Extents are named in types (`f32[n,4]`);
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s.types import Type
@@ -70,6 +70,15 @@ class Program:
             outputs = tuple(known[v] for v in node.outputs)
             nodes.append(Node(node.op, tuple(known[v] for v in node.inputs), outputs, attrs, node.where))
         return Program(self.name, tuple(known[v] for v in self.inputs), tuple(nodes), tuple(known[v] for v in self.outputs))
+
+
+def in_regions(node: Node, change: Callable[[Program], Program]) -> Node:
+    """The node with its regions changed."""
+    regions = node.regions()
+    if not regions:
+        return node
+    changed = {name: change(region) for name, region in regions.items()}
+    return Node(node.op, node.inputs, node.outputs, node.attrs | changed, node.where)
 
 
 def calls_of(body: Program, name: str) -> Iterator[Node]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from d2s.autodiff import tape, writes
 from d2s.autodiff.changed import Changes
+from d2s.autodiff.handed import PLACE
 from d2s.autodiff.passed import each
 from d2s.eager.handler import OpNode, refuse_changed
 from d2s.errors import GradientError
@@ -28,7 +29,7 @@ from d2s.ops import OPS, join
 from d2s.runtime import host, interpreter
 
 _HANDING = ("cond", "while_loop", "call", "again", "stack", "push", "pop", "renamed")  # what comes out of these went in
-_ENDING = ("detached", "host", "update", "hole", "constant")
+_ENDING = ("detached", "host", "hole", "constant")
 
 
 class _Opened(OpNode):
@@ -146,7 +147,9 @@ class Opened:
         own = {id(a) for a in inputs}
         results[:] = [a.view() if id(a) in own else a for a in results]
         self._kept += results
-        if node.op not in _ENDING:
+        if node.op in PLACE:
+            self._edges[id(results[0])] = self._edge(inputs[PLACE[node.op]])
+        elif node.op not in _ENDING:
             self._add(node.op, node, inputs, results, interpreter.attributes(node, inputs))
 
     def _see_list(self, node: Node, inputs: list[Any], results: list[Any]) -> None:

@@ -41,7 +41,7 @@ def _saturated(pen: Pen) -> None:
     pen.write("Where", below, pen.const(limits.min, dtype), found, to=0)
 
 
-@says("detached as_extent renamed")
+@says("detached renewed as_extent renamed")
 def _(pen: Pen) -> None:
     pen.write("Identity", pen.names[0], to=0)
 

@@ -143,13 +143,15 @@ def clear_grad(tracer: Tracer, optimizer: Any, set_to_zero: bool = True) -> None
     """`optimizer.clear_grad()`."""
     training("clear_grad()")
     for parameter in optimizer._parameter_list:
-        if not parameter.stop_gradient:
-            clear_gradient(tracer.lift(parameter), set_to_zero)
+        symbol = tracer.lift(parameter)
+        if not tracer.training.stops(symbol.value):
+            clear_gradient(symbol, set_to_zero)
 
 
 def minimize(tracer: Tracer, optimizer: Any, loss: Any, *rest: Any, **more: Any) -> tuple[list[Any], list[tuple[Any, Any]]]:
     """`optimizer.minimize(loss)`."""
-    learnt = [p for p in optimizer._parameter_list if not p.stop_gradient]
+    here = training("minimize()")
+    learnt = [p for p in optimizer._parameter_list if not here.stops(tracer.lift(p).value)]
     pairs = [(p, tracer.lift(p).grad) for p in learnt]
     step(tracer, optimizer)
     return [], [(p, g) for p, g in pairs if g is not None]
@@ -200,7 +202,7 @@ def _step_of(tracer: Tracer, optimizer: Any, group: Any, rate: Reader) -> None:
     found = []
     for slot in group.slots:
         symbol = tracer.lift(slot.parameter)
-        held = None if slot.parameter.stop_gradient else tracer.training.place(symbol.value).held()
+        held = None if tracer.training.stops(symbol.value) else tracer.training.place(symbol.value).held()
         if held is not None:
             found.append((slot, symbol, held))
     with no_grad():
@@ -258,9 +260,6 @@ def _squares(held: Any) -> Any:
 def _record(tracer: Tracer, stepped: Stepped, symbol: Any, held: Any, limit: Any) -> None:
     """The node of one parameter."""
     slot, group = stepped.slot, stepped.group
-    current = tracer.now(symbol)
-    if current is not symbol and current.value not in tracer.training.written:
-        refuse("D2S1003", "step() of a parameter that was changed in place before", "change it behind the step")
     clip = type(group.clip) if type(group.clip) in CLIPS and getattr(slot.parameter, "need_clip", True) else None
     flag = presence(held)
 
@@ -273,7 +272,8 @@ def _record(tracer: Tracer, stepped: Stepped, symbol: Any, held: Any, limit: Any
         values = [tracer.resolve(s) for s in inputs]
         written = [v.type for v in (values[0], *values[2 : 2 + len(rule.state)])]
         results = tracer.add("update", values, written, {"rule": Kernel(rule), "state": rule.state})
-        tracer.training.written |= {s.value for s in results}
+        tracer.training.step(values[0], results[0].value)
+        tracer.training.written |= {s.value for s in results[1:]}
         _hold(tracer, symbol.value, results[0])
         for name, result in zip(rule.state, results[1:], strict=True):
             _hold(tracer, ("state", id(slot), name), result)

@@ -4,9 +4,8 @@ loop that nothing reads, and what no arm of a `cond` reads. What acts or may rai
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from d2s.ir.program import Node, Program, Value
+from d2s.ir.program import Node, Program, Value, in_regions
 from d2s.ops import OPS
-from d2s.passes.rewriting import in_regions
 
 
 def apply(program: Program) -> Program:

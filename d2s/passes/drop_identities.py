@@ -5,8 +5,8 @@ What a Program or a region returns, or is handed a node that may return it, stay
 
 from collections.abc import Callable
 
-from d2s.ir.program import Node, Program, Value
-from d2s.passes.rewriting import in_regions, is_plain, rebuilt
+from d2s.ir.program import Node, Program, Value, in_regions
+from d2s.passes.rewriting import is_plain, rebuilt
 
 Numbers = dict[Value, bool | int | float]
 
@@ -66,6 +66,7 @@ _RULES: dict[str, Callable[..., Value | None]] = {
     "expand_as": _first,
     "spread": _first,
     "reshape": _first,
+    "renewed": _first,
     "multiply": _neutral("1", both=True),
     "divide": _neutral("1", both=False),
     "add": _neutral("-0.0", both=True),

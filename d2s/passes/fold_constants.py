@@ -3,9 +3,9 @@
 import math
 
 from d2s.errors import D2SError
-from d2s.ir.program import Node, Program, Value
+from d2s.ir.program import Node, Program, Value, in_regions
 from d2s.ops import OPS
-from d2s.passes.rewriting import in_regions, is_plain
+from d2s.passes.rewriting import is_plain
 from d2s.runtime import interpreter, launch
 from d2s.types import Type
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from d2s.codegen import fused
 from d2s.codegen.emit import Element
-from d2s.ir.program import Node, Program, Value
+from d2s.ir.program import Node, Program, Value, in_regions
 from d2s.passes.drop_dead import may_raise
-from d2s.passes.rewriting import in_regions, is_plain
+from d2s.passes.rewriting import is_plain
 
 MOST_NODES = 32  # of one group: what is longer takes long to compile and gains nothing
 MOST_POINTERS = 24

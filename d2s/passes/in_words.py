@@ -6,11 +6,11 @@
 ['expand_as']
 """
 
-from d2s.ir.program import Node, Program, Value
+from d2s.ir.program import Node, Program, Value, in_regions
 from d2s.ops import OPS
 from d2s.ops.dispatch import handling
 from d2s.ops.recording import Recorder, Symbolic
-from d2s.passes.rewriting import in_regions, rebuilt
+from d2s.passes.rewriting import rebuilt
 
 
 def apply(program: Program) -> Program:

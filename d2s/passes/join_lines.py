@@ -9,10 +9,10 @@ from collections import Counter
 
 from d2s.codegen.fused import element_of
 from d2s.codegen.fused_lines import has_lines, readings, writes_last
-from d2s.ir.program import Node, Program, Value
+from d2s.ir.program import Node, Program, Value, in_regions
 from d2s.passes.drop_dead import may_raise
 from d2s.passes.group import fused_node, opened
-from d2s.passes.rewriting import in_regions, is_plain
+from d2s.passes.rewriting import is_plain
 from d2s.types import Shape
 
 LEAST = 1 << 14  # elements: below that, a kernel that others share already is worth more than memory not written

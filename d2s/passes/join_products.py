@@ -6,11 +6,11 @@ too. Runs behind `group`, whose groups join as wholes, and behind `join_lines`.
 
 from d2s.codegen.fused import element_of
 from d2s.codegen.fused_products import may_follow
-from d2s.ir.program import Node, Program, Value
+from d2s.ir.program import Node, Program, Value, in_regions
 from d2s.ops import OPS
 from d2s.passes.drop_dead import may_raise
 from d2s.passes.group import fused_node, opened
-from d2s.passes.rewriting import in_regions, is_plain
+from d2s.passes.rewriting import is_plain
 from d2s.types import Shape
 
 

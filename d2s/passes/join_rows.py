@@ -8,10 +8,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from d2s.ir.program import Node, Program, Value
+from d2s.ir.program import Node, Program, Value, in_regions
 from d2s.ops import OPS
 from d2s.passes.drop_dead import may_raise
-from d2s.passes.rewriting import in_regions
 from d2s.types import Type
 
 FEW, ROWS, BYTES = 4, 32, 1 << 22  # products that are worth it, rows of each at most, bytes of all results at most

@@ -5,8 +5,8 @@ It runs behind gradients only: in front of them, it would add up two cotangents 
 
 from typing import Any
 
-from d2s.ir.program import Program, Value
-from d2s.passes.rewriting import in_regions, is_plain, rebuilt
+from d2s.ir.program import Program, Value, in_regions
+from d2s.passes.rewriting import is_plain, rebuilt
 from d2s.types import DType
 
 

@@ -11,7 +11,7 @@ program f(x: f32[2]) -> (f32[2]) {
 <BLANKLINE>
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
@@ -21,15 +21,6 @@ def rebuilt(program: Program, nodes: Sequence[Node], instead: Mapping[Value, Val
     """The Program with these nodes, which and whose outputs read values instead of others."""
     made = [Node(n.op, tuple(instead.get(v, v) for v in n.inputs), n.outputs, n.attrs, n.where) for n in nodes]
     return Program(program.name, program.inputs, tuple(made), tuple(instead.get(v, v) for v in program.outputs))
-
-
-def in_regions(node: Node, change: Callable[[Program], Program]) -> Node:
-    """The node with its regions changed."""
-    regions = node.regions()
-    if not regions:
-        return node
-    changed = {name: change(region) for name, region in regions.items()}
-    return Node(node.op, node.inputs, node.outputs, node.attrs | changed, node.where)
 
 
 def is_plain(node: Node) -> bool:

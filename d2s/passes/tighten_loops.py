@@ -3,8 +3,7 @@
 """
 
 from d2s.codegen import native_loop
-from d2s.ir.program import Node, Program, Value
-from d2s.passes.rewriting import in_regions
+from d2s.ir.program import Node, Program, Value, in_regions
 
 
 def apply(program: Program) -> Program:

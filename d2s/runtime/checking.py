@@ -61,7 +61,9 @@ def checked(
     if isinstance(expected, interpreter.TooLong):
         _warn(told, program, f"it takes more than {COMPARED} steps of the interpreter")
         return _given(found)
-    what = _unlike(program, found, expected) or _changed(program, arrays, beside)
+    what = _unlike(program, found, expected)
+    if what is None and not isinstance(found, Exception):  # which writes in Python what was changed before it
+        what = _changed(program, arrays, beside)
     if what:
         with interpreter.at_most(3 * COMPARED):
             first = differing.first_difference(program, frames, for_interpreter, given, steps, lowered_by)

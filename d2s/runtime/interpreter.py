@@ -66,22 +66,32 @@ def run(program: Program, arrays: Sequence[Any], watch: Watch | None = None, see
 def _steps(region: Region, watch: Watch | None, see: See | None) -> Steps:
     program, arrays, around = region
     env: dict[Value, Any] = dict(zip(program.inputs, arrays, strict=True))
-    try:
-        for node in program.nodes:
-            inputs = [env[v] for v in node.inputs]
-            _count()
-            asking = _ASKING.get(node.op)
-            results = (yield from asking(node, inputs, around)) if asking else _found(node, inputs)
-            for everywhere in seen:
-                everywhere(node, inputs, results)
-            if see:
-                see(node, inputs, results)
-            env.update(zip(node.outputs, results, strict=True))
-            if watch:
-                watch(node, results)
-    finally:
-        _write_updates(program, env)
-    return [env[v] for v in program.outputs]
+    changing = {v for node in program.nodes if node.op == "update" for v in updated(node) if v in env}
+    places = {v: env[v] for v in changing}
+    env |= {v: env[v].copy() for v in changing}  # what it was is read behind a change, too
+    for node in program.nodes:
+        inputs = [env[v] for v in node.inputs]
+        _count()
+        asking = _ASKING.get(node.op)
+        results = (yield from asking(node, inputs, around)) if asking else _found(node, inputs)
+        for everywhere in seen:
+            everywhere(node, inputs, results)
+        if see:
+            see(node, inputs, results)
+        env.update(zip(node.outputs, results, strict=True))
+        if node.op == "update":
+            _write(node, results, places)
+        if watch:
+            watch(node, results)
+    return [(places if v in changing else env)[v] for v in program.outputs]
+
+
+def _write(node: Node, results: Sequence[Any], places: dict[Value, Any]) -> None:
+    """What an optimizer has changed is written where it lies with the caller."""
+    for value, made, result in zip(updated(node), node.outputs, results, strict=True):
+        if value in places:
+            places[made] = places[value]
+            places[made][...] = result
 
 
 class _Stopped(Exception):
@@ -98,18 +108,8 @@ def _found(node: Node, inputs: list[Any]) -> list[Any]:
         raise _Stopped(stop) from None
 
 
-def _write_updates(program: Program, env: dict[Value, Any]) -> None:
-    """What optimizers have changed is written where it was; until then everything could be read as it was."""
-    places: dict[Value, Any] = {}
-    for node in program.nodes:
-        if node.op == "update" and node.outputs[0] in env:
-            for value, result in zip(updated(node), node.outputs, strict=True):
-                places[result] = places.get(value, env[value])
-                places[result][...] = env[result]
-
-
 def updated(node: Node) -> list[Value]:
-    """What an `update` changes in place: the parameter, and its state."""
+    """What an `update` changes, in place where that lies with the caller: the parameter, and its state."""
     return [node.inputs[0], *node.inputs[2 : 2 + len(node.attrs["state"])]]
 
 

@@ -179,6 +179,7 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         self.targets: dict[Value, int] = {}  # registers of places that values are to be computed in: outputs, carried values
         self.free: dict[int, list[int]] = {}  # homes whose values are dead, by the register of their bytes; of this region
         self.shared: dict[Value, set[Value]] = {}  # results of nodes with regions, and whose memory they may have
+        self.stepped: set[Value] = set()  # what an `update` has made
         self.waiting: Counter[Value] = Counter()  # how many nodes of a region are still to read a value
         self.made: dict[Value, int] = {}  # values this region's kernels have made, with the register of their bytes
 

@@ -3,7 +3,7 @@
 In: the planner, with where values are and who is still to read them. Out: steps; what is read again as it was is copied before.
 
 >>> sorted(name for name in vars(PlansUpdates) if not name.startswith("_"))
-['plan_update', 'save', 'share']
+['copied', 'plan_update', 'save', 'share']
 """
 
 from typing import Any
@@ -26,6 +26,7 @@ class PlansUpdates:
     program: Any
     homes: dict[Value, int]
     shared: dict[Value, set[Value]]
+    stepped: set[Value]
     waiting: Any
     runs: dict[int, Node]
     operands: list[int]
@@ -39,11 +40,16 @@ class PlansUpdates:
     product: Any
 
     def plan_update(self, node: Node) -> None:
-        """In place: what is read again as it was is copied before, and the results stand where the inputs did."""
+        """In place: what is read again as it was is copied before, and the results stand where the inputs did.
+
+        What the run has computed itself, as a parameter that got other values before its step, stays: a copy is changed.
+        """
         states, held = len(node.attrs["state"]), interpreter.updated(node)
         operands = self.at(node.inputs[: 3 + states])
-        places = self.at(held)
-        for value in held:
+        apart = {k: self.copied(v) for k, v in enumerate(held) if v not in self.program.inputs and v not in self.stepped}
+        places = [apart.get(k, home) for k, home in enumerate(self.at(held))]
+        operands[0], operands[2 : 2 + states] = places[0], places[1:]
+        for value in [v for k, v in enumerate(held) if k not in apart]:
             self.save(value, 1)
         for value in [v for v, others in self.shared.items() if not others.isdisjoint(held)]:
             self.save(value, 0)
@@ -55,13 +61,18 @@ class PlansUpdates:
         for jump in without:
             self.land(jump)
         self.homes.update(zip(node.outputs, places, strict=True))
+        self.stepped.update(node.outputs)
+
+    def copied(self, value: Value) -> int:
+        """Where a copy of a value is."""
+        home: int = self.allocate(value.type)
+        self.step(COPY, home, self.homes[value], self.bytes(value.type))
+        return home
 
     def save(self, value: Value, reads: int) -> None:
         """Before the memory of a value is changed: a copy, if it has more readers than `reads`."""
         if self.waiting[value] > reads or value in self.program.outputs:
-            home = self.homes[value]
-            self.homes[value] = self.allocate(value.type)
-            self.step(COPY, self.homes[value], home, self.bytes(value.type))
+            self.homes[value] = self.copied(value)
 
     def share(self, node: Node) -> None:
         """Notes that results of a node with regions may be inputs of it, handed through."""

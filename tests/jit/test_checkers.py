@@ -16,11 +16,10 @@ import d2s
 from d2s import passes
 from d2s.autodiff import program as gradients
 from d2s.errors import MismatchError
-from d2s.ir.program import Node, Program
+from d2s.ir.program import Node, Program, in_regions
 from d2s.nn import functional as F
 from d2s.ops.recording import Recorder
 from d2s.passes import drop_identities
-from d2s.passes.rewriting import in_regions
 from d2s.runtime import executor, frames, plan
 
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)

@@ -37,6 +37,7 @@ def test_a_captured_step_is_the_eager_one(name):
 
 
 SOME = ("gathers_gradients", "skips_nans", "skips_at_random", "scales_losses", "tells_the_rate_behind_steps")
+SOME += ("climbs_before_its_step", "sweeps_from_before_a_step", "rests_between_two_losses", "two_networks_one_of_which_rests")
 
 
 @pytest.mark.filterwarnings("ignore::d2s.runtime.plain.CompiledWarning")

@@ -305,6 +305,33 @@ def test_steps_by_hand():
     same(make)
 
 
+def test_a_loss_from_before_a_step_that_its_gradient_needs():
+    def make(small):
+        def f(x):
+            y = small.loss(x)
+            small.loss(x).backward(retain_graph=True)
+            small.optimizer.step()
+            (y * 2).backward()
+
+        return f
+
+    found = same(make, lambda: [(x,) for x in inputs(2, wanting=True)])
+    assert "changed in place" in found[0][0][0]
+
+
+def test_towards_nothing_through_what_was_freed():
+    def make(small):
+        def f(x):
+            loss = small.loss(x)
+            loss.backward()
+            return d2s.grad([loss], [small.other.weight], allow_unused=True)
+
+        return f
+
+    found = same(make)
+    assert "a second time" in found[0][0][0]
+
+
 def test_schedules_go_on_behind_the_step():
     def make(small):
         rate = StepDecay(0.1, 2)
@@ -419,16 +446,6 @@ def of_one_tensor_by_the_path(small):
     return f
 
 
-def of_what_came_before(small):
-    def f(x):
-        y = small.loss(x)
-        small.loss(x).backward(retain_graph=True)
-        small.optimizer.step()
-        (y * 2).backward()
-
-    return f
-
-
 def limited_in_its_own_words_on_a_path(small):
     small.optimizer = SGD(0.1, parameters=[*small.net.parameters(), *small.other.parameters()], grad_clip=Halved(0.2))
     return on_a_path(small)
@@ -440,7 +457,6 @@ REFUSED = (
     of_another_kind,
     behind_a_store_to_the_optimizer,
     with_a_hook,
-    of_what_came_before,
     of_one_tensor_by_the_path,
 )
 

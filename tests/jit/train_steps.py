@@ -431,6 +431,248 @@ def a_gradient_on_one_side(world):
     return f
 
 
+# --- parameters that got other values before a step, and losses from before one
+
+
+@train_step()
+def clips_weights_before_its_step(world):
+    def f(x):
+        with d2s.no_grad():
+            for p in world.net.parameters():
+                p.clip_(-0.4, 0.4)
+        return world.learn(world.loss(x))
+
+    return f
+
+
+@train_step()
+def prunes_by_a_mask(world):
+    def f(x):
+        weight = world.net[0].weight
+        weight.set_value(weight * (weight.abs() > 0.1).astype("float32"))
+        loss = world.learn(world.loss(x))
+        weight.set_value(weight * 0.99)
+        return loss, world.learn(world.loss(x * 2))
+
+    return f
+
+
+@train_step()
+def shortens_a_weight_on_a_path(world):
+    def f(x):
+        weight = world.net[2].weight
+        with d2s.no_grad():
+            if weight.norm() > 0.8:
+                weight.set_value(weight * (0.8 / weight.norm()))
+        return world.learn(world.loss(x))
+
+    return f
+
+
+@train_step()
+def shortens_a_weight_on_a_path_between_steps(world):
+    def f(x):
+        weight = world.net[2].weight
+        for _ in range(2):
+            loss = world.learn(world.loss(x))
+            if weight.norm() > 0.8:
+                weight.set_value(weight * 0.9)
+        return loss, weight * 2
+
+    return f
+
+
+@train_step()
+def climbs_before_its_step(world):
+    def f(x):
+        loss = world.loss(x)
+        loss.backward()
+        with d2s.no_grad():
+            length = d2s.sqrt(sum((p.grad * p.grad).sum() for p in world.net.parameters()))
+            moves = [p.grad * (0.05 / (length + 1e-12)) for p in world.net.parameters()]
+            for p, move in zip(world.net.parameters(), moves, strict=True):
+                p.add_(move)
+        world.adam.clear_grad()
+        world.loss(x).backward()
+        with d2s.no_grad():
+            for p, move in zip(world.net.parameters(), moves, strict=True):
+                p.subtract_(move)
+        world.adam.step()
+        world.adam.clear_grad()
+        return loss
+
+    return f
+
+
+@train_step()
+def learns_from_where_it_was(world):
+    def f(x):
+        kept = [p.clone().detach() for p in world.net.parameters()]
+        for _ in range(2):
+            gradients = d2s.grad(world.loss(x), world.net.parameters())
+            for p, g in zip(world.net.parameters(), gradients, strict=True):
+                p.set_value(p - 0.1 * g)
+        loss = world.loss(x * 0.5)
+        loss.backward()
+        for p, k in zip(world.net.parameters(), kept, strict=True):
+            p.set_value(k)
+        world.adam.step()
+        world.adam.clear_grad()
+        return loss
+
+    return f
+
+
+@train_step()
+def sweeps_from_before_a_step(world):
+    w = world.critic.weight
+
+    def f(x):
+        a, b = x[:, :2].sum(axis=0).unsqueeze(1), x[:, 1:].sum(axis=0).unsqueeze(1)
+        world.sgd.clear_grad()
+        early = (w * a).sum() + (w * b).sum() + (w * (a / 3)).sum()
+        (w * a * b).sum().backward()
+        world.sgd.step()
+        middle = (w * (b / 7)).sum() + (w * (a * 1e3)).sum()
+        w.set_value(w * 0.5 + 0.1)
+        (early + middle + (w * (b / 3)).sum() + w.sum() * 0.1).backward()
+        return early, *d2s.grad((w * w).sum() + (w * 3).sum(), [w])
+
+    return f
+
+
+@train_step()
+def asks_for_gradients_behind_a_step(world):
+    w = world.critic.weight
+
+    def f(x):
+        early = (w * x[:, :2].t()).sum()
+        (w * x.mean()).sum().backward()
+        world.sgd.step()
+        world.sgd.clear_grad()
+        (g,) = d2s.grad(early + (w * 0.1).sum() + (w * 0.7).sum(), [w], retain_graph=True)
+        w.set_value(w - 0.01 * g)
+        return g, *d2s.grad([early, w.sum()], [w])
+
+    return f
+
+
+@train_step()
+def changes_what_it_computed(world):
+    def f(x):
+        h = world.net(x)
+        loss = h.sum() * 0.1
+        with d2s.no_grad():
+            h.clip_(-0.5, 0.5)
+        loss = loss + (h * h).sum()
+        (g,) = d2s.grad(loss, [h], retain_graph=True)
+        return world.learn(loss), g
+
+    return f
+
+
+# --- what wants a gradient changes in the step
+
+
+def wanting(parts, on):
+    for p in parts.parameters():
+        p.stop_gradient = not on
+
+
+@train_step()
+def attacks_its_batch(world):
+    def f(x):
+        x.stop_gradient = False
+        (g,) = d2s.grad(world.loss(x), x)
+        return world.learn(world.loss((x + 0.1 * g.sign()).detach())), x.stop_gradient
+
+    return f
+
+
+@train_step()
+def attacks_by_backward(world):
+    def f(x):
+        x.stop_gradient = False
+        world.loss(x).backward()
+        moved = x.detach() + 0.1 * x.grad.sign()
+        world.adam.clear_grad()
+        x.stop_gradient = True
+        return world.learn(world.loss(moved)), x.grad
+
+    return f
+
+
+@train_step()
+def limits_the_slope_at_its_batch(world):
+    def f(x):
+        before = (x * 2.0).sum()
+        x.stop_gradient = False
+        y = world.net(x)
+        (g,) = d2s.grad(y.sum() + before, x, create_graph=True)
+        world.learn((y**2).mean() + (g * g).sum(axis=1).mean())
+        return g.detach()
+
+    return f
+
+
+@train_step()
+def two_networks_one_of_which_rests(world):
+    def f(x):
+        wanting(world.critic, True)
+        y = world.net(x)
+        judged = world.critic(y.detach()).mean()
+        judged.backward()
+        world.sgd.step()
+        world.sgd.clear_grad()
+        wanting(world.critic, False)
+        return judged, world.learn(world.critic(y).mean()), [p.stop_gradient for p in world.critic.parameters()]
+
+    return f
+
+
+@train_step(4)
+def freezes_by_its_count(world):
+    def f(x):
+        world.n += 1
+        for p in world.net[0].parameters():
+            p.stop_gradient = world.n < 6
+        return world.learn(world.loss(x))
+
+    return f
+
+
+@train_step(5)
+def freezes_once(world):
+    def f(x):
+        if world.n == 4:
+            wanting(world.net[0], False)
+        if world.n == 9:
+            wanting(world.net[0], True)
+        world.n += 1
+        return world.learn(world.loss(x))
+
+    return f
+
+
+@train_step()
+def rests_between_two_losses(world):
+    w = world.critic.weight
+
+    def f(x):
+        a, b = x[:, :2].sum(axis=0).unsqueeze(1), x[:, 1:].sum(axis=0).unsqueeze(1)
+        loss = (w * a).sum() + (w * (b / 3)).sum()
+        w.stop_gradient = True
+        loss = loss + (w * b).sum()
+        w.set_value(w * 0.9)
+        w.stop_gradient = False
+        loss = loss + (w * (a / 7)).sum() + (w * (b * 1e3)).sum()
+        loss.backward()
+        world.sgd.step()
+        return loss, *d2s.grad((w * 3).sum() + (w * b).sum(), [w])
+
+    return f
+
+
 # --- updates, averages, optimizers in the user's own words
 
 
@@ -469,6 +711,19 @@ def updates_by_hand(world):
             for p in world.net.parameters():
                 p.set_value(p - 0.1 * p.grad)
                 p.clear_grad()
+        return loss
+
+    return f
+
+
+@train_step()
+def updates_from_what_was_detached(world):
+    def f(x):
+        loss = world.loss(x)
+        loss.backward()
+        for p in world.net.parameters():
+            p.set_value(p.detach() - 0.1 * p.grad)
+            p.grad = None
         return loss
 
     return f

@@ -1730,6 +1730,51 @@ def a_leaf_of_what_wants_a_gradient_on_this_path(x):
 
 
 @plain()
+def what_was_detached_read_behind_a_change(x):
+    y = x * 1
+    d = y.detach()
+    y.add_(1.0)
+    return d * 2, y
+
+
+@plain()
+def what_was_detached_returned_behind_a_change(x):
+    y = x * 1
+    d = y.detach().detach()
+    z = d * 2
+    y.add_(1.0)
+    return d, z
+
+
+@plain()
+def what_was_detached_on_a_path_read_behind_a_change(x):
+    y = x * 1
+    d = y.detach()
+    z = d if x.sum() > 0 else x * 3
+    y.fill_(1.0)
+    return z * 2
+
+
+@plain()
+def what_was_detached_read_in_a_gradient_behind_a_change(x):
+    w = d2s.ones([2])
+    w.stop_gradient = False
+    loss = (w * w.detach() * x).sum()
+    with d2s.no_grad():
+        w.add_(1.0)
+    loss.backward()
+    return w.grad
+
+
+@plain()
+def what_was_detached_read_before_a_change_alone(x):
+    y = x * 1
+    z = y.detach() * 2
+    y.add_(z)
+    return y, z
+
+
+@plain()
 def a_dict_of_lists(x):
     found = {"xs": [], "ys": [x * 1]}
     for i in range(2 + (x.sum() > 0)):

@@ -87,6 +87,7 @@ SAMPLES: dict[str, Sample | Structural] = {
     "subtract": Sample(np.subtract, TWO, "if"),
     "multiply": Sample(np.multiply, TWO),
     "detached": worked("detached", "f32[2] f32[2]", np.float32([1, -2]), np.float32([1, -2])),
+    "renewed": worked("renewed", "f32[2] f32[2] f32[2]", np.float32([1, -2]), np.float32([1, -2]), np.float32([3, 4])),
     "neg": Sample(np.negative, ONE, "if"),
     "relu": Sample(lambda x: np.where(x <= 0, x.dtype.type(0), x), ONE, "if"),
     "tanh": Sample(np.tanh, ONE, "f", ulps=4),
