@@ -200,7 +200,18 @@ def _names_fields(called: Sequence[Any]) -> bool:
 @functools.lru_cache(maxsize=100)
 def _named(name: str, *fields: str) -> Any:
     """A class of tuples with the names of the user's: a file holds what it called them, not the class."""
+    plain = _plain(name, fields)
+    pickled = {"__reduce__": lambda self: (_remade, (name, fields, tuple(self)))}  # no module has the class
+    return type(name, (plain,), {"__slots__": (), "__doc__": plain.__doc__} | pickled)
+
+
+def _plain(name: str, fields: Sequence[str]) -> Any:
     return collections.namedtuple(name, fields)
+
+
+def _remade(name: str, fields: Sequence[str], parts: Sequence[Any]) -> Any:
+    """One that was pickled."""
+    return _named(name, *fields)(*parts)
 
 
 _MADE: dict[str, Callable[[Any], Any]] = {"list": list, "set": set, "tuple": tuple}

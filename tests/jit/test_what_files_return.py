@@ -1,7 +1,9 @@
 """The outputs of files are those of the function, in Paddle's order; notes say what is made of them."""
 
 import collections
+import copy
 import os
+import pickle
 import subprocess
 from typing import NamedTuple
 
@@ -236,6 +238,7 @@ def test_named_tuples_come_back_with_their_names(name, tmp_path):
     loaded = saved(NAMED[name], str(tmp_path / "f"))
     for x in (d2s.ones([3, 4]), -d2s.ones([1, 4])):
         assert told(loaded(x)) == told(NAMED[name](x))
+        assert told(pickle.loads(pickle.dumps(loaded(x)))) == told(copy.deepcopy(loaded(x))) == told(loaded(x))
     inside = d2s.to_static(lambda x: loaded(x))
     assert told(inside(d2s.ones([3, 4]))) == told(NAMED[name](d2s.ones([3, 4])))
 
