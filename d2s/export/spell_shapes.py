@@ -224,6 +224,8 @@ def _(pen: Pen) -> None:
     if of_value.shape:
         order = _in_place(pen, len(of_value.shape), rank)
         value, of_value = pen.transposed(value, of_value, [order.index(k) for k in range(len(order))])
+    elif (number := pen.writer.constants.get(pen.node.inputs[1])) is not None:
+        value = pen.number(number, of_value.dtype, [1])  # folded, oneDNN's reshape of a single one fails in Paddle 3.3
     else:
         value = pen.reshaped(value, of_value, (1,))
     in_order = perm == sorted(perm)

@@ -81,8 +81,11 @@ def _(pen: Pen) -> None:
         order = [*range(count, count + first), *range(count), *range(count + first, len(value.shape))]
         new = pen.write("Transpose", new, perm=[order.index(k) for k in range(len(order))])
     else:
-        behind = [x.shape[k] for k in perm[len(axes) :]]
-        new = pen.write("Expand", new, pen.const(known(pen, [*index.shape, *behind])))
+        whole = pen.write("Shape", pen.names[2])
+        if len(axes) < len(perm):
+            behind = pen.write("Gather", pen.write("Shape", held), pen.const([*range(len(axes), len(perm))]))
+            whole = pen.write("Concat", whole, behind, axis=0)
+        new = pen.write("Expand", new, whole)
     reduction = "add" if pen.node.op == "add_at" else "none"
     index_name = pen.write("Concat", *places, axis=-1)
     found = pen.write("ScatterND", held, index_name, new, to=None if turned else 0, reduction=reduction)
