@@ -102,14 +102,18 @@ def _part(pen: Pen, x: str, axis: int, size: Any, count: int, k: int) -> str:
 
 @says("batch_norm_fixed")
 def _(pen: Pen) -> None:
-    if pen.attrs["channel"] != 1:
-        refuse("batch_norm_fixed with channels behind")
-    (count,) = known(pen, pen.types[0].shape[1:2])
+    at, rank = pen.attrs["channel"], len(pen.types[0].shape)
+    (count,) = known(pen, pen.types[0].shape[at : at + 1])
     rest, dtype = list(pen.names[3:]), pen.types[0].dtype
     scale = rest.pop(0) if pen.attrs["weighted"] else pen.const([1] * count, dtype)
     bias = rest.pop(0) if pen.attrs["shifted"] else pen.const([0] * count, dtype)
     epsilon = float(pen.attrs["epsilon"])
-    pen.write("BatchNormalization", pen.names[0], scale, bias, pen.names[1], pen.names[2], to=0, epsilon=epsilon)
+    perm = [0, at, *(k for k in range(1, rank) if k != at)]  # ONNX has channels behind the batch
+    x = pen.names[0] if at == 1 else pen.write("Transpose", pen.names[0], perm=perm)
+    to = 0 if at == 1 else None
+    found = pen.write("BatchNormalization", x, scale, bias, pen.names[1], pen.names[2], to=to, epsilon=epsilon)
+    if at != 1:
+        pen.write("Transpose", found, to=0, perm=[perm.index(k) for k in range(rank)])
 
 
 @says("layer_norm")

@@ -149,6 +149,14 @@ def test_functions_that_onnx_has_not_are_written(name):
         assert model_proto(model, 17)["graph"]["node"]
 
 
+def test_a_batch_norm_with_channels_behind_has_them_in_front_for_a_while():
+    norm = d2s.nn.BatchNorm2D(4, data_format="NHWC")
+    norm.eval()
+    graph = model_proto(model_of(norm, [InputSpec([None, 6, 5, 4])]), 18)["graph"]
+    kinds = [node["op_type"] for node in graph["node"]]
+    assert kinds[:3] == ["Transpose", "BatchNormalization", "Transpose"]
+
+
 def test_other_opsets_are_refused(tmp_path):
     with pytest.raises(ArgumentError, match="opset_version"):
         d2s.onnx.export(lambda x: x, str(tmp_path / "f"), [InputSpec([3])], opset_version=9)
