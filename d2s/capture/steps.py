@@ -14,6 +14,7 @@ what is done to that is a step in turn. What a step is given, it gets as eager c
 
 import math
 import operator
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,6 +33,7 @@ from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import at_users_line, refuse, user_line
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError
+from d2s.ir.program import Program
 from d2s.ops import OPS
 from d2s.ops.item import get_item
 from d2s.runtime.host import Run
@@ -39,6 +41,7 @@ from d2s.runtime.launch import left_64_bits
 from d2s.types import Type
 
 Keep = Callable[[Run, Any], np.ndarray]
+LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Condition, threading.Semaphore)
 
 
 class Step:
@@ -98,6 +101,13 @@ def _number(name: str, of: type, dtype: types.DType) -> Keep:
 
 
 _NUMBERS: dict[type, types.DType] = {bool: types.bool_, int: types.int64, float: types.float64}
+
+
+def takes_lock(program: Program) -> bool:
+    """Whether a run takes a lock from outside."""
+    steps = (node.attrs["call"] for node in program.every_node() if node.op == "host")
+    given = (at for step in steps if isinstance(step, Step) for kind, at in leaves(step.recipe) if kind == "outside")
+    return any(isinstance(at, LOCKS) for at in given)
 
 
 def tell(

@@ -16,7 +16,6 @@ records nothing.
 """
 
 import contextlib
-import threading
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,7 +23,7 @@ from typing import Any
 from d2s.capture.branch import is_internal
 from d2s.capture.faults import refuse_fault
 from d2s.capture.forms import Later
-from d2s.capture.steps import ask, tell
+from d2s.capture.steps import LOCKS, ask, tell
 from d2s.capture.symbolic import capturing
 from d2s.capture.taping import Taping
 from d2s.capture.users_code import refuse
@@ -115,7 +114,7 @@ def _managed(manager: Any, body: Callable[[Any], None]) -> None:
     if isinstance(manager, contextlib.suppress):
         _handled(lambda: body(None), lambda error: _suppressed(manager, error), lambda: None)
         return
-    if isinstance(manager, (Later, *_LOCKS)):
+    if isinstance(manager, (Later, *LOCKS)):
         _of_run(manager, body)
         return
     enter, leave = (getattr(type(manager), name, None) for name in ("__enter__", "__exit__"))
@@ -132,9 +131,6 @@ def _managed(manager: Any, body: Callable[[Any], None]) -> None:
         if_else(swallowed, lambda: None, let_through, lambda: (), lambda values: None, ())
 
     _handled(lambda: body(entered), handle, lambda: call(leave)(manager, None, None, None))
-
-
-_LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Condition, threading.Semaphore)
 
 
 def _of_run(manager: Any, body: Callable[[Any], None]) -> None:

@@ -54,7 +54,7 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     captured, program, graph = variant.captured, variant.graph.program, variant.graph
     if captured.told or captured.standing is not None or (graph.acts and not graph.is_divisible):
         return None
-    if captured.answered or captured.assumed:
+    if captured.answered or captured.assumed or variant.takes_lock:
         return None
     first_held = _containers(variant.key.skeleton)
     if not all(store[0] in _WRITTEN and _is_known(store[1], first_held) for store in captured.stores):

@@ -23,6 +23,7 @@ from d2s.capture.raised import only_raises
 from d2s.capture.reads import varying
 from d2s.capture.result import Made, build
 from d2s.capture.result import leaves as leaves_of
+from d2s.capture.steps import takes_lock
 from d2s.capture.stores import Target, write
 from d2s.capture.trace import Captured, trace
 from d2s.default_dtype import default_dtype
@@ -33,6 +34,7 @@ from d2s.jit.checks import Check, Matches
 from d2s.jit.graph import Graph
 from d2s.jit.quick import Quick, quick_of
 from d2s.jit.signature import Key
+from d2s.jit.staying import stays
 from d2s.jit.turns import changed_reads, turn_of
 from d2s.runtime import host, interpreter, launch, random_state
 from d2s.runtime.plan import Plan
@@ -80,6 +82,7 @@ class Variant:
         self.graph.may_be_left = True
         # for calls that run Python's steps there is none: these may wait for another thread
         self.turn = None if self.graph.acts else turn_of(changed_reads(self.captured))
+        self.takes_lock = takes_lock(program)  # what is read and changed then, a graph reads before and writes behind it
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
         self.in_place = [(owner, *details, by) for (kind, owner, *details), by in self.stores if kind == "tensor"]
         self.key = key
@@ -195,7 +198,9 @@ class Variant:
         return [*given, *(_tensor(n) for n in state if self.captured.draws)]
 
     def is_left(self, leaves: Sequence[Any]) -> bool:
-        """Whether eager code makes a call: it is the faster one there, or the only one whose gradient can be taken."""
+        """Whether eager code makes a call: it is the faster one, or alone has the gradient, or what a lock guards, in time."""
+        if self.takes_lock and not stays():
+            return True
 
         def inputs() -> list[Tensor]:
             with random_state.held() as state:

@@ -151,6 +151,17 @@ def of_a_dict():
     return add, lambda: found["n"]
 
 
+def of_a_dict_under_a_lock():
+    found, lock = {"n": 0}, threading.Lock()
+
+    def add(x):
+        with lock:
+            found["n"] += 1
+        return x * 2
+
+    return add, lambda: found["n"]
+
+
 def of_a_list():
     found = []
 
@@ -188,7 +199,15 @@ def at_once(work, count=4):
         thread.join()
 
 
-KEEPING = [of_an_attribute, of_an_attribute_that_decides, of_a_global, of_a_dict, of_a_list, of_a_buffer]
+KEEPING = [
+    of_an_attribute,
+    of_an_attribute_that_decides,
+    of_a_global,
+    of_a_dict,
+    of_a_dict_under_a_lock,
+    of_a_list,
+    of_a_buffer,
+]
 
 
 @pytest.mark.parametrize("made", KEEPING)
