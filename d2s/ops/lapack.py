@@ -48,12 +48,13 @@ def rows(x: Any, start: int, stop: int, alone: bool = False) -> Any:
     return part(x, shape, {axis: Stretch(start, stop - start)}, (axis,) if alone else ())
 
 
-def _matrices(name: str, x: Type, square: bool = True) -> Type:
+def of_matrices(name: str, x: Type, square: bool = True, argument: str = "x") -> Type:
+    """The type, if it is one of matrices of floats."""
     if x.dtype.kind != "f":
         raise DTypeError("D2S0003", f"{name}() does not take {x.dtype.name}", hint="x.astype('float32')")
     if len(x.shape) < 2 or (square and x.shape[-1] != x.shape[-2]):
         wanted = "square matrices in its last two axes" if square else "two axes or more"
-        raise ShapeError("D2S0002", f"{name}(): 'x' has shape {list(x.shape)}, expected {wanted}")
+        raise ShapeError("D2S0002", f"{name}(): '{argument}' has shape {list(x.shape)}, expected {wanted}")
     return x
 
 
@@ -93,7 +94,7 @@ def inverse_of(x):
 
 @inverse_of.rule("infer")
 def _(x):
-    return _matrices("inv", x)
+    return of_matrices("inv", x)
 
 
 @inverse_of.rule("python")
@@ -117,7 +118,7 @@ def determinant(x):
 
 @determinant.rule("infer")
 def _(x):
-    return Type(_matrices("det", x).dtype, x.shape[:-2])
+    return Type(of_matrices("det", x).dtype, x.shape[:-2])
 
 
 @determinant.rule("python")
@@ -141,7 +142,7 @@ def cofactors(x):
 
 @cofactors.rule("infer")
 def _(x):
-    return _matrices("det", x)
+    return of_matrices("det", x)
 
 
 @cofactors.rule("python")
@@ -171,7 +172,7 @@ def signed_log(x):
 
 @signed_log.rule("infer")
 def _(x):
-    return Type(_matrices("slogdet", x).dtype, (2, *x.shape[:-2]))
+    return Type(of_matrices("slogdet", x).dtype, (2, *x.shape[:-2]))
 
 
 @signed_log.rule("python")
@@ -203,7 +204,7 @@ def solved(x, y):
 
 @solved.rule("infer")
 def _(x, y):
-    _matrices("solve", x)
+    of_matrices("solve", x)
     if y.dtype is not x.dtype:
         raise DTypeError("D2S0003", f"solve() does not take {x.dtype.name} and {y.dtype.name} together")
     if len(y.shape) != len(x.shape):
@@ -241,7 +242,7 @@ def cholesky_of(x):
 
 @cholesky_of.rule("infer")
 def _(x):
-    return _matrices("cholesky", x)
+    return of_matrices("cholesky", x)
 
 
 @cholesky_of.rule("python")
@@ -270,7 +271,7 @@ def qr_of(x):
 
 @qr_of.rule("infer")
 def _(x):
-    height, width = known_sizes("qr", _matrices("qr", x, square=False))
+    height, width = known_sizes("qr", of_matrices("qr", x, square=False))
     return Type(x.dtype, (*x.shape[:-2], height + width, min(height, width)))
 
 
@@ -309,7 +310,7 @@ def _(x, upper):
 
 @eigh_of.rule("infer")
 def _(x, upper):
-    size, _ = known_sizes("eigh", _matrices("eigh", x))
+    size, _ = known_sizes("eigh", of_matrices("eigh", x))
     return Type(x.dtype, (*x.shape[:-2], size + 1, size))
 
 
@@ -344,7 +345,7 @@ def svd_of(x):
 
 @svd_of.rule("infer")
 def _(x):
-    height, width = known_sizes("svd", _matrices("svd", x, square=False))
+    height, width = known_sizes("svd", of_matrices("svd", x, square=False))
     return Type(x.dtype, (*x.shape[:-2], height + 1 + width, min(height, width)))
 
 
@@ -388,7 +389,7 @@ def pseudo_inverse(x, rcond: float):
 
 @pseudo_inverse.rule("infer")
 def _(x, rcond):
-    _matrices("pinv", x, square=False)
+    of_matrices("pinv", x, square=False)
     return Type(x.dtype, (*x.shape[:-2], x.shape[-1], x.shape[-2]))
 
 
