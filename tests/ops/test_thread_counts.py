@@ -236,7 +236,8 @@ def used():
 def sharing():
     """The ops whose kernels share their work, by their samples."""
     found = set()
-    for name in LISTED.keys() - FEW:
+    compiled = {name for name in LISTED.keys() - FEW if "python" not in OPS[name].rules}
+    for name in compiled:
         for arrays, attrs in cases(name, accepts(name)[-1]):
             given = [launch.type_of(a) for a in arrays]
             full = OPS[name].canonical(given, {**OPS[name].attributes, **attrs})
