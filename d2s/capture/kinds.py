@@ -46,6 +46,7 @@ _TABLE: dict[type, str] = {
     DType: "leaving computing given",
     **dict.fromkeys((Place, CPUPlace, CUDAPlace), "leaving computing given"),
     np.generic: "computing given",
+    np.dtype: "given",
     re.Pattern: "computing given",
     re.Match: "computing given",
     range: "compared leaving computing given iterated",

@@ -10,7 +10,10 @@ import operator
 import types
 from typing import Any
 
+import numpy as np
+
 from d2s.capture.kinds import COMPUTING
+from d2s.limits import finfo, iinfo
 from d2s.place import CPUPlace, CUDAPlace
 
 _PURE = {
@@ -34,7 +37,7 @@ _PURE = {
     dict.fromkeys,
 }
 _PURE |= {str.maketrans, bytes.fromhex, int.from_bytes, float.fromhex, itertools.chain.from_iterable}
-_PURE |= {CPUPlace, CUDAPlace}
+_PURE |= {CPUPlace, CUDAPlace, finfo, iinfo, np.finfo, np.iinfo}
 _PURE |= {int, float, bool, complex, str, repr, tuple, list, dict, set, frozenset, issubclass}
 _PURE |= {
     itertools.chain,

@@ -38,6 +38,7 @@ from d2s.capture.users_code import at_users_line, in_package, refuse, user_line
 from d2s.convert import loads
 from d2s.convert.callers import by_level
 from d2s.convert.if_else import truth_of
+from d2s.convert.pure import is_pure
 from d2s.convert.recipes import as_index
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import PythonIntOverflow
@@ -69,7 +70,7 @@ def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
     source = next((make() for kind, make in _sources() if isinstance(owner, kind)), None)
     if source is not None:
         return lambda *args, **kwargs: _draw(tracer, source, function, args, kwargs)
-    if _is_numpy(function):
+    if _is_numpy(function) and not is_pure(function):
         return lambda *args, **kwargs: attempted(name, function, *_read(args), **kwargs)
     return None
 

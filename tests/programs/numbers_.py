@@ -235,3 +235,12 @@ def extents_by_a_number_on_each_path(x, k):
 @program((t([[[[1.0, 2.0], [3.0, 4.0]]]]), 1), (t([[[[1.0, 2.0], [3.0, 4.0]]]]), 2), (t([[[[-1.0, 2.0], [-3.0, -4.0]]]]), 3))
 def resized_by_a_number_on_one_path(x, k):
     return d2s.nn.functional.interpolate(x, scale_factor=k) if x.sum() > 0 else x
+
+
+@program((X,), (t([-1.0, 2.0]),))
+def limits_of_dtypes(x):
+    rounding, numpy_limits = d2s.finfo(x.dtype).eps, np.finfo(np.dtype("float32"))
+    while x.sum() > 1:
+        x = x * 0.5 + rounding
+    lowest = d2s.full_like(x, d2s.finfo("float32").min)
+    return d2s.where(x > 0, x, lowest), x * float(numpy_limits.tiny), x * np.iinfo("int8").max, d2s.iinfo("int64").max
