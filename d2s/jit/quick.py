@@ -33,6 +33,7 @@ from d2s.ir.program import Program
 from d2s.jit import steps_between
 from d2s.jit.binding import defaults_of, listed
 from d2s.jit.checks import Check
+from d2s.jit.parting import Parts, parted
 from d2s.jit.signature import Leaf
 from d2s.ops.dispatch import handlers
 from d2s.runtime import random_state
@@ -61,7 +62,7 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
         return None
     if any(at is MISSING or at is UNREAD for kind, at in leaves_of(captured.stored) if kind == "outside"):
         return None
-    parts = steps_between.parted(graph) if graph.acts else None
+    parts = parted(graph) if graph.acts else None
     computed = parts.first if parts else program
     check = _Quick(computes=bool(computed.outputs), first_held=first_held)
     if (graph.acts and parts is None) or (not check.computes and computed.nodes):
@@ -115,16 +116,14 @@ def _outputs(program: Program) -> list[str]:
     return [f"{at}.array.item()" if number else at for at, number in zip(places, numbers, strict=True)]
 
 
-def _first_entry(graph: Any, parts: steps_between.Parts, inputs: Sequence[Any]) -> Entry | None:
+def _first_entry(graph: Any, parts: Parts, inputs: Sequence[Any]) -> Entry | None:
     """The native call in front of the first step."""
     if graph.changes_nothing:
         return graph.beside(parts.first, parts.carried, inputs)  # type: ignore[no-any-return]
     return Call(parts.first, passes.lower).entry(handlers.base.classes, [type(x) for x in inputs])
 
 
-def _behind(
-    check: "_Quick", parts: steps_between.Parts, variant: Any, named: Sequence[str], reads: list[str]
-) -> steps_between.Lines | None:
+def _behind(check: "_Quick", parts: Parts, variant: Any, named: Sequence[str], reads: list[str]) -> steps_between.Lines | None:
     """All that stands behind that."""
 
     def left(pending: Pending, values: list[str]) -> list[str]:

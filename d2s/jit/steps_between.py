@@ -1,9 +1,9 @@
 """Steps of Python's between native calls: a Program that Python has a part in, as lines of Python.
 
-In: a Program, and texts that stand for its inputs. Out: what the first native call computes - all that depends on no step,
-where it takes less than one would notice - and the lines behind it, in the Program's order: steps are calls of Python's,
-branches and loops with steps in them are Python's own, and what stands between is a native call of its own, on the tape, too.
-What fails in the first call has taken no step yet, and goes the long way; what fails behind a step raises what that would.
+In: a Program cut in two, and texts that stand for its inputs. Out: the lines behind the first native call, in the Program's
+order: steps are calls of Python's, branches and loops with steps in them are Python's own, and what stands between is a native
+call of its own, on the tape, too. What fails in the first call has taken no step yet, and goes the long way; what fails behind
+a step raises what that would.
 
 >>> static = d2s.to_static(lambda x: x * float(x.numpy().max()))
 >>> for k in (1.0, 2.0, 3.0):
@@ -16,13 +16,10 @@ What fails in the first call has taken no step yet, and goes the long way; what 
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from d2s import passes
-from d2s.autodiff.active import active_values, depending
+from d2s.autodiff.active import depending
 from d2s.autodiff.linear import uniquely_named
 from d2s.autodiff.mode import recording
 from d2s.capture.result import Made, Recipe
@@ -30,25 +27,19 @@ from d2s.capture.result import leaves as leaves_of
 from d2s.capture.steps import Step, finds_nothing, finds_object
 from d2s.capture.stores import Pending
 from d2s.eager.tensor import Tensor
-from d2s.errors import D2SError, InternalError, MismatchError, PythonIntOverflow, TooDeep
 from d2s.ir.program import Node, Program, Value
 from d2s.jit.graph import Graph
-from d2s.ops.shapes import is_found
+from d2s.jit.parting import Parts, Unsaid, acts, read_elsewhere, renamed, with_constants
+from d2s.jit.pieces import Ending, Leaf, Piece
 from d2s.passes.drop_dead import may_raise
 from d2s.reckoned import source
-from d2s.runtime import host, interpreter
-from d2s.runtime.native_call import is_long
+from d2s.runtime import interpreter
 from d2s.runtime.users_frames import straight
 
 Naming = Callable[[object], str]
-Leaf = tuple[str, Any]
 _ASKED = {"less_than": "<", "less_equal": "<=", "greater_than": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
 _OF_FLOATS = _ASKED | {"add": "+", "subtract": "-", "multiply": "*"}  # what Python and kernels make of two numbers alike
 _KINDS = {"b": "bool", "i": "int", "f": "float"}  # of numbers of run time, by their dtypes
-
-
-class Unsaid(Exception):
-    """What no lines say: it goes the long way."""
 
 
 class Around(NamedTuple):
@@ -59,133 +50,12 @@ class Around(NamedTuple):
     left: Callable[[Pending, list[str]], list[str]]  # the lines that make them, of the texts of their values
 
 
-class Parts(NamedTuple):
-    """A Program in two: what the first native call computes, so many of whose outputs may get cotangents, and all else."""
-
-    first: Program
-    carried: int
-    rest: Sequence[Node]
-    hurried: bool  # whether it takes so little that nobody notices what waits for what
-
-
 class Lines(NamedTuple):
     """What stands behind the first native call, and for each result then; which of these are objects of the run."""
 
     lines: list[str]
     results: list[str]
     objects: set[int]
-
-
-def unwritten(error: D2SError) -> D2SError:
-    """An op's error behind a step: nothing of what the call had changed by then is written."""
-    hint = "put what may fail in front: what the call had changed by then is not written"
-    return type(error)(error.code, error.message, where=error.where, hint=hint)
-
-
-class Piece:
-    """Nodes between steps; natively from the second time on. Given are tensors and Python numbers."""
-
-    def __init__(self, program: Program, carried: int, around: Graph, changes: bool) -> None:
-        self._around, self._program, self._carried, self._changes = around, program, carried, changes
-        self._graph = around.part(program, carried)
-        self._apart: dict[tuple[int, ...], Piece] = {}
-        self._entry: Any = None
-        self.call: Callable[[tuple[Any, ...]], Any] = lambda given: None
-
-    def plainly(self, given: tuple[Any, ...], leaves: Mapping[Leaf, Any]) -> Any:
-        """The same by Python, which finds out why a native call declined, and has the next one be none of these."""
-        if self._entry:
-            self._entry.declined()
-        run = host.Run(leaf=lambda kind, at: at if kind == "outside" else leaves[kind, at])
-        try:
-            with host.running(run):
-                found = self._graph([x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in given])
-        except (PythonIntOverflow, TooDeep, MismatchError):
-            raise
-        except D2SError as error:
-            raise (unwritten(error) if self._changes and not run.left else error) from error.__cause__
-        if self._entry is None:
-            without = without_stores(self._program)
-            self._entry = (
-                self._graph.entry(given) if without is self._program else self._graph.beside(without, self._carried, given)
-            )
-            self.call = self._entry.call if self._entry else self.call
-        return found[0] if len(found) == 1 else tuple(found)
-
-    def told_apart(self, given: tuple[Any, ...], leaves: Mapping[Leaf, Any]) -> Any:
-        """The same where several of what is given may be one tensor: then it is one input."""
-        first: dict[int, int] = {}
-        same = tuple(first.setdefault(id(x), n) if isinstance(x, Tensor) else n for n, x in enumerate(given))
-        if len(first) + sum(not isinstance(x, Tensor) for x in given) == len(given):
-            found = self.call(given)
-            return self.plainly(given, leaves) if found is None else found
-        if same not in self._apart:
-            inputs = self._program.inputs
-            into = {v: inputs[n] for v, n in zip(inputs, same, strict=True)}
-            kept = tuple(v for v in inputs if into[v] is v)
-            program = Program(self._program.name, kept, renamed(self._program.nodes, into), self._program.outputs)
-            self._apart[same] = Piece(program, self._carried, self._around, self._changes)
-        piece, own = self._apart[same], tuple(x for n, x in enumerate(given) if same[n] == n)
-        found = piece.call(own)
-        return piece.plainly(own, leaves) if found is None else found
-
-
-class Ending:
-    """A path that ends in an exception, behind steps: run node by node, for nobody waits for it."""
-
-    def __init__(self, path: Program, around: Graph) -> None:
-        self._path, self._around = path, around
-
-    def __call__(self, given: Sequence[Any], objects: Sequence[bool], leaves: Mapping[Leaf, Any]) -> None:
-        run = host.Run(leaf=lambda kind, at: at if kind == "outside" else leaves[kind, at])
-        pairs = list(zip(given, objects, strict=True))
-        arrays = [run.keep(x) if held else x.array if isinstance(x, Tensor) else np.asarray(x) for x, held in pairs]
-        wanting = {v for v, x in zip(self._path.inputs, given, strict=True) if isinstance(x, Tensor) and not x.stop_gradient}
-        run.wanting = active_values(self._path, wanting, self._around.stopped) if recording() else wanting
-        with host.running(run):
-            interpreter.run(self._path, arrays)
-        raise InternalError("D2S9001", "a path that ends in an exception went on")
-
-
-def without_stores(program: Program) -> Program:
-    """The same where nobody writes what was changed when a run fails; itself if nobody does."""
-    if not any(node.attrs.get("stores") for node in program.every_node()):
-        return program
-    nodes = []
-    for node in program.nodes:
-        regions = {name: without_stores(region) for name, region in node.regions().items()}
-        attrs = {name: value for name, value in (node.attrs | regions).items() if name != "stores"}
-        nodes.append(Node(node.op, () if node.op == "fail" else node.inputs, node.outputs, attrs, node.where))
-    return Program(program.name, program.inputs, tuple(nodes), program.outputs)
-
-
-def renamed(nodes: Iterable[Node], into: Mapping[Value, Value]) -> tuple[Node, ...]:
-    return tuple(Node(n.op, tuple(into.get(v, v) for v in n.inputs), n.outputs, n.attrs, n.where) for n in nodes)
-
-
-def parted(graph: Graph) -> Parts | None:
-    """A graph's Program so; None where that takes more than lines."""
-    program = graph.program
-    if any(node.op == "call" and _acts(node) for node in program.every_node()):
-        return None
-    hurried, first = not is_long(passes.lower(program)), list[Node]()
-    held = {v for node in program.nodes if _acts(node) for v in node.outputs}
-    for node in program.nodes:
-        if _acts(node) and not hurried:
-            break
-        if not _acts(node) and held.isdisjoint(node.inputs):
-            first.append(node)
-        else:
-            held.update(node.outputs)
-    begun = {id(node) for node in first if node.op != "constant"}
-    rest = [node for node in program.nodes if id(node) not in begun]
-    constants = {node.outputs[0]: node for node in program.nodes if node.op == "constant"}
-    try:
-        found, carried = _outputs([n for n in first if n.op != "constant"], rest, program.outputs, graph.returned)
-    except Unsaid:
-        return None
-    nodes = _with_constants([n for n in first if n.op != "constant"], constants)
-    return Parts(without_stores(Program(program.name, program.inputs, nodes, found)), carried, rest, hurried)
 
 
 def lines(parts: Parts, graph: Graph, texts: Sequence[str], around: Around) -> Lines | None:
@@ -196,35 +66,10 @@ def lines(parts: Parts, graph: Graph, texts: Sequence[str], around: Around) -> L
         return None
 
 
-def _with_constants(nodes: Sequence[Node], constants: Mapping[Value, Node]) -> tuple[Node, ...]:
-    """The nodes behind the constants that they read."""
-    read = dict.fromkeys(v for node in nodes for v in node.inputs if v in constants)
-    return (*(constants[v] for v in read), *nodes)
-
-
-def _outputs(
-    nodes: Sequence[Node], others: Sequence[Node], outputs: Sequence[Value], returned: int
-) -> tuple[tuple[Value, ...], int]:
-    """What nodes make that is read elsewhere, first what may get a cotangent, and how much that is."""
-    made = [v for node in nodes for v in node.outputs]
-    passing = {*outputs[:returned], *(v for node in others if node.op != "host" for v in node.inputs)}
-    asked = {*outputs, *(v for node in others for v in node.inputs)}
-    carried = [v for v in made if v in passing]
-    found = (*carried, *(v for v in made if v in asked and v not in passing))
-    if any(v.type.grows or any(is_found(d) for d in v.type.shape) for v in found):
-        raise Unsaid
-    return found, len(carried)
-
-
 def _named(made: Sequence[Value], name: str) -> dict[Value, str]:
     """The texts of what a native call gives."""
     places = [name] if len(made) == 1 else [f"{name}[{n}]" for n in range(len(made))]
     return {v: f"{at}.array.item()" if v.type.python else at for v, at in zip(made, places, strict=True)}
-
-
-def _acts(node: Node) -> bool:
-    """Whether Python takes a step there."""
-    return node.op == "host" or any(n.op == "host" for region in node.regions().values() for n in region.every_node())
 
 
 class _Writer:
@@ -289,7 +134,7 @@ class _Writer:
             if self._is_at_hand(node):
                 self.number(left.pop(0))
                 continue
-            if not _acts(node) and not self._is_asked_at_hand(node):
+            if not acts(node) and not self._is_asked_at_hand(node):
                 waiting.append(left.pop(0))
                 continue
             if not self.parts.hurried or any(map(may_raise, waiting)) or self._reads(node, waiting):
@@ -347,10 +192,10 @@ class _Writer:
 
     def piece(self, nodes: Sequence[Node], others: Sequence[Node], outputs: Sequence[Value], returned: int) -> None:
         """A native call."""
-        found, carried = _outputs(nodes, others, outputs, returned)
+        found, carried = read_elsewhere(nodes, others, outputs, returned)
         if not found and not any(map(may_raise, nodes)):
             return
-        nodes = _with_constants(nodes, self.constants)
+        nodes = with_constants(nodes, self.constants)
         made = {v for node in nodes for v in node.outputs}
         inputs = list(dict.fromkeys(v for node in nodes for v in node.inputs if v not in made))
         inputs += self._defining(nodes, inputs)

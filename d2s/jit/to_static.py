@@ -31,10 +31,10 @@ from d2s.jit.binding import Binds
 from d2s.jit.forms import LIMIT, LOOKED_AT, Forms
 from d2s.jit.graph import stays
 from d2s.jit.inspected import Inspected
+from d2s.jit.pieces import unwritten
 from d2s.jit.quick import MISSED, Quick
 from d2s.jit.recompiles import is_refused, reason, refuse_recompile
 from d2s.jit.signature import InputSpec, Key
-from d2s.jit.steps_between import unwritten
 from d2s.jit.variant import Outdated, Unfinished, Variant
 from d2s.nn import recorded as walks  # noqa: F401 - says how captures record a layer's walks
 from d2s.nn.layer import Layer
