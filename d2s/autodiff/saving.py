@@ -9,6 +9,7 @@ In: a `cond` or a `while_loop`, how its regions were swept, and the stack of res
 from collections.abc import Sequence
 from typing import Any
 
+from d2s.autodiff.linear import uniquely_named
 from d2s.autodiff.loop import TRIPS
 from d2s.ir.program import Node, Program, Value
 from d2s.types import STACK
@@ -19,7 +20,8 @@ def saving_cond(node: Node, arms: Sequence[Any], stack: Value) -> Node:
     for (name, region), scope in zip(node.regions().items(), arms, strict=True):
         inside = Value(STACK, "residuals")
         nodes, top = scope.saving_region((), inside)
-        regions[name] = Program(region.name, (*scope.inputs(), inside), nodes, (*region.outputs, top))
+        inputs = uniquely_named((*scope.inputs(), inside))  # another sweep may have left a stack of its own
+        regions[name] = Program(region.name, tuple(inputs), nodes, (*region.outputs, top))
     return Node("cond", (*node.inputs, stack), (*node.outputs, Value(STACK)), node.attrs | regions, node.where)
 
 
@@ -31,10 +33,10 @@ def saving_loop(node: Node, loop: Any, stack: Value) -> list[Node]:
     count_up = Node("add", (counter, one.outputs[0]), (Value(TRIPS),), {})
     nodes, top = loop.scope.saving_region((one, count_up), inside)
     own = loop.scope.inputs()
-    inputs = (*own[:count], counter, inside, *own[count:])
-    saving = Program(body.name, inputs, nodes, (*body.outputs, count_up.outputs[0], top))
-    inputs = (*test.inputs[:count], Value(TRIPS, "trips"), Value(STACK, "residuals"), *test.inputs[count:])
-    asking = Program(test.name, inputs, test.nodes, test.outputs)
+    inputs = uniquely_named((*own[:count], counter, inside, *own[count:]))
+    saving = Program(body.name, tuple(inputs), nodes, (*body.outputs, count_up.outputs[0], top))
+    inputs = uniquely_named((*test.inputs[:count], Value(TRIPS, "trips"), Value(STACK, "residuals"), *test.inputs[count:]))
+    asking = Program(test.name, tuple(inputs), test.nodes, test.outputs)
     attrs = node.attrs | {"test": asking, "body": saving, "carries": count + 2}
     fed = (*node.inputs[:count], zero.outputs[0], stack, *node.inputs[count:])
     return [zero, Node("while_loop", fed, (*node.outputs, loop.trips, Value(STACK)), attrs, node.where)]

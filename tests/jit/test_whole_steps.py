@@ -252,6 +252,31 @@ def test_through_a_loop():
     same(make)
 
 
+def doubled(h, n):
+    while n > 0:
+        h, n = h * h.tanh(), n - 1
+    return h
+
+
+def chosen(h, n):
+    return h * h.tanh() if n > 0 else h
+
+
+@pytest.mark.parametrize("through", [doubled, chosen])
+def test_two_sweeps_through_one_region(through):
+    def make(small):
+        def f(x, n):
+            loss = (through(small.net(x), n) ** 2).mean()
+            loss.backward(retain_graph=True)
+            loss.backward()
+            small.optimizer.step()
+            return loss
+
+        return f
+
+    same(make, lambda: [(x, d2s.to_tensor(n)) for n, x in enumerate(inputs(3))], CHECK="2")
+
+
 def test_two_optimizers_and_detach():
     def make(small):
         second = SGD(0.1, parameters=small.other.parameters())
