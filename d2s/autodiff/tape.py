@@ -13,7 +13,7 @@ becomes of the tensors later, a change in place or another `stop_gradient`, is n
 
 import heapq
 import operator
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from d2s.autodiff import writes
@@ -296,11 +296,13 @@ def sweep(
     towards: Iterable[Edge] | None = None,
 ) -> Totals:
     """Takes the cotangents of `roots` back to the leaves, or only `towards` some; `watch` sees each node with its own."""
-    lead = None if towards is None else _opened([edge(root) for root, _ in roots], [*towards], [*ignored], connected)
+    lead, refused = None, dict[TapeNode, GradientError]()
+    if towards is not None:
+        lead, refused = _opened([edge(root) for root, _ in roots], [*towards], [*ignored], connected)
     totals = Totals(connected, ignored, lead)
     before, mode.recording = mode.recording, connected
     try:  # a `with` would do, but that Ctrl-C may end its __exit__ before it has done anything
-        _swept(totals, roots, retain_graph, watch)
+        _swept(totals, roots, retain_graph, watch, refused)
     finally:
         mode.recording = before
         for look in watching:
@@ -308,7 +310,13 @@ def sweep(
     return totals
 
 
-def _swept(totals: Totals, roots: Sequence[tuple[Any, Any]], retain_graph: bool, watch: Watch | None) -> None:
+def _swept(
+    totals: Totals,
+    roots: Sequence[tuple[Any, Any]],
+    retain_graph: bool,
+    watch: Watch | None,
+    refused: Mapping[TapeNode, GradientError],
+) -> None:
     for root, cotangent in roots:
         totals.add(edge(root), totals.show(cotangent))
     while (node := totals.latest()) is not None:
@@ -316,6 +324,8 @@ def _swept(totals: Totals, roots: Sequence[tuple[Any, Any]], retain_graph: bool,
         if node.is_freed(cotangents, totals):
             message = "backward() a second time through a graph whose buffers were freed by the first"
             raise GradientError("D2S0006", message, hint="call the first one with retain_graph=True")
+        if node in refused:
+            raise refused[node]
         looked_into = (node.hooks or keeping.on) and node.looked_into(_looked_at(node, cotangents))
         if looked_into or (node.reorders and node.has_order_of_its_own(cotangents, totals)):
             node.open()
@@ -350,14 +360,21 @@ def _looked_at(node: TapeNode, cotangents: Collection[int]) -> set[int]:
     return hooked | set(cotangents) if keeping.on else hooked
 
 
-def _opened(roots: Sequence[Edge], targets: Sequence[Edge], ignored: Sequence[Edge], connected: bool) -> set[Any]:
-    """`leading`, where nodes are opened that show more so."""
+def _opened(
+    roots: Sequence[Edge], targets: Sequence[Edge], ignored: Sequence[Edge], connected: bool
+) -> tuple[set[Any], dict[TapeNode, GradientError]]:
+    """`leading`, where nodes are opened that show more so; and those that cannot be, which matters if the sweep comes there."""
+    refused = dict[TapeNode, GradientError]()
     while True:
         found = leading(roots, [e for e in targets if e is not None])
         behind = {one[0] if isinstance(one, tuple) else one for one in found if not isinstance(one, int)}
-        nodes = {n for n in behind if type(n).looked_into is not TapeNode.looked_into and n.opened is None and not n.released}
+        nodes = {
+            n
+            for n in behind.difference(refused)
+            if type(n).looked_into is not TapeNode.looked_into and n.opened is None and not n.released
+        }
         if not nodes:
-            return found
+            return found, refused
         named: dict[TapeNode | None, set[int]] = {}
         for node, position in map(place, map(now, (*targets, *ignored))):
             named.setdefault(node, set()).add(position)
@@ -368,9 +385,12 @@ def _opened(roots: Sequence[Edge], targets: Sequence[Edge], ignored: Sequence[Ed
             if n.reorders or (seen and n.leads_by_path) or n.looked_into(named.get(n, set()) | _looked_at(n, ()), connected)
         ]
         if not opening:
-            return found
+            return found, refused
         for node in opening:
-            node.open()
+            try:
+                node.open()
+            except GradientError as error:
+                refused[node] = error
 
 
 def leading(roots: Iterable[Edge], targets: Iterable[Edge]) -> set[Any]:

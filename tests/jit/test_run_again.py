@@ -147,3 +147,34 @@ def test_what_only_moves_a_tensor_on_is_not_kept():
     x = d2s.to_tensor([[1.0, 2.0, 3.0], [0.5, 0.0, 4.0]], stop_gradient=False)
     for _ in range(4):
         assert not static(x).node.before
+
+
+@pytest.mark.parametrize("connected", [True, False])
+@pytest.mark.parametrize("others", [True, False], ids=["by the other", "not by it"])
+def test_what_has_changed_matters_where_the_sweep_comes_there_only(others, connected):
+    """A call whose second result alone depends on another call, the memory of which was written over since."""
+
+    def squares(p, q):
+        return p * p, q * q
+
+    def bent(w, b):
+        z = w * b
+        return z.tanh() * z if z.sum() > 0 else z
+
+    found = []
+    for wrap in (lambda f: f, d2s.to_static):
+        first, second = wrap(bent), wrap(squares)
+        for _ in range(3):
+            p, w = (d2s.to_tensor(values, stop_gradient=False) for values in ([1.0, 2.0], [1.0, 3.0]))
+            b, seen = d2s.to_tensor([1.0, 0.5]), []
+            hooked = first(w, b)
+            hooked.register_hook(seen.append)
+            results = second(p, hooked)
+            b.add_(d2s.ones([2]))
+            try:
+                given = d2s.grad(results[others].sum(), [p, w], create_graph=connected, allow_unused=True)
+                found.append([None if g is None else g.tolist() for g in given])
+            except GradientError as error:
+                found.append("changed in place" in str(error))
+            assert others or not seen
+    assert found == [True if others else [[2.0, 4.0], None]] * 6
