@@ -11,6 +11,7 @@ answered by `capture.by_path`. To the user's code it is a list or a dict.
 
 import collections
 import operator
+from collections.abc import Collection
 from typing import Any
 
 from d2s.errors import another
@@ -88,9 +89,15 @@ def new_object(cls: type, attributes: dict[str, Any]) -> Any:
         restore(made, attributes)
         return made
     made = cls.__new__(cls) if cls.__module__ == "types" else object.__new__(cls)
-    for name, value in attributes.items():
-        object.__setattr__(made, name, value)
+    give(made, attributes)
     return made
+
+
+def give(owner: Any, attributes: dict[str, Any]) -> None:
+    """Has an object these attributes besides, without asking its class."""
+    put = object.__setattr__
+    for name in attributes:
+        put(owner, name, attributes[name])
 
 
 def attributes(owner: Any) -> dict[str, Any]:
@@ -152,9 +159,12 @@ def contents(container: Any) -> Any:
 def _goes_on(container: Any, held: Any) -> bool:
     """Whether a dict or a set has the same keys, so that iterators of Python find them where they were."""
     if isinstance(container, dict) and isinstance(held, dict):
-        keys = container.keys() if type(container) is dict else base_of(container).keys(container)
-        return len(keys) == len(held) and all(map(operator.is_, keys, held))
+        return _same_keys(container.keys() if type(container) is dict else base_of(container).keys(container), held)
     return isinstance(container, set) and set.__eq__(container, held) is True
+
+
+def _same_keys(keys: Collection[Any], held: Collection[Any]) -> bool:
+    return len(keys) == len(held) and all(map(operator.is_, keys, held))
 
 
 def restore(container: Any, held: Any) -> None:
@@ -162,14 +172,18 @@ def restore(container: Any, held: Any) -> None:
     if type(container) is list and type(held) is list:
         container[:] = held
         return
+    if type(container) is dict and type(held) is dict:
+        if not _same_keys(container, held):
+            container.clear()
+        container.update(held)
+        return
     if isinstance(container, BaseException):
         _restore_exception(container, held)
         return
     if not is_container(container):
         for name in attributes(container):
             object.__delattr__(container, name)
-        for name, value in held.items():
-            object.__setattr__(container, name, value)
+        give(container, held)
         return
     if isinstance(container, STAND_INS):
         container.held = None

@@ -14,7 +14,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from d2s.capture.containers import REAL, by_path, contents, new_object, plain_kind, restore
+from d2s.capture.containers import REAL, by_path, contents, give, new_object, plain_kind
 from d2s.capture.encode import decode
 from d2s.capture.forms import Grown, OneOf
 from d2s.capture.guards import MISSING
@@ -126,9 +126,12 @@ def made_of(kind: Any, held: dict[str, Any]) -> Any:
         return REAL[kind](held)
     if issubclass(kind, BaseException):
         return new_object(kind, held)
-    made = new_object(kind, {})
-    restore(made, {name: value for name, value in held.items() if value is not MISSING})
-    return made
+    return new_object(kind, _there(held))
+
+
+def _there(held: dict[str, Any]) -> dict[str, Any]:
+    """The attributes that an object has on the path taken."""
+    return {name: held[name] for name in held if held[name] is not MISSING}
 
 
 def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]) -> Any:
@@ -156,7 +159,7 @@ def _build(recipe: Recipe, leaf: Callable[[str, Any], Any], done: dict[int, Any]
     if not issubclass(recipe.kind, tuple | list | dict):
         done[id(recipe)] = made = new_object(recipe.kind, {})
         held = {name: _build(part, leaf, done) for name, part in zip(recipe.keys, recipe.parts, strict=True)}
-        restore(made, {name: value for name, value in held.items() if value is not MISSING})
+        give(made, _there(held))
         return made
     if recipe.kind in (list, dict):
         made = recipe.kind()

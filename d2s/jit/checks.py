@@ -51,6 +51,7 @@ class Check:
         self.in_places: list[str] = []  # those of them that may change
         self.changeable: list[str] = []  # lists and dicts among the arguments, each known by one name only
         self.extents: dict[str, str] = {}
+        self.keys: dict[int, list[int]] = {}  # by the id of a dict those of its keys, where these are asked for
 
     def named(self, value: Any) -> str:
         """The name of an object in the text."""
@@ -244,8 +245,10 @@ class Check:
         others = [(key, value) for key, value in items if liftable(value) is None]
         if not all(_known_by_identity(value) for _, value in others):
             return ""
-        keys = f"[*map(id, {name})] == {self.named([id(key) for key, _ in items])}"
-        first = keys if isinstance(container, dict) else f"len({name}) == {len(items)}"
+        first = f"len({name}) == {len(items)}"
+        if isinstance(container, dict):
+            self.keys[id(container)] = [id(key) for key, _ in items]
+            first = f"[*map(id, {name})] == {self.named(self.keys[id(container)])}"
         return " and ".join([first, *(f"{name}[{self.named(key)}] is {self.named(value)}" for key, value in others)])
 
     def _items(self, name: str, kept: Any) -> str:

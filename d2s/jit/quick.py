@@ -21,7 +21,7 @@ import numpy as np
 
 from d2s import passes
 from d2s.autodiff.mode import recording
-from d2s.capture.containers import restore
+from d2s.capture.containers import REAL, new_object, restore
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD
 from d2s.capture.result import Choice, Filled, Made, Recipe, Rows, made_of
@@ -89,8 +89,8 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     if not result or not all(written):
         return None
     changes = behind.lines
-    for (target, by), value in zip(variant.stores, written, strict=True):
-        change = check.change(target, value)
+    for (target, by), part, value in zip(variant.stores, captured.stored.parts, written, strict=True):
+        change = check.change(target, part, value)
         changes.append(change if by is None else f"if {behind.results[by]}.array.item(): {change}")
     call, declined = None, None
     if check.computes:
@@ -129,9 +129,10 @@ def _behind(check: "_Quick", parts: Parts, variant: Any, named: Sequence[str], r
     def left(pending: Pending, values: list[str]) -> list[str]:
         """The changes that are made where a step fails."""
         texts = _Result(check, values, reads, set(range(len(values))))
-        parts = [texts.text(part) for part in pending.recipe.parts] if isinstance(pending.recipe, Made) else []
+        recipes = pending.recipe.parts if isinstance(pending.recipe, Made) else []
+        parts = [texts.text(recipe) for recipe in recipes]
         known = all(target[0] in _WRITTEN and _is_known(target[1], check.first_held) for target in pending.targets)
-        return [*map(check.change, pending.targets, parts)] if known and all(parts) else []
+        return [*map(check.change, pending.targets, recipes, parts)] if known and all(parts) else []
 
     whole = _Result(check, [], reads, set())
     return steps_between.lines(parts, variant.graph, named, steps_between.Around(check.named, whole.text, left))
@@ -205,12 +206,13 @@ class _Quick(Check):
         kind, at = leaf
         return self.leaves[at] if kind == "argument" else self.named(at)
 
-    def change(self, target: Any, value: str) -> str:
-        """A line that writes what a call has changed."""
+    def change(self, target: Any, recipe: Recipe, value: str) -> str:
+        """A line that writes what a call has changed: what a recipe makes, said by a text."""
         kind, owner, *details = target
         if kind == "content":
             held = self.container(owner[1]) if owner[0] == "container" else self.named(owner[1])
-            return f"{self.named(restore)}({held}, {value})"
+            keeps_keys = isinstance(recipe, Made) and self.keys.get(id(owner[1])) == [*map(id, recipe.keys)]
+            return f"{held}.update({value})" if keeps_keys else f"{self.named(restore)}({held}, {value})"
         if kind == "more" and owner[0] == "outside" and type(owner[1]) in (list, dict):
             return f"{self.named(owner[1])}.{'extend' if type(owner[1]) is list else 'update'}({value})"
         if kind == "tensor":
@@ -362,16 +364,18 @@ class _Result:
             return ""
         if recipe.kind is dict or recipe.keys:
             held = ", ".join(f"{self.check.named(k)}: {part}" for k, part in zip(recipe.keys, parts, strict=True))
-            return (
-                f"{{{held}}}"
-                if recipe.kind is dict
-                else f"{self.check.named(made_of)}({self.check.named(recipe.kind)}, {{{held}}})"
-            )
+            return f"{{{held}}}" if recipe.kind is dict else self.object(recipe, held)
         if recipe.kind is frozenset:
             return f"frozenset(({''.join(f'{part}, ' for part in parts)}))"
         if not issubclass(recipe.kind, tuple | list | set):
-            return f"{self.check.named(made_of)}({self.check.named(recipe.kind)}, {{}})"
+            return self.object(recipe, "")
         inside = "".join(f"{part}, " for part in parts)
         if recipe.kind in (tuple, list, set):
             return {tuple: f"({inside})", list: f"[{inside}]", set: f"{{{inside}}}" if parts else ""}[recipe.kind]
         return f"{self.check.named(recipe.kind)}({inside})" if issubclass(recipe.kind, tuple) else ""
+
+    def object(self, recipe: Made, held: str) -> str:
+        """An object that holds this."""
+        lacks = any(at is MISSING for kind, at in leaves_of(recipe) if kind == "outside")
+        make = made_of if lacks or recipe.kind in REAL else new_object
+        return f"{self.check.named(make)}({self.check.named(recipe.kind)}, {{{held}}})"

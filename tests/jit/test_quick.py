@@ -583,3 +583,30 @@ def test_what_is_added_to_containers_from_outside_is_written_behind_the_call(cha
     kept.update(start()) if isinstance(kept, dict) else kept.extend(start())
     assert static(x).tolist() == change(eager := start(), x).tolist()
     assert str(kept) == str(eager) and len(static.quick) == len(static.variants) == 1
+
+
+@dataclass
+class Results:
+    loss: d2s.Tensor
+    logits: d2s.Tensor
+
+
+STATE = {"m": d2s.zeros([2]), "n": 0}
+
+
+def kept_in_a_dict(x):
+    STATE["m"] = STATE["m"] * 0.5 + x
+    STATE["n"] += 1
+    return STATE["m"]
+
+
+@pytest.mark.parametrize("function", [lambda x: Results(x.sum(), x * 2.0), kept_in_a_dict], ids=["object", "dict"])
+def test_what_is_made_and_kept_takes_a_few_functions_of_ours(function):
+    static, _ = quick_of(function, x := tensor([1.0, 2.0]))
+    called = []
+    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        static(x)
+    finally:
+        sys.setprofile(None)
+    assert called[0] == "quick" and len(called) <= 5, called
