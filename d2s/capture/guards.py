@@ -25,7 +25,8 @@ from d2s.capture.kinds import AROUND, COMPARED, CONTENT, held_by
 from d2s.errors import brief
 
 MISSING = object()
-# ("attribute", owner, name), ("item", container, key), ("value", value, None), ("layers", list of layers, how it is read)
+# ("attribute", owner, name), ("item", container, key), ("value", value, None), ("length", list, None),
+# ("layers", list of layers, how it is read)
 Source = tuple[str, Any, Any]
 
 

@@ -16,6 +16,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from d2s import types
 from d2s.capture.containers import List
 from d2s.capture.guards import MISSING, Guard
 from d2s.capture.held import Held, Where, counts, is_rebound, is_structure, read_structure
@@ -26,6 +27,10 @@ from d2s.capture.users_code import refuse
 from d2s.capture.variables import Variable, found_in, place_key
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
+from d2s.types import Type
+
+OF_CONTAINERS = ("content", "length")  # kinds of what is read anew that go with a container, not with a place
+_INT = Type(types.int64, python=True)
 
 
 def changing(tracer: Tracer, owner: Any) -> None:
@@ -83,6 +88,27 @@ def read_contents(tracer: Tracer, container: Any) -> None:
             tracer.heap.enter(container, k, tracer.read_at_calls((*key, k), f"[{k!r}]", read, of))
 
 
+def is_counted_alone(tracer: Tracer, container: Any) -> bool:
+    """Whether `len` of this tells of nothing else that it holds: of a list from outside, as far as the capture knows it."""
+    known = tracer.root
+    if type(container) is not list or id(container) not in known.given or known.heap.has(container):
+        return False
+    return id(container) not in known.tails and (id(container), "content") not in known.guards.keys() | known.lifts.keys()
+
+
+def length(tracer: Tracer, container: Any) -> Any:
+    """`len` of such a list; of one that calls make longer or shorter, what each finds, and what the capture has added to it."""
+    key, heap = (id(container), "length"), tracer.root.heap
+    entered = heap.entered.get(id(container), container)
+    with heap.as_before(container):
+        before: Any = len(container)
+        if key in tracer.root.lifts:
+            before = tracer.read_at_calls(key, "length", functools.partial(len, container), _INT)
+        else:
+            tracer.guard(key, "the length of a list", lambda: len(container), source=("length", container, None))
+    return before + (len(container) - len(entered)) if len(container) != len(entered) else before
+
+
 def varying(guards: Iterable[Guard], lifts: dict[Any, Any], held: dict[Any, Held]) -> dict[Any, Any]:
     """What is another one than at a capture, and what that reads anew at each call: the next capture reads it so.
 
@@ -93,12 +119,16 @@ def varying(guards: Iterable[Guard], lifts: dict[Any, Any], held: dict[Any, Held
         now = guard.now()
         if guard.source and (guard.varies() or is_rebound(guard.kept, now)):
             kind, holder, name = guard.source
-            if guard.key[1] == "attribute":
+            if guard.key[1] == "length":
+                found[guard.key] = holder
+            elif guard.key[1] == "attribute":
                 found[guard.key] = Where(holder, name, counts(guard.kept, now))
             elif guard.key[1] in ("global", "closure"):
                 found[guard.key] = Where(holder, guard.described if kind == "attribute" else name, counts(guard.kept, now))
     for key, where in lifts.items():
-        if _is_readable(_found_at(key, where)):
+        if key[1] == "length":
+            found[key] = where
+        elif _is_readable(_found_at(key, where)):
             found[key] = where._replace(counts=where.counts or (key in held and held[key].counts()))
     return found
 
@@ -110,7 +140,8 @@ def _found_at(key: Any, where: Where) -> Any:
 def together(lifts: dict[Any, Any], more: dict[Any, Any]) -> dict[Any, Any]:
     """All that is to be read anew: of containers in places that are, the place tells what they hold."""
     both = lifts | more
-    in_places = {id(c) for key, where in both.items() if key[1] != "content" for c in containers(_found_at(key, where))}
+    places = [(key, where) for key, where in both.items() if key[1] not in OF_CONTAINERS]
+    in_places = {id(c) for key, where in places for c in containers(_found_at(key, where))}
     return {key: where for key, where in both.items() if key[1] != "content" or key[0] not in in_places}
 
 

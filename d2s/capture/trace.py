@@ -182,7 +182,7 @@ def _settled(given: Given) -> Captured:
         if reading.complaints(D2SError) <= captured.complaints(D2SError):
             captured, lifts = reading, more
             break
-    loose = _without_content(captured, lambda containers: _decided(given, lifts, containers)[0])
+    loose = _without_content(captured, lifts, lambda containers: _decided(given, lifts, containers)[0])
     if given.tails and loose is captured:
         raise CaptureError("D2S1003", "a container from outside is looked into that a path or a loop adds to")
     loose.lifts = {key: where for key, where in lifts.items() if key[1] != "content"}
@@ -207,9 +207,9 @@ def _reading(given: Given, lifts: dict[Any, Any]) -> tuple[Captured, dict[Any, A
 _ADDED = ("more", "entries")  # kinds of stores to which it does not matter what is there
 
 
-def _without_content(captured: Captured, again: Callable[[list[Any]], Captured]) -> Captured:
+def _without_content(captured: Captured, lifts: dict[Any, Any], again: Callable[[list[Any]], Captured]) -> Captured:
     """The same for any content of the containers that are only added to, if that is so: another capture tells."""
-    added = [target[1][1] for target in captured.stores if target[0] in _ADDED]
+    added = [target[1][1] for target in captured.stores if target[0] in _ADDED] + _counted_alone(captured, lifts)
     if not added:
         return captured
     try:
@@ -217,6 +217,14 @@ def _without_content(captured: Captured, again: Callable[[list[Any]], Captured])
         return found if _told(found) == _told(captured) else captured
     except Exception:  # it did something with what is there, or holds what cannot be told
         return captured
+
+
+def _counted_alone(captured: Captured, lifts: dict[Any, Any]) -> list[Any]:
+    """The lists of which only the length is known, or read anew."""
+    keys = [guard.key for guard in captured.guards]
+    found = [guard.source[1] for guard in captured.guards if guard.source and guard.key[1] == "length"]
+    found += [container for key, container in lifts.items() if key[1] == "length"]
+    return [container for container in found if (id(container), "content") not in keys]
 
 
 def _told(captured: Captured) -> tuple[str, str, str]:
@@ -363,8 +371,12 @@ def _prepare(tracer: Tracer, lifts: dict[Any, Any], added: list[Any]) -> None:
 
 def _changed_reads(tracer: Tracer, changes: Sequence[Store]) -> dict[Any, Any]:
     """What was guarded by its value though calls change it; with it the container or the place that is read anew."""
-    found, structures = {}, set[int]()
+    found: dict[Any, Any] = {}
+    structures = set[int]()
     for target, value in changes:
+        counted = (id(target[1][1]), "length") if target[0] in ("content", "more") and target[1][0] == "outside" else None
+        if counted in tracer.guards:
+            found[counted] = target[1][1]
         key, owner = read_of(target)
         guard = tracer.guards.get(key)
         held = guard.kept if guard else None

@@ -24,6 +24,7 @@ from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.kinds import GIVEN
+from d2s.capture.reads import is_counted_alone, length
 from d2s.capture.steps import attempted
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten, rebuild
@@ -91,6 +92,8 @@ def _at_capture(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: di
     """What is known now, which the capture depends on."""
     if function is len and isinstance(args[0], Recipe) and not callable(args[0].length):
         return counted(args[0])
+    if function is len and len(args) == 1 and is_counted_alone(tracer, args[0]):
+        return length(tracer, args[0])
     guard_content(tracer, getattr(function, "__self__", None))
     args = tuple(items_of(tracer, value) for value in args)
     for value in (*args, *kwargs.values()):

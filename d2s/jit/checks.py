@@ -175,7 +175,12 @@ class Check:
             return held or (f"{self.named(owner)}.{name}" if name.isidentifier() else "")
         of = self.named(owner)
         key = self.named(name)
-        found = {"item": f"{of}[{key}]", "found": f"{of}.get({key}, MISSING)", "captured": f"{of}.captured_as()"}
+        found = {
+            "item": f"{of}[{key}]",
+            "found": f"{of}.get({key}, MISSING)",
+            "captured": f"{of}.captured_as()",
+            "length": f"len({of})",
+        }
         return found.get(kind, of)
 
     def _in_a_layer(self, owner: Any, name: str, kept: Any) -> str:

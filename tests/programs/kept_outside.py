@@ -606,3 +606,75 @@ def a_list_of_a_try_in_two_places():
         return made
 
     return step, lambda: [held.a is held.b]
+
+
+# --- lists of which a function only asks how long they are
+
+
+MANY = tuple((t([float(k), 2.0 - k]),) for k in range(40))
+
+
+@row(*MANY, captures=1)
+def how_long_a_list_is_that_each_call_makes_longer():
+    held = box(log=[])
+
+    def add(x):
+        before = len(held.log)
+        held.log.append(x.sum().item())
+        held.log.extend([before, x])
+        return x * len(held.log), before, f"call {len(held.log)}"
+
+    return add, kept(held.log)
+
+
+@row(*MANY, captures=1)
+def how_long_a_list_is_in_branches_and_loops():
+    held = box(log=[1])
+
+    def add(x):
+        held.log.append(2)
+        if x.sum() > 1:
+            x = x / len(held.log)
+        for k in range(len(held.log)):
+            x = x + k
+        if len(held.log) % 10 == 0:
+            print("so many", len(held.log))
+        return x
+
+    return add, kept(held.log)
+
+
+@row(*MANY, captures=2)
+def a_list_that_is_emptied_when_it_is_full():
+    held = box(log=[])
+
+    def add(x):
+        held.log.append(x)
+        if len(held.log) >= 10:
+            held.log.clear()
+        return x * 2.0
+
+    return add, kept(held.log)
+
+
+@row(*MANY, captures=2)
+def how_long_a_list_is_that_others_make_longer():
+    held = box(log=[])
+
+    def look(x):
+        return x * len(held.log), len(held.log) > 3
+
+    return look, lambda: held.log.append("more")
+
+
+@row(*MANY[:6], captures=12)
+def how_long_a_list_is_of_which_more_is_asked():
+    held = box(log=[])
+
+    def add(x):
+        before = len(held.log)
+        held.log.append(1.5)
+        held.log.insert(0, len(held.log))
+        return x * sum(held.log) / len(held.log), held.log[-1], before
+
+    return add, kept(held.log)
