@@ -28,6 +28,7 @@ class Linear:
         tuple[int, int, int]
     ]  # input of forward, output of backward with its total, output that says it is there (-1: it is)
     found: dict[Value, tuple[int, int]]  # the same of values that were watched
+    order: list[int]  # inputs of forward, as they get their first contributions
     refused: "list[GradientError]"  # what eager code says of this gradient: it needs values that were changed in place
 
     def behind(self, given: Sequence[Value]) -> tuple[list[Node], list[Value]]:

@@ -414,7 +414,8 @@ class _Scope(SweepsLists, PopsResiduals):
         rows = [(n, *returned(total, results)) for n, total in learnt]
         found = {v: returned(total, results) for v, total in self.found.items()}
         reached = {n for n, v in enumerate(program.outputs) if v in self.active}
-        return Linear(forward, builder.finish(results), places, reached, rows, found, self.refused)
+        order = [program.inputs.index(v) for v in totals if v in program.inputs]
+        return Linear(forward, builder.finish(results), places, reached, rows, found, order, self.refused)
 
 
 def _together(gs: Sequence[Total | None]) -> Total:

@@ -154,6 +154,13 @@ def has_hooks(edge: Edge) -> bool:
     return node is not None and bool(node.hooks and node.hooks.get(position))
 
 
+def held_hooks(tensor: Any) -> tuple[Hook, ...]:
+    """The hooks of a tensor, without making place for any."""
+    node, position = place(now(tensor.node))
+    known = (tensor if node is None else node).hooks
+    return tuple(known.get(position, ())) if known else ()
+
+
 def hand_on(held: list[Hook], edge: Edge) -> None:
     """Hooks of an opened node's result are those of what an edge leads to; whoever knows the list still takes them away."""
     if edge is not None:

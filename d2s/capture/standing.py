@@ -1,4 +1,4 @@
-"""What a capture that takes gradients depends on: which tensors want one, are leaves, are watched, have one already.
+"""What a capture that takes gradients depends on: which tensors want one, are leaves, have one already, and who watches them.
 
 In: the arguments that are values of run time, the tensors met on the way, what is read anew at each call. Out: `Standing`: its
 `now` is at each call what it was at the capture.
@@ -13,6 +13,7 @@ False
 from collections.abc import Sequence
 from typing import Any
 
+from d2s.autodiff import tape
 from d2s.autodiff.mode import recording
 from d2s.capture.outside import Read
 from d2s.eager.tensor import Tensor
@@ -34,7 +35,7 @@ class Standing:
         met = [*(leaves[n] for n in self.arguments), *self.met, *(read() for read in self.reads)]
         apart = not self.reads or len({id(t) for t in met}) == len(met)
         standing = [
-            (t.stop_gradient, t.node is None, t._grad is None, t.hooks and any(t.hooks.values()))
+            (t.stop_gradient, t.node is None, t._grad is None, tape.held_hooks(t))
             for t in met
             if isinstance(t, Tensor)  # what is found in a place may be none any more
         ]

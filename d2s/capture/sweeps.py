@@ -290,7 +290,8 @@ class Training:
         behind, results = linear.behind(weights)
         builder.nodes += behind
         outputs = [self._symbol(v) for v in results]
-        places = {program.inputs[n]: (total, flag) for n, total, flag in linear.totals} | linear.found
+        learnt = {n: (total, flag) for n, total, flag in linear.totals}
+        places = {program.inputs[n]: learnt[n] for n in linear.order if n in learnt} | linear.found
         return {v: Total(outputs[total], outputs[flag] if flag >= 0 else None) for v, (total, flag) in places.items()}
 
     @property

@@ -25,6 +25,7 @@ from d2s.autodiff.totals import FLAG, Total
 from d2s.capture.answers import UnderAnIf
 from d2s.capture.branch import branch
 from d2s.capture.forms import OneOf
+from d2s.capture.hooks import hooked
 from d2s.capture.sweeps import Training, as_held
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse, user_columns, user_line
@@ -65,7 +66,7 @@ def _backward(given: Sequence[tuple[Any, Any]], retain_graph: bool) -> None:
     wanted = set(here.leaves())
     active = active_values(here._program([]), {*wanted}, here.stopped)
     here.refuse_renewed([v for v, _ in roots], wanted)
-    found = here.sweep([root for root in roots if root[0] in active], wanted, retain_graph, False)
+    found = hooked(here, here.sweep([root for root in roots if root[0] in active], wanted, retain_graph, False), False)
     for value in here.leaves():
         if value in found:
             if value not in here.opened or value in here.outside:
@@ -107,11 +108,9 @@ def _root(here: Training, y: Any, weight: Any, said: str) -> tuple[Value, Value]
 
 
 def _refuse_history(tensor: Tensor) -> None:
-    """A gradient ends at leaves that nobody watches."""
+    """A gradient ends at leaves."""
     if tensor.node is not None:
         refuse("D2S1003", "backward() to a tensor that was computed outside of the captured function", "compute it inside")
-    if any((tensor.hooks or {}).values()):
-        refuse("D2S1003", "backward() to a tensor with a hook", "apply the hook's function to the gradient, or train eagerly")
 
 
 def backward_of(tracer: Tracer, tensors: Any, grad_tensors: Any = None, retain_graph: bool = False) -> None:
@@ -148,7 +147,7 @@ def grad_of(
     keep = create_graph if retain_graph is None else retain_graph
     wants = [recording() and here.wants(x) for x in wanted]
     towards = {v for v, wanting in zip(values, wants, strict=True) if wanting is not False}
-    found = here.sweep(roots, towards, keep or create_graph, create_graph, cut)
+    found = hooked(here, here.sweep(roots, towards, keep or create_graph, create_graph, cut), create_graph)
     missing = [n for n, v in enumerate(values) if v not in found]
     if missing and not allow_unused:
         raise _unused(missing)

@@ -16,6 +16,7 @@ from typing import Any
 from d2s.capture.alternatives import each
 from d2s.capture.containers import STAND_INS, plain_kind
 from d2s.capture.forms import OneOf
+from d2s.capture.hooks import calling
 from d2s.capture.symbolic import Tracer, capturing
 from d2s.capture.users_code import in_library, in_standard_library, refuse_call
 from d2s.convert.attributes import DispatchedMethod, get_attribute
@@ -288,3 +289,6 @@ def _managing(tracer: Tracer, function: types.FunctionType) -> Becomes:
         return None
     guard_names(tracer, wrapped)
     return lambda *args, **kwargs: Entering(wrapped, args, kwargs)
+
+
+calling.through = call

@@ -10,7 +10,7 @@
 import functools
 import weakref
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Handle:
         return there
 
 
-class _Hook:
+class Hook:
     """A user's function that sees a gradient, a copy of it, and may give another for it."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
@@ -64,9 +64,13 @@ class _Hook:
         found = self.function(total.clone())
         if found is None:
             return total
-        name = getattr(self.function, "__name__", self.function)
-        check_gradient(found, launch.type_of(total.array), f"the hook {name!r:.60} gives")
+        check_gradient(found, launch.type_of(total.array), self.gives)
         return found
+
+    @property
+    def gives(self) -> str:
+        """What errors say of what it gives."""
+        return f"the hook {getattr(self.function, '__name__', self.function)!r:.60} gives"
 
 
 class _Retained:
@@ -85,8 +89,17 @@ class _Retained:
 def check_gradient(gradient: Any, want: Type, said: str) -> None:
     """A gradient has the shape and dtype of what it belongs to."""
     if not hasattr(gradient, "array"):
-        raise DTypeError("D2S0001", f"{said} a {type(gradient).__name__}, a gradient is a Tensor")
-    have = launch.type_of(gradient.array)
+        refuse_other(gradient, said)
+    refuse_unlike(launch.type_of(gradient.array), want, said)
+
+
+def refuse_other(gradient: Any, said: str) -> NoReturn:
+    """Says that something is no tensor."""
+    raise DTypeError("D2S0001", f"{said} a {type(gradient).__name__}, a gradient is a Tensor")
+
+
+def refuse_unlike(have: Type, want: Type, said: str) -> None:
+    """Says that a gradient has another type than what it belongs to, if it has."""
     if have.dtype is not want.dtype:
         raise DTypeError("D2S0003", f"{said} {have} as the gradient of {want}")
     if have.shape != want.shape:
@@ -188,7 +201,7 @@ class History:
         if self.stop_gradient:
             message = "register_hook() of a tensor that wants no gradient: its hook would never be called"
             raise GradientError("D2S0006", message, hint="x.stop_gradient = False first")
-        return self._hooked(_Hook(hook))
+        return self._hooked(Hook(hook))
 
     @acts
     def retain_grads(self) -> None:

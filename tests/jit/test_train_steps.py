@@ -5,6 +5,7 @@ import inspect
 import io
 
 import pytest
+from hooked_steps import HOOKED
 from train_steps import STEPS, World, batches, plain
 
 import d2s
@@ -37,11 +38,17 @@ def test_a_captured_step_is_the_eager_one(name):
 
 
 SOME = ("gathers_gradients", "skips_nans", "skips_at_random", "scales_losses", "tells_the_rate_behind_steps")
-SOME += ("climbs_before_its_step", "sweeps_from_before_a_step", "rests_between_two_losses", "two_networks_one_of_which_rests")
+SOME += (
+    "climbs_before_its_step",
+    "sweeps_from_before_a_step",
+    "rests_between_two_losses",
+    "two_networks_one_of_which_rests",
+    *HOOKED,
+)
 
 
 @pytest.mark.filterwarnings("ignore::d2s.runtime.plain.CompiledWarning")
 @pytest.mark.parametrize("config", [{"EXECUTOR": "interpreter"}, {"EXECUTOR": "python"}, {"CHECK": "2"}], ids=str)
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", SOME + HOOKED)
 def test_by_other_executors(name, config):
     assert run(name, True, 11, **config)[:2] == run(name, False, 11)[:2]

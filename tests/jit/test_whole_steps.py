@@ -452,11 +452,23 @@ def behind_a_store_to_the_optimizer(small):
     return f
 
 
-def with_a_hook(small):
-    small.net.weight.register_hook(lambda g: g * 2)
+def with_hooks_that_tell_in_the_order_of_a_run(small):
+    for p in small.net.parameters():
+        p.register_hook(lambda g: print(g.shape))
 
     def f(x):
-        small.loss(x).backward()
+        y = small.net(x) if x.sum() > 0 else small.net(x * 2.0)
+        y.mean().backward()
+
+    return f
+
+
+def with_a_hook_of_what_was_computed_outside(small):
+    y = small.net.weight * 2.0
+    y.register_hook(lambda g: g * 2.0)
+
+    def f(x):
+        return d2s.grad((x @ y).sum(), [y])
 
     return f
 
@@ -481,7 +493,8 @@ REFUSED = (
     limited_in_its_own_words_on_a_path,
     of_another_kind,
     behind_a_store_to_the_optimizer,
-    with_a_hook,
+    with_hooks_that_tell_in_the_order_of_a_run,
+    with_a_hook_of_what_was_computed_outside,
     of_one_tensor_by_the_path,
 )
 
