@@ -63,7 +63,11 @@ class Job(NamedTuple):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status."""
-    given = _parser().parse_args(argv)
+    parser = _parser()
+    given = parser.parse_args(argv)
+    if given.command is None:
+        parser.print_help()
+        return 0
     try:
         status: int = given.command(given)
         sys.stdout.flush()
@@ -78,7 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m d2s", description="What d2s is, keeps and says.")
-    commands = parser.add_subparsers(required=True, metavar="command")
+    parser.set_defaults(command=None)
+    commands = parser.add_subparsers(metavar="command")
     warm = commands.add_parser("warmup", help="compile the kernels of every op for common dtypes and shapes ahead of time")
     warm.add_argument("--dtypes", default="float32,int64,bool", help="separated by commas (default: %(default)s)")
     warm.set_defaults(command=_warmup)

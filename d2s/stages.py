@@ -34,7 +34,7 @@ def stage(name: str, artefact: str | Callable[[], str], suffix: str = "txt") -> 
 
 
 def _write(folder: pathlib.Path, name: str, text: str) -> None:
-    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name if c not in "<>")  # of "<lambda>"
     path = folder / f"{os.getpid()}-{next(_number):03d}-{safe}"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -149,8 +149,13 @@ def test_info_names_versions_cpu_and_threads(capsys):
 
 
 def test_without_a_command_it_says_how(tmp_path):
-    status, _, err = d2s(folder=tmp_path)
-    assert status == 2 and "usage: python -m d2s" in err
+    status, out, err = d2s(folder=tmp_path)
+    assert (status, err) == (0, "") and "usage: python -m d2s" in out and "what a saved model is" in out
+
+
+def test_a_command_there_is_not_is_an_error(tmp_path):
+    status, _, err = d2s("inpsect", folder=tmp_path)
+    assert status == 2 and "invalid choice: 'inpsect'" in err
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")

@@ -26,6 +26,7 @@ def test_stages_that_a_run_reports_are_the_ones_known(tmp_path):
         x = d2s.to_tensor([1.5], stop_gradient=False)
         d2s.to_static(lambda x: countdown(x) * 2.0)(x).backward()
     files = [p.name.split("-", 2)[2] for p in tmp_path.iterdir()]
+    assert "source_lambda.py" in files
     kinds = {kind: [name for name in files if name.startswith((f"{kind}_", f"{kind}."))] for kind in STAGES}
     assert sum(map(len, kinds.values())) == len(files)
     assert [kind for kind, found in kinds.items() if not found and kind != "kernel"] == []
