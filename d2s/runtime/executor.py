@@ -49,7 +49,7 @@ LOAD, STORE, ADD, QUOTIENT, PAUSE, JUMP_TO, ADDRESS, OUTSIDE, OUTPUT, STOP = ran
 TOP, END, FIRST = 0, 1, 2  # registers: the arena's free space, then the plan's own
 FULL, STACK_FULL, YIELD, PLACE = 1 << 40, 1 << 41, 1 << 42, 1 << 43
 ENDLESS = 1 << 62  # bytes: more than there are
-FUEL = 1 << 16  # between two looks at pending signals; a backward jump costs 1, and 1 more for each 4 kB it allocated
+FUEL = 1 << 16  # between two looks at pending signals; a backward jump costs 1, each 4 kB allocated or given to a kernel 1 more
 
 registers: Any = None  # the compiler's: an address as a pointer to int64 (b1: to bytes)
 b1: Any = None
@@ -65,8 +65,9 @@ def _execute(steps, operands, frame, pc):
         at = pc * 4
         code, x, y, z = table[at], table[at + 1], table[at + 2], table[at + 3]
         pc += 1
-        if code == RUN:  # kernel address, offset of its operands in bytes
+        if code == RUN:  # kernel address, offset of its operands in bytes, how many bytes it works on
             call_kernel(x, frame, operands + y)
+            fuel -= r[z] >> 12
         elif code == JUMP:
             if x < pc:
                 fuel -= 1

@@ -16,6 +16,7 @@ plan f(x: r2, n: r3) -> r4
 
 import dataclasses
 import functools
+import math
 from collections import Counter
 from collections.abc import Collection
 
@@ -39,7 +40,7 @@ from d2s.runtime.executor import (
     STOP,
 )  # fmt: skip
 from d2s.runtime.plan_calls import PlansCalls
-from d2s.runtime.plan_extents import PlansExtents, Registered
+from d2s.runtime.plan_extents import PlansExtents, Product, Registered
 from d2s.runtime.plan_growing import PlansGrowing
 from d2s.runtime.plan_loops import PlansLoops, structural
 from d2s.runtime.plan_update import PlansUpdates, updating
@@ -162,6 +163,7 @@ def build(program: Program) -> Plan:
 class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls):
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.repeats = any(node.op in ("while_loop", "call") for node in program.every_node())
         self.frame = [0] * executor.FIRST
         self.head: list[tuple[int, ...]] = []  # extents are computed before anything runs
         self.steps: list[tuple[int, ...]] = []
@@ -297,8 +299,7 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         ran, more, fault = self.register(), self.register(), self.register()
         inside = node.attrs["body"].nodes[0].attrs["body"]
         changed = [value is not carry for value, carry in zip(inside.outputs, inside.inputs, strict=False)]
-        self.runs[self.step(RUN, self.kernel(launch.text, launch.T), 4 * len(self.operands))] = node
-        head = len(self.steps) - 1
+        head = self.run_kernel(node, launch, self.product((0,)))
         self.operands += [*homes, *self.at(node.inputs[launch.carries :]), *results, ran, more, fault]
         self.checks[self.step(CHECK, fault)] = node
         without = self.step(JUMP_IF_FALSE, ran)
@@ -335,10 +336,27 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         operands = self.given(self.at((*node.inputs, *node.outputs)), launch)
         if launch.fails:
             operands.append(self.register())
-        self.runs[self.step(RUN, self.kernel(launch.text, launch.T), 4 * len(self.operands))] = node
+        self.run_kernel(node, launch, self.work(node))
         self.operands += operands
         if launch.fails:
             self.checks[self.step(CHECK, operands[-1])] = node
+
+    def run_kernel(self, node: Node, launch: emit.Launch, work: int) -> int:
+        """Runs a node's kernel on the operands that come next."""
+        step = self.step(RUN, self.kernel(launch.text, launch.T), 4 * len(self.operands), work)
+        self.runs[step] = node
+        return step
+
+    def work(self, node: Node) -> int:
+        """The register of the bytes of the largest value a node reads or makes, as far as that is known before anything runs.
+
+        Only where a step may run more than once somebody asks how much the steps worked on.
+        """
+        if not self.repeats:
+            return self.product((0,))
+        types = [v.type for v in (*node.inputs, *node.outputs) if not (v.type.grows or finds_extents(v, self.called))]
+        sizes = [(*of.shape, of.dtype.size) for of in types]
+        return self.product(max(sizes, key=_numbers_of, default=(0,)))
 
     def given(self, values: list[int], launch: emit.Launch) -> list[int]:
         """What a kernel is given, and behind it what its follower is."""
@@ -381,6 +399,12 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
 def finds_extents(value: Value, called: Collection[str]) -> bool:
     """Whether an extent of a value is one that the run finds, none of those that a call has."""
     return any(isinstance(d, str) and d not in called for d in value.type.shape)
+
+
+def _numbers_of(product: Product) -> tuple[int, int]:
+    """By which products are put in order: how many extents of a call, and what is known of it."""
+    known = [d for d in product if isinstance(d, int)]
+    return len(product) - len(known), math.prod(known)
 
 
 def _placed(step: tuple[int, ...], ahead: int) -> tuple[int, ...]:

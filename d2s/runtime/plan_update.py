@@ -11,7 +11,7 @@ from typing import Any
 from d2s.codegen import emit
 from d2s.ir.program import Node, Value
 from d2s.runtime import interpreter
-from d2s.runtime.executor import COPY, RUN
+from d2s.runtime.executor import COPY
 
 
 def updating(node: Node) -> emit.Launch:
@@ -28,12 +28,12 @@ class PlansUpdates:
     shared: dict[Value, set[Value]]
     stepped: set[Value]
     waiting: Any
-    runs: dict[int, Node]
     operands: list[int]
     at: Any
     allocate: Any
     step: Any
-    kernel: Any
+    run_kernel: Any
+    work: Any
     bytes: Any
     branch: Any
     land: Any
@@ -56,7 +56,7 @@ class PlansUpdates:
         launch = updating(node)
         without = [self.branch(v) for v in node.inputs[3 + states :]]
         operands += [self.product(dims) for dims in launch.extents]
-        self.runs[self.step(RUN, self.kernel(launch.text, launch.T), 4 * len(self.operands))] = node
+        self.run_kernel(node, launch, self.work(node))
         self.operands += operands
         for jump in without:
             self.land(jump)

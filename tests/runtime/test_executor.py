@@ -463,27 +463,29 @@ def test_the_gil_is_released():
 
 
 ENDLESS = """
+import sys
 import numpy as np
 from d2s.ir.text import parse
 from d2s.runtime.call import Call
-program = parse('''program f(x: f32[2]) -> (f32[2]) { %0: f32[2] = while_loop(x, carries=1) {
-  test(x: f32[2]) -> (b1[]) { %0: b1[] = constant(dtype=b1, python=False, value=True) return %0 }
-  body(x: f32[2]) -> (f32[2]) { %0: f32[2] = neg(x) return %0 } } return %0 }''')
+program = parse('''program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = while_loop(x, carries=1) {
+  test(x: f32[n]) -> (b1[]) { %0: b1[] = constant(dtype=b1, python=False, value=True) return %0 }
+  body(x: f32[n]) -> (f32[n]) { %0: f32[n] = neg(x) return %0 } } return %0 }''')
 call = Call(program)
-call.plan
+call.frames()
 print("running", flush=True)
 try:
-    call([np.ones(2, "float32")])
+    call([np.ones(int(sys.argv[1]), "float32")])
 except KeyboardInterrupt:
     print("interrupted", len(call._frames.pool), flush=True)
 """
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-def test_ctrl_c_ends_an_endless_loop():
+@pytest.mark.parametrize("size", [2, 4_000_000])  # where a trip takes long, fewer of them pass between two looks
+def test_ctrl_c_ends_an_endless_loop(size):
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
-        [sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+        [sys.executable, "-c", ENDLESS, str(size)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
     )
     try:
         assert process.stdout.readline() == "running\n"
