@@ -35,6 +35,7 @@ from d2s.jit.binding import defaults_of, listed
 from d2s.jit.checks import Check
 from d2s.jit.parting import Parts, parted
 from d2s.jit.signature import Leaf
+from d2s.jit.turns import Turn, acting, in_time
 from d2s.ops.dispatch import handlers
 from d2s.runtime import random_state
 from d2s.runtime.call import Call
@@ -48,6 +49,7 @@ _FILE = __file__ + ": written"  # the text is one of d2s: nodes of the tape look
 # what a call may change; for the rest it goes the long way
 _WRITTEN = {"attribute", "tensor", "variable", "stream", "seed", "content", "more"}
 Quick = Callable[..., Any]
+Around = tuple[list[str], list[str]]  # the lines in front of a call, and those behind it
 
 
 def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Signature, leaves: Sequence[Any]) -> Quick | None:
@@ -102,10 +104,19 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
         taped = " or ".join(f"{at}.node" for at in _outputs(program) if not at.endswith(".item()"))
         changes.insert(0, f"{'' if graph.lists else f'if {taped}: '}{check.named(graph.keep)}(r)")
     native = {"call_": call, "declined_": declined, "unstacked_": None if parts else graph.unstacked()}
-    around = [f"with {check.named(variant.turn)}:"] if variant.turn else []
-    around += ["with held_() as (seed_, counter_):"] if captured.draws else []
+    around = _turn(check, variant.turn, graph.acts) if variant.turn else []
+    around += [(["with held_() as (seed_, counter_):"], [])] if captured.draws else []
     told = f"if type(r) is tuple and len(r) > {len(program.outputs)}: " if graph.tells_apart else ""
     return check.quick(function, signature, named, [*changes, f"return {result}"], told, native, around)
+
+
+def _turn(check: "_Quick", turn: Turn, acts: bool) -> list[Around]:
+    """A turn, in the fewest steps where the call is all native."""
+    if acts:
+        return [([f"with {check.named(acting)}({check.named(turn)}):"], [])]
+    take, give_back = check.named(turn.acquire), check.named(turn.release)
+    first = f"taken_ = {take}(False) or {check.named(in_time)}({check.named(turn)})"
+    return [([first, "try:"], ["finally:", f"    if taken_: {give_back}()"])]
 
 
 def _outputs(program: Program) -> list[str]:
@@ -244,7 +255,7 @@ class _Quick(Check):
         behind: list[str],
         told: str,
         native: dict[str, Any],
-        around: list[str],
+        around: Sequence[Around],
     ) -> Quick | None:
         """The function, compiled; None where a parameter has the name of something in the text."""
         parameters = list(signature.parameters.values())
@@ -268,8 +279,8 @@ class _Quick(Check):
             first += ["if r is None:", "    declined_()", "    return MISSED"]
             first += [f"{told}r = unstacked_(r, given)"] if native["unstacked_"] else []
         lines = ["try:", *(f"    {line}" for line in first), f"except {_NOT_AS_BEFORE}:", "    return MISSED", *behind]
-        for head in reversed(around):
-            lines = [head, *(f"    {line}" for line in lines)]
+        for head, end in reversed(around):
+            lines = [*head, *(f"    {line}" for line in lines), *end]
         text = f"def quick({', '.join(listed(parameters))}):\n" + "".join(f"    {line}\n" for line in lines)
         exec(compile(text, _FILE, "exec"), self.objects)
         found: Quick = self.objects["quick"]

@@ -7,13 +7,14 @@
 [2.0, 4.0]
 """
 
+import contextlib
 import copy
 import functools
 import inspect
 import sys
 import types as python_types
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from d2s import convert, forks
@@ -35,6 +36,7 @@ from d2s.jit.pieces import unwritten
 from d2s.jit.quick import MISSED, Quick
 from d2s.jit.recompiles import is_refused, reason, refuse_recompile
 from d2s.jit.signature import InputSpec, Key
+from d2s.jit.turns import Turn, acting, locks_of, together
 from d2s.jit.variant import Outdated, Unfinished, Variant
 from d2s.nn import recorded as walks  # noqa: F401 - says how captures record a layer's walks
 from d2s.nn.layer import Layer
@@ -171,7 +173,8 @@ class StaticFunction(Binds, Inspected):
         if found is not MISSED:
             return found
         if self._is_left():
-            return self._eagerly(values)
+            with acting(self._turn()):
+                return self._eagerly(values)
         leaves, skeleton = flatten(self._arguments(values))
         try:
             variant = self._variant(leaves, skeleton, values)
@@ -221,7 +224,7 @@ class StaticFunction(Binds, Inspected):
         """The capture for the other answer to a question of tensors."""
         asked = variant.captured.assumed[: place + 1]
         answers = (*(answer for answer, _ in asked[:-1]), not asked[-1][0])
-        with forks.capturing:
+        with self._capturing():
             fits = (v for key, v in self.variants if key == variant.key and v.assumes(answers) and not v.changed(leaves))
             found = next(fits, None)
             if found is None:
@@ -235,7 +238,8 @@ class StaticFunction(Binds, Inspected):
     def _ran(self, variant: Variant, leaves: list[Any], values: tuple[Any, ...]) -> Any:
         """A run. Where an op fails behind changes, eager code makes these: the run has acted on nothing by then."""
         if variant.is_left(leaves):
-            return self._eagerly(values)
+            with acting(variant.turn):
+                return self._eagerly(values)
         try:
             return variant.in_turn(leaves, values)
         except Unfinished as unfinished:
@@ -288,7 +292,7 @@ class StaticFunction(Binds, Inspected):
         self._refuse_twins(given)
         names = self._names(arguments)
         call = signature.key_of(leaves, skeleton, names)
-        with forks.capturing:
+        with self._capturing():
             for n, (key, variant) in enumerate(self.variants):
                 if key.fits(call) and not variant.changed(leaves):
                     self._refuse_twins(given, variant)
@@ -306,6 +310,20 @@ class StaticFunction(Binds, Inspected):
             variant = self._capture(call, leaves, names, self._specs(values))
             self._refuse_twins(given, variant)
         return variant
+
+    def _turn(self) -> Turn | None:
+        """The turn of all that is captured: of a call that is none of it, but changes the same."""
+        return together([variant.turn for _, variant in list(self.variants)])
+
+    @contextlib.contextmanager
+    def _capturing(self) -> Iterator[None]:
+        """Nobody else captures in a `with` block, and no call of another thread changes what this function does."""
+        while True:
+            turn = self._turn()
+            with acting(turn), forks.capturing:
+                if set(locks_of(self._turn())) <= set(locks_of(turn)):
+                    yield
+                    return
 
     def _note(self, why: str) -> None:
         """Why the function is captured again."""

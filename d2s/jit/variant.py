@@ -35,7 +35,7 @@ from d2s.jit.graph import Graph
 from d2s.jit.quick import Quick, quick_of
 from d2s.jit.signature import Key
 from d2s.jit.staying import stays
-from d2s.jit.turns import changed_reads, turn_of
+from d2s.jit.turns import acting, changed_reads, had, turn_of
 from d2s.runtime import host, interpreter, launch, random_state
 from d2s.runtime.plan import Plan
 from d2s.types import Type
@@ -80,9 +80,8 @@ class Variant:
         overwritten, changes = self.captured.overwritten, self.captured.changes
         self.graph = Graph(program, returned, history, overwritten, named, changes, in_place, self.moved)
         self.graph.may_be_left = True
-        # for calls that run Python's steps there is none: these may wait for another thread
-        self.turn = None if self.graph.acts else turn_of(changed_reads(self.captured))
         self.takes_lock = takes_lock(program)  # what is read and changed then, a graph reads before and writes behind it
+        self.turn = None if self.takes_lock else turn_of(changed_reads(self.captured))
         self.kept = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]  # the key holds identities: theirs stay theirs
         self.in_place = [(owner, *details, by) for (kind, owner, *details), by in self.stores if kind == "tensor"]
         self.key = key
@@ -212,7 +211,7 @@ class Variant:
         """A call, which for other threads is one step where it reads what it changes."""
         if self.turn is None:
             return self(leaves, values)
-        with self.turn:
+        with acting(self.turn) if self.graph.acts else had(self.turn):
             if (self.matches is None or self.matches(values) is None) and self.changed(leaves):
                 raise Outdated
             return self(leaves, values)

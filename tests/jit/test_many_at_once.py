@@ -13,6 +13,7 @@ import pytest
 
 import d2s
 from d2s.ir.text import parse
+from d2s.jit import turns
 from d2s.jit.opened import Opened
 from d2s.runtime import interpreter
 
@@ -183,6 +184,40 @@ def of_a_buffer():
     return add, lambda: int(layer.n.item())
 
 
+def behind_which_something_is_printed():
+    box = Box()
+
+    def add(x):
+        box.n += 1
+        print(end="")
+        return x + box.n
+
+    return add, lambda: box.n
+
+
+def in_front_of_a_number_of_the_run():
+    found = [0]
+
+    def add(x):
+        found[0] += 1
+        if float(x.numpy().max()) > 0:
+            print(end="")
+        return x * found[0]
+
+    return add, lambda: found[0]
+
+
+def of_a_list_that_is_looked_into():
+    """Captured again at each call, until eager code makes most."""
+    found = []
+
+    def add(x):
+        found.append(len(found) % 50)
+        return x * found[-1]
+
+    return add, lambda: len(found)
+
+
 @pytest.fixture
 def switching():
     before = sys.getswitchinterval()
@@ -207,6 +242,8 @@ KEEPING = [
     of_a_dict_under_a_lock,
     of_a_list,
     of_a_buffer,
+    behind_which_something_is_printed,
+    in_front_of_a_number_of_the_run,
 ]
 
 
@@ -234,6 +271,52 @@ def test_two_functions_that_change_one_object_take_turns(switching):
     assert box.n == -1200
 
 
+@pytest.mark.filterwarnings("ignore::d2s.jit.to_static.CaptureWarning")
+def test_no_change_is_lost_of_a_dict_that_gets_keys_where_others_capture(switching):
+    found = {}
+
+    @d2s.to_static
+    def add(x, name):
+        found[name] = found.get(name, 0) + 1
+        return x
+
+    at_once(lambda: [add(d2s.ones([2]), name) for name in "abcdefgh" * 40])
+    assert found == dict.fromkeys("abcdefgh", 160)
+
+
+@pytest.mark.filterwarnings("ignore::d2s.jit.to_static.CaptureWarning")
+def test_no_change_is_lost_among_captures_and_calls_that_are_left_to_eager_code(switching):
+    function, told = of_a_list_that_is_looked_into()
+    static = d2s.to_static(function)
+    at_once(lambda: [static(d2s.ones([2])) for _ in range(40)], 8)
+    assert told() == 320
+
+
+def test_a_step_that_waits_for_a_thread_which_waits_for_its_turn_waits_only_so_long(monkeypatch):
+    monkeypatch.setattr(turns, "PATIENCE", 0.2)
+    box, beside = Box(), d2s.to_static(lambda x: x + changed())
+
+    def changed():
+        box.n += 1
+        return box.n
+
+    class Elsewhere:
+        def __repr__(self):
+            at_once(lambda: beside(d2s.ones([1])), 1)
+            return "there"
+
+    @d2s.to_static
+    def add(x, other):
+        box.n += 1
+        print(other, end="")
+        return x + box.n
+
+    elsewhere = Elsewhere()
+    for _ in range(3):
+        add(d2s.ones([1]), elsewhere)
+    assert len({variant.turn for static in (add, beside) for _, variant in static.variants}) == 1
+
+
 def test_a_forked_child_has_its_turn_though_another_thread_had_it():
     box, x = Box(), d2s.ones([2])
 
@@ -248,7 +331,7 @@ def test_a_forked_child_has_its_turn_though_another_thread_had_it():
     taken, done = threading.Event(), threading.Event()
 
     def take():
-        with turn:
+        with turns.acting(turn):
             taken.set()
             done.wait()
 
