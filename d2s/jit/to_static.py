@@ -231,7 +231,7 @@ class StaticFunction(Binds, Inspected):
                 self._note(f"{described(asked[-1][1])}: {asked[-1][0]} → {answers[-1]}")
                 return self._keep(self._made(variant.key, leaves, self._names(self._arguments(values)), answers))
             if found.matches is None:
-                found.write_check()
+                found.write_check(leaves)
         self._first(found, leaves)
         return found
 
@@ -271,8 +271,9 @@ class StaticFunction(Binds, Inspected):
 
     def _first(self, variant: Variant, leaves: list[Any]) -> None:
         """A variant that was used just now comes first; it is made quick where it has run before."""
-        with forks.capturing:
-            self.variants.sort(key=lambda pair: pair[1] is not variant)
+        with self._capturing():
+            # at once: a list that is being sorted is empty for other threads
+            self.variants[:] = sorted(self.variants, key=lambda pair: pair[1] is not variant)
             if variant.is_slow:
                 variant.hasten(self.function, self.signature(), leaves)
             self._choose_quick()
@@ -297,7 +298,7 @@ class StaticFunction(Binds, Inspected):
                 if key.fits(call) and not variant.changed(leaves):
                     self._refuse_twins(given, variant)
                     if variant.matches is None:
-                        variant.write_check()
+                        variant.write_check(leaves)
                     self.variants.insert(0, self.variants.pop(n))
                     self.forms.add(values, variant)
                     return variant

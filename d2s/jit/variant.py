@@ -97,13 +97,13 @@ class Variant:
         pairs = zip(self.captured.stores, made, strict=True)
         return [(target, self.moved.get(at) if target[0] == "tensor" else None) for target, at in pairs]
 
-    def write_check(self) -> None:
-        """From now on one function answers whether this is the variant of a call."""
+    def write_check(self, leaves: Sequence[Any]) -> None:
+        """From now on one function answers whether this is the variant of a call like the one with these leaves."""
         check = Check()
         check.arguments(self.key)
         check.guards(self.captured.guards)
         check.rest(self)
-        self.matches = check.function()
+        self.matches = None if self.changed(leaves) else check.function()  # the text is of what containers hold now
 
     @property
     def is_slow(self) -> bool:
@@ -112,8 +112,9 @@ class Variant:
 
     def hasten(self, function: Callable[..., Any], signature: inspect.Signature, leaves: Sequence[Any]) -> None:
         """From now on `quick` answers calls like the one with these leaves, if that can be."""
-        self._tried = self.graph.ways
-        self.quick = quick_of(self, function, signature, leaves)
+        tried, quick = self.graph.ways, quick_of(self, function, signature, leaves)
+        if not self.changed(leaves):
+            self._tried, self.quick = tried, quick
 
     def changed(self, leaves: Sequence[Any]) -> str:
         """What no longer is as it was at capture; empty if nothing."""
