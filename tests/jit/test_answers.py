@@ -95,7 +95,7 @@ def test_questions_are_asked_in_no_time():
     assert len(variant.captured.answered) == 1
     asked = best(variant.matches)
     variant.captured.answered.clear()
-    variant.write_check()
+    variant.write_check([X])
     assert asked - best(variant.matches) < 1e-6
 
 
