@@ -8,7 +8,7 @@ import pytest
 import d2s
 from d2s import nn
 from d2s.errors import CaptureError
-from d2s.jit.to_static import CaptureWarning
+from d2s.jit.captures import CaptureWarning
 from d2s.optimizer import SGD
 
 

@@ -271,7 +271,7 @@ def test_two_functions_that_change_one_object_take_turns(switching):
     assert box.n == -1200
 
 
-@pytest.mark.filterwarnings("ignore::d2s.jit.to_static.CaptureWarning")
+@pytest.mark.filterwarnings("ignore::d2s.jit.captures.CaptureWarning")
 def test_no_change_is_lost_of_a_dict_that_gets_keys_where_others_capture(switching):
     found = {}
 
@@ -284,7 +284,7 @@ def test_no_change_is_lost_of_a_dict_that_gets_keys_where_others_capture(switchi
     assert found == dict.fromkeys("abcdefgh", 160)
 
 
-@pytest.mark.filterwarnings("ignore::d2s.jit.to_static.CaptureWarning")
+@pytest.mark.filterwarnings("ignore::d2s.jit.captures.CaptureWarning")
 def test_no_change_is_lost_among_captures_and_calls_that_are_left_to_eager_code(switching):
     function, told = of_a_list_that_is_looked_into()
     static = d2s.to_static(function)
