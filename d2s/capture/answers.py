@@ -154,8 +154,8 @@ class Answers:
 
 
 def answers_of(tracer: Any) -> Answers | None:
-    """Of the capture, where a question is asked at its top level."""
-    here = tracer.parent is None and not tracer.attempts
+    """Of the capture, where a question is asked at its top level, and for the first time."""
+    here = tracer.parent is None and not any(run.decisions for run in tracer.attempts)
     return tracer.answers if here else None  # type: ignore[no-any-return]
 
 

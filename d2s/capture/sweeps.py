@@ -63,7 +63,7 @@ class Training:
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
-        self.swept = False  # whether a gradient was taken: to ask for one, or whether there may be one, is no sweep
+        self.sweeps = 0  # gradients that were taken: to ask for one, or whether there may be one, is no sweep
         self.freed: set[Value] = set()  # what no gradient goes through any more
         self.retained: set[Value] = set()  # what one goes through again: the user said so
         self.stopped: set[Value] = set()  # gradients, which are no part of a tape
@@ -186,7 +186,7 @@ class Training:
         led, passed = (self._led(roots, ends, stopped) for ends in ({*wanted, *self.leaves()}, set(wanted)))
         if not led.isdisjoint(self.freed):  # where that led, nobody knows any more
             self._refuse_freed({v for v, _ in roots}, led)
-        self.swept = True
+        self.sweeps += 1
         (self.retained if retain else self.freed).update(passed.difference(builder.inputs, wanted))
         known = {*builder.inputs, *(v for node in builder.nodes for v in node.outputs)}
         found = self._recorded(roots, wanted, stopped)
@@ -297,7 +297,12 @@ class Training:
     @property
     def acts(self) -> bool:
         """Whether anything was done to any history."""
-        return bool(self.swept or self.stepped or self.opened)
+        return bool(self.sweeps or self.stepped or self.opened)
+
+    @property
+    def done(self) -> tuple[int, int, int]:
+        """How much was done that the same statements, recorded once more, would do a second time."""
+        return self.sweeps, len(self.stepped), len(self.lying)
 
     def history(self, program: Program) -> History | None:
         """What eagerly becomes of the results' histories. None where nothing was done to any."""

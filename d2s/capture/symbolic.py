@@ -316,7 +316,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
     def overwrite(self, symbol: SymbolicTensor, result: SymbolicTensor) -> None:
         """Notes that what a tensor holds is written over: eager code refuses gradients that need it."""
         before = self.now(symbol).value if result.recorder is not self else self.resolve(symbol)
-        if self.parent is None and not self.root.attempts:
+        if self.parent is None:
             self.overwritten[before] = result.value, self.line()
         self.root.changes[result.value] = before, self.line()
         for lain in self.root.training.lain(before) if self.root.training else ():

@@ -44,8 +44,8 @@ def training(what: str) -> Training:
     """Of the capture going on; `what` is done at its top level, or not at all."""
     tracer = capturing()
     assert tracer is not None
-    if tracer.parent is not None or tracer.root.attempts:
-        around = "a `try` or `with`" if tracer.parent is None else "an `if` or a loop on a tensor"
+    if tracer.parent is not None:
+        around = "an `if` or a loop on a tensor"
         hint = "take gradients at the top level of the captured function, or call it eagerly"
         raise UnderAnIf("D2S1003", f"{what} in {around}", where=user_line(), hint=hint, columns=user_columns())
     if tracer.training is None:

@@ -45,7 +45,7 @@ def _attempt(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt) -> 
     if tracer.root.tried > RUNS:
         message = "something is raised on so many paths of loops in loops, inside a `try` or `with`, that no end is seen"
         refuse("D2S1003", message, "put the `try` into the inner loop")
-    known = heap.known()
+    known, done, overwritten = heap.known(), _done(tracer), dict(tracer.root.overwritten)
     try:
         with attempt, heap.path(attempt) as changes:
             try:
@@ -57,6 +57,10 @@ def _attempt(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt) -> 
     except Forked as found:
         forked = found
     if forked:
+        if _done(tracer) != done:
+            message = "something is raised behind a gradient or a step on some paths, inside a `try` or `with`"
+            refuse("D2S1003", message, "raise it before these, or put the `try` around the call")
+        tracer.root.overwritten = overwritten  # what is changed behind the question is so on paths only
         return _both_sides(tracer, arm, attempt, forked, known)
     attempt.refuse_faults()
     for container, held in changes.values():
@@ -64,6 +68,12 @@ def _attempt(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt) -> 
     if failure is not None:
         raise failure
     return values
+
+
+def _done(tracer: Tracer) -> Any:
+    """What gradients and steps have done so far."""
+    training = tracer.root.training
+    return (0, 0, 0) if training is None else training.done
 
 
 def _both_sides(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt, fork: Forked, known: Known) -> list[Any]:

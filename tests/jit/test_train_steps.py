@@ -5,6 +5,7 @@ import inspect
 import io
 
 import pytest
+from guarded_steps import GUARDED
 from hooked_steps import HOOKED
 from train_steps import STEPS, World, batches, plain
 
@@ -49,6 +50,6 @@ SOME += (
 
 @pytest.mark.filterwarnings("ignore::d2s.runtime.plain.CompiledWarning")
 @pytest.mark.parametrize("config", [{"EXECUTOR": "interpreter"}, {"EXECUTOR": "python"}, {"CHECK": "2"}], ids=str)
-@pytest.mark.parametrize("name", SOME + HOOKED)
+@pytest.mark.parametrize("name", SOME + HOOKED + GUARDED)
 def test_by_other_executors(name, config):
     assert run(name, True, 11, **config)[:2] == run(name, False, 11)[:2]

@@ -1,5 +1,7 @@
 """Whole train steps in one captured function - forward, backward, update - are eager ones bit for bit, and one plan."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from test_training_of_networks import Block, Branching, Dropping, LeNet, Recurrent, Residual
@@ -357,6 +359,53 @@ def test_towards_nothing_through_what_was_freed():
     assert "a second time" in found[0][0][0]
 
 
+@pytest.mark.parametrize("swept_inside", [True, False])
+def test_what_a_gradient_needs_and_a_with_has_changed_in_place(swept_inside):
+    def make(small):
+        def f(x):
+            z = x * 1.0
+            with contextlib.suppress(ValueError):
+                y = z * small.net.weight.sum()
+                z.add_(x)
+                if swept_inside:
+                    y.mean().backward()
+            if not swept_inside:
+                y.mean().backward()
+            small.optimizer.step()
+
+        return f
+
+    assert "changed in place" in same(make)[0][0][0]
+
+
+def test_what_is_changed_in_place_on_some_paths_of_a_try():
+    def make(small):
+        def f(x):
+            z = x * 1.0
+            try:
+                y = z * small.net.weight.sum()
+                if x.sum() > 0:
+                    raise ValueError("too much")
+                z.add_(x)
+            except ValueError:
+                y = y * 2.0
+            return y
+
+        def swept(x):
+            y = call(x)
+            y.mean().backward()
+            return y
+
+        call = d2s.to_static(f) if make.static else f
+        return swept
+
+    found = []
+    for make.static in (False, True):
+        found.append(outcomes(make, False, lambda: [(x,) for x in inputs(6)], ()))
+    assert repr(found[0]) == repr(found[1])
+    assert {"changed in place" in str(results) for results, _, _ in found[0]} == {True, False}
+
+
 def test_schedules_go_on_behind_the_step():
     def make(small):
         rate = StepDecay(0.1, 2)
@@ -452,6 +501,20 @@ def behind_a_store_to_the_optimizer(small):
     return f
 
 
+def raising_behind_a_step(small):
+    def f(x):
+        try:
+            loss = small.loss(x)
+            loss.backward()
+            small.optimizer.step()
+            if loss > 0.1:
+                raise ValueError("too much")
+        except ValueError:
+            small.optimizer.clear_grad()
+
+    return f
+
+
 def with_hooks_that_tell_in_the_order_of_a_run(small):
     for p in small.net.parameters():
         p.register_hook(lambda g: print(g.shape))
@@ -493,6 +556,7 @@ REFUSED = (
     limited_in_its_own_words_on_a_path,
     of_another_kind,
     behind_a_store_to_the_optimizer,
+    raising_behind_a_step,
     with_hooks_that_tell_in_the_order_of_a_run,
     with_a_hook_of_what_was_computed_outside,
     of_one_tensor_by_the_path,
