@@ -46,6 +46,23 @@ def listed(parameters: Sequence[inspect.Parameter]) -> list[str]:
     return [*listed, "/"] if kinds and kinds[-1] is inspect.Parameter.POSITIONAL_ONLY else listed
 
 
+def passed(parameters: Sequence[inspect.Parameter]) -> list[str]:
+    """What a call of a function with these parameters says that hands all of them on."""
+    return [f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else _STARS.get(p.kind, "") + p.name for p in parameters]
+
+
+def written(name: str, parameters: Sequence[inspect.Parameter], lines: Sequence[str], objects: dict[str, Any]) -> Any:
+    """A function with these parameters, of these lines; None where one has the name of an object that the lines know.
+
+    Its file is one of d2s: nodes of the tape look for the user's line.
+    """
+    if {p.name for p in parameters} & objects.keys():
+        return None
+    text = f"def {name}({', '.join(listed(parameters))}):\n" + "".join(f"    {line}\n" for line in lines)
+    exec(compile(text, f"{__file__}: written", "exec"), objects)
+    return objects[name]
+
+
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     """A function's signature; that of anything for a builtin that tells none."""
     try:

@@ -25,6 +25,7 @@ from d2s.errors import CaptureError, D2SError
 from d2s.jit import signature
 from d2s.jit.binding import Binds
 from d2s.jit.forms import LIMIT, LOOKED_AT, Forms
+from d2s.jit.leaving import left_to_eager
 from d2s.jit.quick import Quick
 from d2s.jit.recompiles import reason, refuse_recompile
 from d2s.jit.signature import InputSpec, Key
@@ -61,6 +62,7 @@ class Captures(Binds):
                         variant.write_check(leaves)
                     self.variants.insert(0, self.variants.pop(n))
                     self.forms.add(values, variant)
+                    self._choose_quick()
                     return variant
             why = "first call"
             if self.variants:
@@ -111,8 +113,13 @@ class Captures(Binds):
             self._choose_quick()
 
     def _choose_quick(self) -> None:
-        """Of the variants looked at first, those that have a quick way."""
-        self.quick[:] = [v.quick for _, v in self.variants[:LOOKED_AT] if v.quick]
+        """Of the variants looked at first, those that have a quick way; behind these what leaves calls to eager code."""
+        asked = [variant for _, variant in self.variants[:LOOKED_AT]]
+        standing = [*(variant for variant in asked if variant.matches), *self.forms.known()]
+        left = None
+        if len(self.log) >= LIMIT and not self.stays_open and all(v.quick and v in asked for v in standing):
+            left = left_to_eager(self.function, self.signature(), self.forms, self._turn())
+        self.quick[:] = [way for way in (*(variant.quick for variant in asked), left) if way]
 
     def _note(self, why: str) -> None:
         """Why the function is captured again."""

@@ -48,10 +48,22 @@ class Forms:
         """Notes that a capture is kept no longer."""
         self._found = {form: left for form, held in self._found.items() if (left := [c for c in held if c is not capture])}
 
+    def known(self) -> list[Any]:
+        """The captures that stood for more calls than one."""
+        return [capture for held in self._found.values() for capture in held]
+
     def leaves(self) -> bool:
         """Whether eager code makes a call that no capture stands for, where that is seen for some time already."""
         self._missed += 1
         return self._missed & (self._missed - 1) != 0
+
+    def leaves_at_once(self) -> bool:
+        """The same, asked in front of all else: a call that is not left is not counted, for it will be."""
+        missed = self._missed
+        if not (missed + 1) & missed:
+            return False
+        self._missed = missed + 1
+        return True
 
 
 def _form(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -31,7 +31,7 @@ from d2s.config import unusual
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Program
 from d2s.jit import steps_between
-from d2s.jit.binding import defaults_of, listed
+from d2s.jit.binding import defaults_of, written
 from d2s.jit.checks import Check
 from d2s.jit.parting import Parts, parted
 from d2s.jit.signature import Leaf
@@ -45,7 +45,6 @@ from d2s.types import Type
 
 MISSED = object()
 _NOT_AS_BEFORE = "(AttributeError, LookupError, ValueError, TypeError, OverflowError, MemoryError)"
-_FILE = __file__ + ": written"  # the text is one of d2s: nodes of the tape look for the user's line
 # what a call may change; for the rest it goes the long way
 _WRITTEN = {"attribute", "tensor", "variable", "stream", "seed", "content", "more"}
 Quick = Callable[..., Any]
@@ -265,8 +264,6 @@ class _Quick(Check):
         native |= {"unusual_": unusual, "handlers_": handlers, "MISSED": MISSED}
         native |= {"asarray_": np.asarray, "int64_": np.int64, "held_": random_state.held}
         self.objects |= native | defaults
-        if {p.name for p in parameters} & self.objects.keys():
-            return None
         values = ", ".join(p.name for p in parameters)
         bound = ", ".join(self.leaves) + f" = {values}" if self.plain else f"values = ({values},)"
         first = [
@@ -281,9 +278,7 @@ class _Quick(Check):
         lines = ["try:", *(f"    {line}" for line in first), f"except {_NOT_AS_BEFORE}:", "    return MISSED", *behind]
         for head, end in reversed(around):
             lines = [*head, *(f"    {line}" for line in lines), *end]
-        text = f"def quick({', '.join(listed(parameters))}):\n" + "".join(f"    {line}\n" for line in lines)
-        exec(compile(text, _FILE, "exec"), self.objects)
-        found: Quick = self.objects["quick"]
+        found: Quick | None = written("quick", parameters, lines, self.objects)
         return found
 
 

@@ -159,7 +159,7 @@ class StaticFunction(Captures, Inspected):
             return found
         if self._is_left():
             with acting(self._turn()):
-                return self._eagerly(values)
+                return self.captured_as()(*args, **kwargs)
         leaves, skeleton = flatten(self._arguments(values))
         try:
             variant = self._variant(leaves, skeleton, values)

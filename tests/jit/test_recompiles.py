@@ -6,7 +6,9 @@ import inspect
 import linecache
 import pickle
 import re
+import sys
 import timeit
+import types
 import warnings
 import weakref
 
@@ -226,6 +228,43 @@ def test_what_stays_behind_much_that_changed_is_captured_after_all():
         static(X, "stays")
         seen.append(len(static.recompiles()))
     assert len(static.quick) and seen[-1] == seen[100] <= 40
+
+
+@pytest.mark.filterwarnings("ignore:.*was captured 33 times")
+@pytest.mark.parametrize("kind", ["function", "method"])
+def test_what_is_left_to_eager_code_begins_there_at_once(kind):
+    def scaled(x, /, cfg, *rest, by=2.0, **more):
+        return x * cfg.n * by + len(rest) + sum(more.values())
+
+    class Owner:
+        method = d2s.to_static(lambda self, x, /, cfg, *rest, **more: scaled(x, cfg, *rest, **more))
+
+    static, owner, called = d2s.to_static(scaled), Owner(), []
+    call = static if kind == "function" else owner.method
+    for n in range(70):
+        call(X, types.SimpleNamespace(n=n))
+    cfg = types.SimpleNamespace(n=3)
+    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        found = call(X, cfg)
+    finally:
+        sys.setprofile(None)
+    assert found.tolist() == (X * 6.0).tolist()
+    own = ["scaled"] if kind == "function" else ["__get__", "bound", "<lambda>", "scaled"]
+    assert len(called[: called.index(own[-1]) + 1]) <= 8 and "_called" not in called, called
+    assert call(X, cfg, 1, 2, by=0.5, k=3).tolist() == scaled(X, cfg, 1, 2, by=0.5, k=3).tolist()
+    with pytest.raises(DTypeError, match="missing 1 required positional argument: 'cfg'"):
+        call(X)
+    if kind == "function":
+        scaled.__kwdefaults__ = {"by": 4.0}
+        assert call(X, cfg).tolist() == (X * 12.0).tolist()
+    with pytest.raises(ZeroDivisionError):
+        call(X, types.SimpleNamespace(n=3), k=_Bad())
+
+
+class _Bad:
+    def __radd__(self, other):
+        raise ZeroDivisionError
 
 
 def test_many_known_forms_of_arguments_are_found_without_writing_their_checks_again():
