@@ -10,6 +10,7 @@ f32[n,4]
 """
 
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -43,9 +44,10 @@ class DType:
 
     @property
     def numpy(self) -> np.dtype:
-        return np.dtype(self.name)
+        return _dtype_of_numpy(self.name)
 
 
+_dtype_of_numpy = functools.cache(np.dtype)
 bool_ = DType("bool", "b1", "b", 1)
 uint8, int8 = DType("uint8", "u8", "i", 1), DType("int8", "i8", "i", 1)
 int16, int32, int64 = DType("int16", "i16", "i", 2), DType("int32", "i32", "i", 4), DType("int64", "i64", "i", 8)

@@ -136,8 +136,10 @@ def ask(
 def array(tracer: Tracer, name: str, function: Callable[..., Any], args: tuple[Any, ...], of: Type) -> SymbolicTensor:
     """Records a step that gives an array of its own, of a known type, which becomes a tensor."""
 
+    dtype, shape = of.dtype.numpy, of.shape
+
     def keep(run: Run, found: np.ndarray) -> np.ndarray:
-        if found.dtype != of.dtype.numpy or found.shape != of.shape:
+        if found.dtype != dtype or found.shape != shape:
             have = f"{found.dtype.name} of shape {list(found.shape)}"
             raise DTypeError("D2S1004", f"{name}() gives {have}, where {of} was foreseen")
         return found

@@ -40,7 +40,7 @@ from d2s.convert.callers import by_level
 from d2s.convert.if_else import truth_of
 from d2s.convert.pure import is_pure
 from d2s.convert.recipes import as_index
-from d2s.eager.tensor import Tensor, to_tensor
+from d2s.eager.tensor import Tensor, to_tensor, values_of
 from d2s.errors import PythonIntOverflow
 from d2s.ops import OPS
 from d2s.ops.shapes import uncountable
@@ -275,9 +275,8 @@ def to_tensor_of(tracer: Tracer, data: Any, of: Any) -> Any:
     wanted = None if of is None else dtype(of)
     if isinstance(data, Later) and isinstance(data.example, np.ndarray | np.generic | list | tuple | int | float):
         made = to_tensor(data.example, wanted)
-        return array(
-            tracer, "to_tensor", lambda found: to_tensor(found, wanted).array, (data,), Type(made.dtype, made.array.shape)
-        )
+        made_of = functools.partial(values_of, dtype=wanted)
+        return array(tracer, "to_tensor", made_of, (data,), Type(made.dtype, made.array.shape))
     if isinstance(data, Later):
         number_of(data)
     made = to_tensor(example_of(data), wanted)

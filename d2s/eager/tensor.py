@@ -7,7 +7,6 @@ Tensor(shape=[1, 2], dtype=float32, place=Place(cpu), stop_gradient=True,
        [[1., 2.]])
 """
 
-import contextlib
 from typing import Any
 
 import numpy as np
@@ -155,7 +154,13 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     >>> d2s.to_tensor([1, 2]).dtype
     d2s.int64
     """
-    usable(place, "to_tensor")
+    if place is not None:
+        usable(place, "to_tensor")
+    return Tensor(values_of(data, dtype), stop_gradient)
+
+
+def values_of(data: Any, dtype: Any = None) -> np.ndarray:
+    """What `to_tensor` makes a tensor of."""
     array = data.array if isinstance(data, Tensor) else data
     if isinstance(array, np.ndarray):
         memory.check("to_tensor", array.shape, array.dtype)
@@ -166,14 +171,14 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         if dtype is None and not isinstance(array, (np.ndarray, np.generic)) and found.dtype == np.float64:
             dtype = default_dtype()
         wanted = types.dtype(found.dtype if dtype is None else dtype)
-        exact = found.dtype.kind != "f" or wanted.kind != "i"
-        with contextlib.nullcontext() if found.dtype == wanted.numpy else np.errstate(over="ignore"):
-            held = memory.copied(found, wanted.numpy) if exact else None
+        if found.dtype == wanted.numpy:
+            return memory.copied(found, wanted.numpy)
+        if found.dtype.kind != "f" or wanted.kind != "i":
+            with np.errstate(over="ignore"):
+                return memory.copied(found, wanted.numpy)
     except (ValueError, OverflowError, MemoryError, RecursionError) as error:
         raise ArgumentError("D2S0004", f"to_tensor(): {error}") from None
-    if held is not None:
-        return Tensor(held, stop_gradient)
-    return Tensor(cast(Tensor(np.array(found, order="C")), wanted).array, stop_gradient)  # what is out of range saturates
+    return cast(Tensor(np.array(found, order="C")), wanted).array  # what is out of range saturates
 
 
 def tolist(x: Any) -> Any:

@@ -1,6 +1,7 @@
 """Python's steps between native calls, on the tape, too: text, results, gradients, errors and order are eager code's."""
 
 import random
+import sys
 import types
 
 import numpy as np
@@ -459,3 +460,16 @@ def test_methods_have_native_calls_each():
     assert any(quick(one, tensor(1.0), by=2.0) is not MISSED for quick in bound.quick)
     with pytest.raises(d2s.errors.DTypeError, match="missing"):
         bound()
+
+
+def test_an_array_becomes_a_tensor_once():
+    static, x = d2s.to_static(lambda x: d2s.to_tensor(np.sqrt((x * 2.0).numpy()))), tensor(2.0, 8.0, wants=False)
+    for _ in range(3):
+        static(x)
+    made = []
+    sys.setprofile(lambda frame, event, _: event == "call" and made.append(frame.f_code.co_name))
+    try:
+        found = static(x)
+    finally:
+        sys.setprofile(None)
+    assert found.tolist() == [2.0, 4.0] and made.count("__init__") == 2, made  # what the array is of, and the result
