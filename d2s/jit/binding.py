@@ -8,6 +8,7 @@ In: a signature. Out: a function that Python itself binds. It knows the defaults
 """
 
 import inspect
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -79,7 +80,7 @@ class Binds:
     function: Callable[..., Any]
     owner: Any
     input_spec: Sequence[Any] | None
-    _bound_with: Any = None  # the defaults that the binder knows
+    _bound_with: Sequence[Any] = ()  # the defaults that the binder knows
     _binder: Callable[..., tuple[Any, ...]]
     _signature: inspect.Signature
 
@@ -111,9 +112,10 @@ class Binds:
 
     def signature(self) -> inspect.Signature:
         """The function's, with the defaults it has now."""
-        now = getattr(self.function, "__defaults__", None), getattr(self.function, "__kwdefaults__", None)
+        named = getattr(self.function, "__kwdefaults__", None) or {}
+        now = [getattr(self.function, "__defaults__", None), *named, *named.values()]
         known = self._bound_with
-        if known is None or known[0] is not now[0] or known[1] is not now[1]:
+        if len(known) != len(now) or not all(map(operator.is_, known, now)):
             self._signature = signature_of(self.function)
             self._binder = binder(self._signature)
             self._bound_with = now

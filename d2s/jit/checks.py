@@ -100,9 +100,9 @@ class Check:
         """Its class, how much it holds, the keys of a dict."""
         kind, keys, children = skeleton
         self.test(f"type({name}) is {self.named(kind)} and len({name}) == {len(children)}")
-        if kind is dict and all(of is str for of, _ in keys):  # a text is equal to texts only
+        if kind is dict and children and all(of is str for of, _ in keys):  # a text is equal to texts only
             self.test(f"[*{name}] == {self.named([key for _, key in keys])}")
-        elif kind is dict:
+        elif kind is dict and children:
             self.test(f"[(type(k), k) for k in {name}] == {self.named(list(keys))}")
 
     def held(self, value: str, skeleton: Any, given: Any) -> None:
@@ -232,7 +232,10 @@ class Check:
         if not _plain((*named, *named.values())):
             return "False"
         found = [f"{name}.{part} is {self.named(value)}" for part, value in parts]
-        return " and ".join(found + ([self._items(self.named(named), named)] if named else []))
+        if named:
+            of = self.named(named)
+            found += [f"len({of}) == {len(named)}", *(f"{of}.get({key!r}) is {self.named(v)}" for key, v in named.items())]
+        return " and ".join(found)
 
     def _content(self, same: str, kept: Any) -> str:
         """The same items in the same places, by identity, and in each container among them."""

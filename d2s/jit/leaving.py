@@ -37,10 +37,17 @@ def left_to_eager(function: Callable[..., Any], signature: inspect.Signature, fo
     objects = {"unusual_": unusual, "handlers_": handlers, "MISSED": MISSED, "function_": function}
     objects |= {"acting_": acting, "turn_": turn, "stays_": stays, "is_refused_": is_refused, "leaves_": forms.leaves_at_once}
     objects |= {"defaults_": function.__defaults__, "named_": function.__kwdefaults__} | defaults_of(parameters)
+    named = [f"named_.get({p.name!r}) is not d2s_default_{n}" for n, p in enumerate(parameters) if _is_named(p)]
+    others = " or ".join(["function_.__defaults__ is not defaults_", "function_.__kwdefaults__ is not named_", *named])
     lines = [
-        "if function_.__defaults__ is not defaults_ or function_.__kwdefaults__ is not named_: return MISSED",
+        f"if {others}: return MISSED",
         "if unusual_ or handlers_.stack or stays_() or is_refused_() or not leaves_(): return MISSED",
         f"{'with acting_(turn_): ' if turn else ''}return function_({', '.join(passed(parameters))})",
     ]
     found: Quick | None = written("left", parameters, lines, objects)
     return found
+
+
+def _is_named(parameter: inspect.Parameter) -> bool:
+    """Whether its default is in a dict, which may change."""
+    return parameter.kind is parameter.KEYWORD_ONLY and parameter.default is not parameter.empty

@@ -154,16 +154,19 @@ class _Quick(Check):
     def __init__(self, computes: bool, first_held: int) -> None:
         super().__init__()
         self.computes, self.first_held = computes, first_held
-        self.plain = False  # whether no argument is a container
+        self.bound: list[str] = []  # a name for what each parameter is given
 
     def _structure(self, value: str, skeleton: Any, given: Any) -> None:
-        self.plain |= value == "values" and all(child is None for child in skeleton[2])
-        if value != "values" or not self.plain:
+        if value != "values":
             super()._structure(value, skeleton, given)
             return
-        self.leaves += [f"v{n}" for n in range(len(skeleton[2]))]
-        for name in self.leaves:
-            self._leaf(name, next(given))
+        for n, child in enumerate(skeleton[2]):
+            self.bound.append(f"v{len(self.leaves)}" if child is None else f"g{n}")
+            if child is None:
+                self.leaves.append(self.bound[-1])
+                self._leaf(self.bound[-1], next(given))
+            else:
+                super()._structure(self.bound[-1], child, given)
 
     def _leaf(self, name: str, leaf: Leaf) -> None:
         if leaf.dtype is None or not self.computes:
@@ -264,11 +267,10 @@ class _Quick(Check):
         native |= {"unusual_": unusual, "handlers_": handlers, "MISSED": MISSED}
         native |= {"asarray_": np.asarray, "int64_": np.int64, "held_": random_state.held}
         self.objects |= native | defaults
-        values = ", ".join(p.name for p in parameters)
-        bound = ", ".join(self.leaves) + f" = {values}" if self.plain else f"values = ({values},)"
+        bound = [", ".join(self.bound) + " = " + ", ".join(p.name for p in parameters)] if parameters else []
         first = [
             "if unusual_ or handlers_.stack: return MISSED",
-            bound if parameters else "values = ()",
+            *bound,
             *(line.replace("return None", "return MISSED") for line in self.lines),
         ]
         if self.computes:

@@ -610,3 +610,14 @@ def test_what_is_made_and_kept_takes_a_few_functions_of_ours(function):
     finally:
         sys.setprofile(None)
     assert called[0] == "quick" and len(called) <= 5, called
+
+
+def test_keywords_and_their_defaults_are_asked_one_by_one():
+    static, quick = quick_of(lambda x, *rest, bias=1.0, **more: x * 2.0 + bias, x := tensor([1.0, 2.0]))
+    assert not {"values", "map"} & {*quick.__code__.co_varnames, *quick.__code__.co_names}  # no tuple of all, no list of ids
+    assert quick(x, bias=3.0).tolist() == [5.0, 7.0]
+    assert quick(x, 1) is MISSED and quick(x, other=1) is MISSED and quick(x, bias=1) is MISSED
+    static.function.__kwdefaults__["bias"] = 5.0
+    assert quick(x) is MISSED and static(x).tolist() == [7.0, 9.0]
+    static.function.__kwdefaults__["bias"], static.function.__kwdefaults__["another"] = 1.0, 2.0
+    assert quick(x) is MISSED

@@ -256,6 +256,8 @@ def test_what_is_left_to_eager_code_begins_there_at_once(kind):
     with pytest.raises(DTypeError, match="missing 1 required positional argument: 'cfg'"):
         call(X)
     if kind == "function":
+        scaled.__kwdefaults__["by"] = 3.0
+        assert call(X, cfg).tolist() == call(X, cfg).tolist() == (X * 9.0).tolist()
         scaled.__kwdefaults__ = {"by": 4.0}
         assert call(X, cfg).tolist() == (X * 12.0).tolist()
     with pytest.raises(ZeroDivisionError):
