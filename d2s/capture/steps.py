@@ -12,6 +12,7 @@ what is done to that is a step in turn. What a step is given, it gets as eager c
 ('Ab', ['upper', 'add'])
 """
 
+import copy
 import math
 import operator
 import threading
@@ -56,6 +57,9 @@ class Step:
                 return run.objects[int(arrays[at])]
             if kind == "row":
                 return [self._given(at, item, wanting) for item in arrays[at]]
+            if kind == "changed":
+                n, tensor = at
+                return _holding(tensor, self._given(n, arrays[n], wanting))
             return self._given(at, arrays[at], wanting) if kind == "output" else at
 
         args, kwargs = build(self.recipe, leaf)
@@ -68,12 +72,21 @@ class Step:
         return repr(self.name)
 
 
+def _holding(tensor: Tensor, now: Tensor) -> Tensor:
+    """A copy of a tensor, with all that its class and its user say of it, which holds what another does."""
+    found = copy.copy(tensor)
+    found.array, found.stop_gradient = now.array, now.stop_gradient
+    return found
+
+
 class _Given(Leaves):
     """What a step is given: objects as they are."""
 
     def leaf(self, value: Any) -> tuple[str, Any]:
         if isinstance(value, Tensor) and self.tracer.now(self.tracer.lift(value)) is self.tracer.lift(value):
             return "outside", value
+        if isinstance(value, Tensor) and type(value) is not Tensor:
+            return "changed", (self._output(self.tracer.lift(value)), value)
         if isinstance(value, Tensor | SymbolicTensor):
             return "output", self._output(self.tracer.symbol_of(value))  # type: ignore[arg-type]
         return super().leaf(value) if isinstance(value, Later | Undefined) else ("outside", value)

@@ -71,3 +71,23 @@ def prints_what_is_kept(x, w, sgd):
     loss.backward()
     print(loss, w.grad)
     return loss.detach()
+
+
+@row()
+def prints_parameters():
+    net = d2s.nn.Linear(2, 1, weight_attr=d2s.nn.initializer.Constant(0.5))
+    sgd = d2s.optimizer.SGD(0.1, parameters=net.parameters())
+
+    def f(x):
+        print(net.weight)
+        net(x.detach()).sum().backward()
+        sgd.step()
+        sgd.clear_grad()
+        print(net.weight, [net.bias], f"{net.bias}")
+        net.weight.set_value(net.weight * 0.5)
+        net.weight.stop_gradient = True
+        print(net.weight, x)
+        net.weight.stop_gradient = False
+        return x.detach()
+
+    return f, lambda: net.parameters()
