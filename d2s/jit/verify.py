@@ -46,6 +46,7 @@ def _count(number: int, noun: str) -> str:
 
 
 CALLS = 3  # of a kind; the third one is native, its sweep, too
+PRINTED = "printed text"
 Told = list[tuple[str, Any]]  # what a run gave and left, by name
 
 
@@ -83,7 +84,7 @@ def _compared(static: StaticFunction, args: Any, kwargs: Any) -> Report:
 def _compare(run: "_Run", static: StaticFunction, eager: Told, compiled: Told) -> None:
     for (what, x), (_, y) in zip(eager, compiled, strict=False):
         if not _same(x, y):
-            where, line = run.node_that_differs(static) or run.first_unlike(static, x, y)
+            where, line = run.node_that_differs(static) or run.first_unlike(static, what, x, y)
             message = f"{what} of '{static.__name__}' is {x!r} eagerly and {y!r} static; {where}"
             raise MismatchError("D2S2001", message, where=line)
     if len(eager) != len(compiled):
@@ -108,7 +109,7 @@ class _Run:
             found += [(f"gradient {n}", place.read()) for n, place in enumerate(grads)]
             after = [leaf for leaf in flatten((args, kwargs))[0] if isinstance(leaf, Tensor) or not _is_opaque(leaf)]
             found += [(f"argument {n} behind the call", told(leaf)) for n, leaf in enumerate(after)]
-            return [*found, *((place.named, place.read()) for place in places), ("printed text", printed.getvalue())]
+            return [*found, *((place.named, place.read()) for place in places), (PRINTED, printed.getvalue())]
         finally:
             for place in (*places, *grads):
                 place.put_back()
@@ -133,15 +134,20 @@ class _Run:
             return error.first or error.message, error.where
         return None
 
-    def first_unlike(self, static: StaticFunction, x: Any, y: Any) -> tuple[str, str]:
+    def first_unlike(self, static: StaticFunction, what: str, x: Any, y: Any) -> tuple[str, str]:
         """The first op that eager code and the graph, node by node, do not agree on, and its line; `x` and `y` came of it."""
         (eager, given), (graph, found) = (self._seen(function) for function in (static.captured_as(), static))
-        for n, other in _pairs(eager, graph):
-            unlike = _unlike(eager[: n + 1], other)
-            if unlike:
-                return unlike
-        if len(given) == len(found) and all(_same(x, y) for (_, x), (_, y) in zip(given, found, strict=True)):
+        if what in dict(given) and not _same(x, dict(given)[what]):
+            return "eager code itself gives something else each time", ""
+        unlike = [(eager[: n + 1], other) for n, other in _pairs(eager, graph) if not _gave_the_same(eager[n], other)]
+        at_once = next((pair for pair in unlike if _given_the_same(pair[0][-1], pair[1])), None)
+        if at_once:
+            return _unlike(*at_once)
+        differ = [of for (of, one), (_, other) in zip(given, found, strict=False) if not _same(one, other)]
+        if not differ and len(given) == len(found):
             return "node by node the graph gives what eager code gives: what is compiled of it differs", ""
+        if unlike and differ != [PRINTED]:  # of two loops other trips may have met, where nothing else differs
+            return _unlike(*unlike[0])
         maker = next((one for one in reversed(eager) if any(_same(x, r) for r in one.results)), None)
         if maker and isinstance(y, np.ndarray):
             return _told(maker, x, y)
@@ -183,11 +189,17 @@ def _stands_for(one: _Seen, eager: _Seen) -> bool:
     return one.name == eager.name or all(map(same_bits, one.inputs, eager.inputs))
 
 
-def _unlike(eager: Sequence[_Seen], graph: _Seen) -> tuple[str, str] | None:
+def _given_the_same(eager: _Seen, graph: _Seen) -> bool:
+    return len(eager.inputs) == len(graph.inputs) and all(map(same_bits, eager.inputs, graph.inputs))
+
+
+def _gave_the_same(eager: _Seen, graph: _Seen) -> bool:
+    return all(map(same_bits, eager.results, graph.results))
+
+
+def _unlike(eager: Sequence[_Seen], graph: _Seen) -> tuple[str, str]:
     """What is told of the last of the eager ops, one of the graph, too; or of what made its input, where that is unlike."""
     one = eager[-1]
-    if all(map(same_bits, one.results, graph.results)):
-        return None
     for at, x, y in zip(one.read, one.inputs, graph.inputs, strict=False):
         made = [before for before in eager[:-1] if any(same_bits(x, result) for result in before.results)]
         maker = next((before for before in reversed(made) if at in before.made), made[-1] if made else None)

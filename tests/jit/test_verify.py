@@ -2,6 +2,7 @@
 
 import inspect
 import random
+import time
 import types
 
 import numpy as np
@@ -127,6 +128,30 @@ def test_the_first_op_that_differs_is_named(monkeypatch):
     lines, first = inspect.getsourcelines(f)
     line = first + next(n for n, text in enumerate(lines) if "# here" in text)
     assert f"first in expm1 at {__file__}:{line}: array([5.0000000e-01" in str(error.value)
+
+
+def loops(say):
+    def f(x, n):
+        i = 0
+        print(say())
+        while i < n:
+            x, i = d2s.tanh(x * 0.7), i + 1
+        return x
+
+    return f
+
+
+@pytest.mark.parametrize(
+    ("again", "said"), [(True, "eager code itself gives something else each time"), (False, "the graph itself gives the same")]
+)
+def test_no_op_is_named_where_only_the_printed_text_differs(again, said, monkeypatch):
+    """Though trips of a loop and of its gradient look alike."""
+    f = d2s.to_static(loops(time.perf_counter_ns if again else int))
+    if not again:
+        call = variant.Variant.__call__
+        monkeypatch.setattr(variant.Variant, "__call__", lambda self, *args: print("more") or call(self, *args))
+    with pytest.raises(MismatchError, match=f"printed text of 'f' is .*; {said}"):
+        d2s.jit.verify(f, t(1.0, grad=True), d2s.to_tensor(3))
 
 
 @pytest.mark.parametrize("where", ["verify", "CHECK=2"])
