@@ -9,13 +9,14 @@ Traceback (most recent call last):
 d2s.errors.InternalError: [D2S9001] program 'f': extent 'm' of tanh is not defined by an input or a node before it
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from d2s.errors import InternalError
 from d2s.ir.program import Node, Program, Value
 from d2s.reckoned import is_reckoned, source
 from d2s.types import Type
 
+_CHANGING = ("list_append", "list_pop", "list_set")
 Infer = Callable[[Node], tuple[Type, ...]]
 
 
@@ -41,10 +42,11 @@ def _verify(
     defined.update(program.inputs)
     owned |= defined
     for node in program.nodes:
+        used_up = _used_up(node)
         for value in node.inputs:
             _rule(value in defined, program, f"{node.op} reads {value!r} before it is defined, or from outside")
             _rule(value not in growing, program, f"{node.op} reads {value!r}, which something else has used up")
-            growing |= {value} if value.type.grows and node.op != "host" else set()
+            growing |= {value} & used_up
         for value in node.outputs:
             _rule(value not in owned, program, f"{node.op} defines {value!r} a second time")
             owned.add(value)
@@ -69,6 +71,24 @@ def _verify(
         _rule(value in defined, program, f"output {value!r} is not defined")
         _rule(value not in growing, program, f"output {value!r} has been used up")
         growing |= {value} if value.type.grows else set()
+
+
+def _used_up(node: Node) -> set[Value]:
+    """What grows, and nothing behind the node may read: what it is given, but for a list that only the test of a loop asks."""
+    grown = {v for v in node.inputs if v.type.grows and node.op != "host"}
+    carries = node.attrs.get("carries")
+    if not isinstance(carries, int) or not {"test", "body"} <= node.regions().keys():
+        return grown
+    return grown - set(_lent(node, carries)) | grown & {*node.inputs[:carries]}
+
+
+def _lent(loop: Node, carries: int) -> Iterator[Value]:
+    """The lists a loop does not carry: no trip reads them, but to lend them again, and its test leaves them as they are."""
+    test, body = loop.attrs["test"], loop.attrs["body"]
+    asks = not any(node.op in _CHANGING for node in test.every_node())
+    for value, inside in zip(loop.inputs[carries:], body.inputs[carries:], strict=False):
+        if value.type.listed and asks and all(inside not in _used_up(node) for node in body.nodes):
+            yield value
 
 
 def _again(program: Program, node: Node, body: Program | None) -> None:

@@ -28,15 +28,21 @@ def _without_unread(node: Node) -> Node:
         return node
     arms = node.regions()
     read = {v for arm in arms.values() for v in (*arm.outputs, *(v for inner in arm.nodes for v in inner.inputs))}
-    stay = [n for n, v in enumerate(node.inputs[1:]) if _tells(v) or any(arm.inputs[n] in read for arm in arms.values())]
+    needed = [v for n, v in enumerate(node.inputs[1:]) if _tells(v) or any(arm.inputs[n] in read for arm in arms.values())]
+    told = {d for v in needed for d in _names(v)}
+    stay = [n for n, v in enumerate(node.inputs[1:]) if v in needed or not told.issuperset(_names(v))]
     narrowed = {k: Program(arm.name, tuple(arm.inputs[n] for n in stay), arm.nodes, arm.outputs) for k, arm in arms.items()}
     inputs = (node.inputs[0], *(node.inputs[1 + n] for n in stay))
     return Node(node.op, inputs, node.outputs, node.attrs | narrowed, node.where)
 
 
 def _tells(value: Value) -> bool:
-    """Whether a region may be given a value for more than what it holds: what extents are called, a stack to hand back."""
-    return value.type.grows or any(isinstance(d, str) for d in value.type.shape)
+    """Whether a region is given a value for what extents are called; a list, which something else may use up, only at need."""
+    return not value.type.grows and bool(_names(value))
+
+
+def _names(value: Value) -> list[str]:
+    return [d for d in value.type.shape if isinstance(d, str)]
 
 
 def _narrowed_cond(node: Node, alive: set[Value]) -> Node:

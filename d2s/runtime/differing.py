@@ -107,12 +107,12 @@ def outcome(run: Callable[[], Any], steps: Sequence[Any] | None = None) -> Any:
 
 def differs(of: Type, interpreted: Any, compiled: Any) -> bool:
     """Whether two values of a type are not the same; what only one of the executors can read is not compared."""
-    unread = of.grows and not of.listed
-    return not unread and not isinstance(interpreted, interpreter.Hole) and not same_bits(_array(interpreted), compiled)
-
-
-def _array(value: Any) -> Any:
-    return value if isinstance(value, tuple) else np.asarray(value)
+    if isinstance(interpreted, interpreter.Hole) or (of.grows and not of.listed):
+        return False
+    if isinstance(interpreted, tuple) and isinstance(compiled, tuple):
+        items = zip(interpreted, compiled, strict=False)
+        return len(interpreted) != len(compiled) or any(differs(of.item, x, y) for x, y in items)
+    return not same_bits(interpreted if isinstance(interpreted, tuple) else np.asarray(interpreted), compiled)
 
 
 class _Known:

@@ -325,6 +325,44 @@ def test_verify_outputs_are_defined():
     broken("output .* is not defined", [], [], [Value(F2)])
 
 
+LENT = """program f(items: list[f32[]], n: int) -> (int, list[f32[]], f32[]) {{
+  %0: i64[] = constant(dtype=i64, python=False, value=0)
+  %1: int = while_loop(n, {inputs}, carries=1) {{
+    test(n: int, items: list[f32[]], at: i64[]) -> (b1[]) {{
+      %0: list[f32[]], %1: f32[] = {asked}(items{at})
+      %2: b1[] = greater_than(%1, %1)
+      return %2
+    }}
+    body(n: int, items: list[f32[]], at: i64[]) -> (int) {{ {trip} return n }}
+  }}
+  %2: list[f32[]], %3: f32[] = list_get(items, %0)
+  return %1, %2, %3
+}}"""
+LISTED = {"inputs": "items, %0", "asked": "list_get", "at": ", at", "trip": ""}
+
+
+def test_verify_what_the_test_of_a_loop_asks_is_there_behind_it():
+    verify(parse(LENT.format(**LISTED)), infer)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"asked": "list_pop", "at": ""}, {"trip": "%0: list[f32[]], %1: f32[] = list_get(items, at)"}],
+    ids=["pop", "trip"],
+)
+def test_verify_what_a_loop_changes_is_used_up(other):
+    with pytest.raises(InternalError, match=r"D2S9001.*list_get reads .*items.*, which something else has used up"):
+        verify(parse(LENT.format(**LISTED | other)), infer)
+
+
+def test_verify_a_list_is_given_once():
+    text = """program f(items: list[f32[]], c: b1[]) -> (list[f32[]]) { %0: list[f32[]] = cond(c, items, items) {
+      then(x: list[f32[]], y: list[f32[]]) -> (list[f32[]]) { return x }
+      otherwise(x: list[f32[]], y: list[f32[]]) -> (list[f32[]]) { return y } } return %0 }"""
+    with pytest.raises(InternalError, match=r"cond reads .*items.*, which something else has used up"):
+        verify(parse(text), infer)
+
+
 def test_verify_types_are_what_rules_say():
     x = Value(F2, "x")
     broken("neg at .* is typed .* its rule says", [x], [Node("neg", (x,), (Value(Type(types.float64, (2,))),), {})])

@@ -474,3 +474,30 @@ def test_a_wrong_capture(case, monkeypatch):
     with pytest.raises(MismatchError) as error:
         d2s.jit.verify(d2s.to_static(case), *given())
     said(error, op, line)
+
+
+def tried(x, k):
+    """What is noted is a number on some paths, so the list of the numbers has holes; the `while` asks a list by its test."""
+    noted, sums, n = [], [], 0
+    while n < 5:
+        try:
+            n += 1
+            noted.append(n)
+            sums.append(x.sum() * n)
+            i = 0
+            while i < len(sums) - 1 and sums[i] < k:
+                i += 1
+            if sums[i] + n < k:
+                raise ValueError
+            break
+        except ValueError:
+            noted.append("again")
+    return noted, sums, i
+
+
+@pytest.mark.parametrize("k", [0.0, 2.5, 99.0])
+def test_lists_of_tries_pass_the_checks(k):
+    with d2s.config(CHECK=2):
+        assert (
+            d2s.to_static(tried)(d2s.to_tensor([0.0]), d2s.to_tensor(k))[0] == tried(d2s.to_tensor([0.0]), d2s.to_tensor(k))[0]
+        )

@@ -55,6 +55,19 @@ LOOP = """program f(x: f32[2], n: int) -> (f32[2]) {{
   return %1 }}"""
 
 
+def test_a_list_no_arm_reads_is_not_used_up():
+    text = """program f(c: b1[], items: list[f32[]], x: f32[]) -> (list[f32[]], f32[]) {
+      %0: list[f32[]] = list_append(items, x)
+      %1: f32[] = cond(c, items, x) {
+        then(items: list[f32[]], x: f32[]) -> (f32[]) { return x }
+        otherwise(items: list[f32[]], x: f32[]) -> (f32[]) { %0: f32[] = neg(x) return %0 }
+      }
+      return %0, %1
+    }"""
+    program = changed(drop_dead, text)
+    assert [v.name for v in program.nodes[1].inputs] == ["c", "x"]
+
+
 @pytest.mark.parametrize(("x", "carries"), [("x", 2), ("y", 3)])
 def test_a_carried_value_that_nothing_reads_is_gone(x, carries):
     (loop,) = (n for n in changed(drop_dead, LOOP.format(test="i", x=x)).nodes if n.regions())
