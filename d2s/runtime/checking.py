@@ -94,7 +94,11 @@ def _unlike(program: Program, found: Any, expected: Any) -> tuple[str, Any, Any]
         alike = type(found) is type(expected) or isinstance(found, MemoryError) or isinstance(expected, host.Unfound)
         return None if alike else ("the end", found, expected)
     for n, (value, x, y) in enumerate(zip(program.outputs, found, expected, strict=True)):
-        if differing.differs(value.type, y, x):
+        if _is_stack(value):
+            unlike = differing.unlike_on_stacks(y, x)
+            if unlike:
+                return "what is kept for the gradient", *reversed(unlike)
+        elif differing.differs(value.type, y, x):
             return f"output {n}", x, y
     return None
 

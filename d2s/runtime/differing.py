@@ -115,6 +115,26 @@ def differs(of: Type, interpreted: Any, compiled: Any) -> bool:
     return not same_bits(interpreted if isinstance(interpreted, tuple) else np.asarray(interpreted), compiled)
 
 
+def unlike_on_stacks(interpreted: Any, compiled: np.ndarray) -> tuple[Any, Any] | None:
+    """The first value that is not the same on two stacks: a linked tuple, and bytes that lie behind each other."""
+    items, at = list[Any](), 0
+    while interpreted:
+        interpreted, item = interpreted
+        items.append(item)
+    for item in reversed(items):
+        if isinstance(item, tuple):
+            return None  # a stack itself
+        wanted = np.asarray(item)
+        lying = compiled[at : at + wanted.nbytes]
+        if lying.size < wanted.nbytes:
+            return wanted, NOTHING
+        found = lying.copy().view(wanted.dtype).reshape(wanted.shape)
+        if not isinstance(item, interpreter.Hole) and not same_bits(wanted, found):
+            return wanted, found
+        at += wanted.nbytes
+    return None if at == compiled.size else (NOTHING, compiled[at:])
+
+
 class _Known:
     """What the interpreter made of each value of a Program, each time, and of what; some of its inputs it will change."""
 

@@ -265,8 +265,8 @@ def is_at(node, op, line):
     return op in (node.op, "any") and node.where.endswith(f"{__name__.rpartition('.')[2]}.py:{line}")
 
 
-def damage(made, kept, op, line):
-    """What a plan's kernels give of an op of a line, and of what a group makes of that, is wrong."""
+def damage(made, kept, op, line, handed_on):
+    """What a plan's kernels give of an op of a line is wrong, and what a group makes of that where it is handed on."""
     for step, used in made.runs.items():
         inner = used.attrs["body"].nodes if used.op == "fused" else (used,)
         first = next((n for n, one in enumerate(inner) if is_at(one, op, line)), None)
@@ -274,7 +274,7 @@ def damage(made, kept, op, line):
             continue
         places = made.places_of(used, int(made.steps[step, 2]) // 4)[len(used.inputs) :]
         body = used.attrs["body"].outputs if used.op == "fused" else used.outputs
-        late = {v for one in inner[first:] for v in one.outputs}
+        late = {v for one in inner[first : None if handed_on else first + 1] for v in one.outputs}
         if used.op == "update":
             places = made.operands[int(made.steps[step, 2]) // 4 :][:1].tolist()
         wrong = [(v.type, r) for v, r in zip(body, places, strict=False) if v in late]
@@ -297,11 +297,11 @@ def breaking(monkeypatch):
     """Breaks the kernels of an op of a line."""
     kept, build = [], plan.build
 
-    def broken(op, line, of=lambda program: True):
+    def broken(op, line, of=lambda program: True, handed_on=True):
         def built(program):
             made = build(program)
             if of(program):
-                damage(made, kept, op, line)
+                damage(made, kept, op, line, handed_on)
             return made
 
         monkeypatch.setattr(plan, "build", built)
@@ -329,6 +329,22 @@ def test_a_wrong_kernel(case, checker, breaking):
     with pytest.raises(MismatchError) as error:
         checker(d2s.to_static(case), given())
     said(error, op, line)
+
+
+def read_by_the_gradient(x, n):
+    y, i = x * 1.0, 0
+    while i < n:
+        y = d2s.exp(y * 0.5) + 1.0  # here
+        i += 1
+    return y
+
+
+def test_a_wrong_value_that_only_the_gradient_reads(checker, breaking):
+    line = line_of(read_by_the_gradient)
+    breaking("exp", line, handed_on=False)
+    with pytest.raises(MismatchError) as error:
+        checker(d2s.to_static(read_by_the_gradient), [f32(64, 3, grad=True), d2s.to_tensor(3)])
+    said(error, "exp", line)
 
 
 SWEPT = [chain, reduction, softmax, layer_norm, product, epilogue, convolution, gathered, sliced, transposed]
