@@ -36,6 +36,16 @@ from d2s.ir.program import Program, Value
 from d2s.ops.dispatch import current
 
 
+class Keep:
+    """The hook of what keeps its gradient."""
+
+    def __init__(self, keeps: Callable[[Any], None]) -> None:
+        self.keeps = keeps
+
+    def __call__(self, total: Any) -> None:
+        self.keeps(total)
+
+
 class _Calling:
     through: Callable[[Any], Callable[..., Any]] = staticmethod(lambda function: function)  # what the user's functions become
 
@@ -45,13 +55,17 @@ calling = _Calling()
 
 def hooked(here: Training, totals: dict[Value, Total], connected: bool) -> dict[Value, Total]:
     """The finished totals of a sweep as the hooks of its leaves leave them; `connected` ones have gradients themselves."""
-    watched = {v: held for v in totals if (held := _hooks(here, v))}
+    watched = {v: held for v in totals if v not in here.watched and (held := _hooks(here, v))}
     known = _Known(here.tracer)
+    places = {v: n for n, node in enumerate(known.nodes) for v in node.outputs}
+    inner = sorted(totals.keys() & here.watched.keys(), key=lambda value: -places[value])
     found = dict(totals)
     with Taping(here.tracer, connected and here.tracer.root.taping):
+        for value in inner:
+            _seen(here.tracer, here.watched[value], totals[value], _observed)
         for value, held in watched.items():
-            found[value] = _seen(here.tracer, held, totals[value])
-    if len(watched) > 1 and known.acted():
+            found[value] = _seen(here.tracer, held, totals[value], _taken)
+    if len(watched) + len(inner) > 1 and known.acted():
         message = "hooks that change or tell something, of several tensors whose gradients come by paths or behind a step"
         refuse("D2S1003", message, "do that in one hook, or behind backward()")
     if not connected:
@@ -69,16 +83,40 @@ def _hooks(here: Training, value: Value) -> list[Hook]:
     return held
 
 
-def _seen(tracer: Tracer, hooks: Sequence[Hook], total: Total) -> Total:
-    """A total behind the hooks, which see it where the path has one."""
+def watch(here: Training, symbol: SymbolicTensor, hook: tape.Hook) -> None:
+    """Has a hook see the gradient of what a tensor that is computed here is now."""
+    if here.leaf(symbol) is not None and symbol.value not in here.keeping:
+        message = "a hook of a leaf is registered inside: every call would add one"
+        refuse("D2S1003", message, "register it outside of the captured function")
+    here.watched.setdefault(here.tracer.resolve(symbol), []).append(hook)
+
+
+def keep(here: Training, symbol: SymbolicTensor) -> None:
+    """Has a tensor that is computed here keep its gradient in `grad` at every sweep."""
+    value = here.tracer.resolve(symbol)
+    if here.keeping.get(symbol.value) is value:
+        return
+    if symbol.value in here.keeping:
+        message = "retain_grads() of a tensor that kept its gradient before it was changed in place"
+        refuse("D2S1003", message, "give the other values a name of their own")
+
+    def kept(total: Any) -> None:
+        here.tracer.heap.set(here.place(value), total)
+
+    watch(here, symbol, Keep(kept))
+    here.keeping[symbol.value] = value
+
+
+def _seen(tracer: Tracer, hooks: Sequence[Any], total: Total, taken: Callable[[Any, Any, Any], Any]) -> Total:
+    """A total behind the hooks, which see it where the path has one; `taken` is what becomes of it by what they give."""
 
     def through() -> list[Any]:
         value = total.value
         for hook in hooks:
-            found = calling.through(hook.function)(value.clone())
-            value = (
-                each(found, functools.partial(_taken, hook, value)) if isinstance(found, OneOf) else _taken(hook, value, found)
-            )
+            given = value.clone()
+            found = hook(given) if isinstance(hook, Keep) else calling.through(hook.function)(given)
+            take = functools.partial(taken, hook, value)
+            value = each(found, take) if isinstance(found, OneOf) else take(found)
         return [value]
 
     value = through()[0] if total.present is None else branch(tracer, total.present, (through, lambda: [total.value]))[0]
@@ -93,6 +131,14 @@ def _taken(hook: Hook, total: SymbolicTensor, found: Any) -> Any:
         refuse_other(found, hook.gives)
     refuse_unlike(symbol.value.type, total.value.type, hook.gives)
     return symbol
+
+
+def _observed(hook: Hook, total: SymbolicTensor, found: Any) -> SymbolicTensor:
+    """The same of a tensor on the way: what its hook gives is not taken."""
+    if found is not None:
+        message = f"{hook.gives} another gradient for a tensor that is computed in the captured function"
+        refuse("D2S1003", message, "a d2s.autograd.PyLayer whose backward does that; or train eagerly")
+    return total
 
 
 def _symbol(found: Any) -> SymbolicTensor:

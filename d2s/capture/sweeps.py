@@ -25,6 +25,7 @@ from d2s.autodiff.mode import recording
 from d2s.autodiff.names import Names
 from d2s.autodiff.program import linearize
 from d2s.autodiff.renewed import renewed
+from d2s.autodiff.tape import Hook
 from d2s.autodiff.totals import Total, add
 from d2s.capture.forms import OneOf
 from d2s.capture.heap import Place
@@ -49,6 +50,7 @@ class History(NamedTuple):
     made: frozenset[Value]  # all leaves that were made inside
     stopped: frozenset[Value]  # gradients without a history
     lives: bool  # whether any result has a history that is not used up
+    watched: bool  # whether hooks that were registered inside see the gradients of later sweeps, or a result keeps its own
 
 
 class Told(NamedTuple):
@@ -74,6 +76,8 @@ class Training:
         self.outside: dict[Value, Value] = {}  # of these what stands for tensors from outside, and the inputs that do
         self.waiting: dict[Value, Value] = {}  # what tensors were that want no gradient for now, by these inputs
         self.resumed: dict[Value, Value] = {}  # what tensors are that want one again, and what they were
+        self.watched: dict[Value, list[Hook]] = {}  # what was computed here, and the hooks that see its gradient
+        self.keeping: dict[Value, Value] = {}  # tensors, by what they were made as, that keep the gradient of what they were
         self.lying: dict[Value, Value] = {}  # tensors in another place on the tape, in the same memory: and what they were
 
     def tensors(self) -> dict[Value, Tensor]:
@@ -139,6 +143,8 @@ class Training:
         """What a tensor that may have a gradient is known by."""
         if symbol.value in self.tensors():
             return symbol.value  # type: ignore[no-any-return]
+        if symbol.value in self.keeping:
+            return self.keeping[symbol.value]
         now = self.tracer.resolve(symbol)
         return next((v for v, held in self.opened.items() if self.tracer.now(held).value is now), None)
 
@@ -189,7 +195,7 @@ class Training:
         self.sweeps += 1
         (self.retained if retain else self.freed).update(passed.difference(builder.inputs, wanted))
         known = {*builder.inputs, *(v for node in builder.nodes for v in node.outputs)}
-        found = self._recorded(roots, wanted, stopped)
+        found = self._recorded(roots, wanted | passed.intersection(self.watched), stopped)
         if not connected:
             found = {v: _own(total, known) for v, total in found.items()}
             self.stopped |= {total.value.value for total in found.values()}
@@ -297,12 +303,12 @@ class Training:
     @property
     def acts(self) -> bool:
         """Whether anything was done to any history."""
-        return bool(self.sweeps or self.stepped or self.opened)
+        return bool(self.sweeps or self.stepped or self.opened or self.watched)
 
     @property
-    def done(self) -> tuple[int, int, int]:
+    def done(self) -> tuple[int, ...]:
         """How much was done that the same statements, recorded once more, would do a second time."""
-        return self.sweeps, len(self.stepped), len(self.lying)
+        return self.sweeps, len(self.stepped), len(self.lying), sum(map(len, self.watched.values()))
 
     def history(self, program: Program) -> History | None:
         """What eagerly becomes of the results' histories. None where nothing was done to any."""
@@ -322,27 +328,29 @@ class Training:
         lost = {program.outputs[n] for n in used_up} if recording() else active
         leaves = [n for n in learnt if self._is_alone(program, program.outputs[n], lost)]
         outlives = any(program.outputs[n] not in surely for n in used_up)
-        shows = not self._may_be_leaves(program).issubset(program.outputs[n] for n in leaves)
+        shows = not self._may_be(program, set(self.opened)).issubset(program.outputs[n] for n in leaves)
+        seen = active_values(program, set(self.watched), self.stopped).difference(surely)
+        watched = bool(self._may_be(program, set(self.keeping.values()))) or any(program.outputs[n] in seen for n in learnt)
         inside = [n for n in learnt if n not in (*used_up, *leaves) and program.outputs[n] not in outside]
         lives = len({*used_up, *inside, *leaves}) < len(learnt)
         made, stopped = frozenset(self.opened), frozenset(self.stopped)
         renewed = active_values(program, self._set_anew(), self.stopped).difference(surely)
         raises = not active.isdisjoint(_left_by_raises(program).difference(values_alone))
-        eager = recording() and (outlives or shows or raises or any(program.outputs[n] in renewed for n in learnt))
-        return History(tuple(used_up), tuple(inside), tuple(leaves), eager, made, stopped, lives)
+        eager = recording() and (outlives or shows or raises or watched or any(program.outputs[n] in renewed for n in learnt))
+        return History(tuple(used_up), tuple(inside), tuple(leaves), eager, made, stopped, lives, watched)
 
     def _set_anew(self) -> set[Value]:
         """What leaves have got by `set_value()`: their values, by which no sweep from outside knows them."""
         anew = {latest for value, latest in self.leaves().items() if latest is not value and latest not in self.stepped}
         return anew.union(self.outside)  # a call knows what wants a gradient when it begins
 
-    def _may_be_leaves(self, program: Program) -> set[Value]:
-        """The results that are a leaf that was made here, on some path at least."""
+    def _may_be(self, program: Program, some: set[Value]) -> set[Value]:
+        """The results that are one of some values that were made here, on some path at least."""
         results, there = set(program.outputs), every_tensor(program)
-        if not self.opened or not any(node.regions() for node in program.nodes):
-            return results.intersection(self.opened)
+        if not some or not any(node.regions() for node in program.nodes):
+            return results & some
         names = Names(program, there)
-        return {v for v in results & there if any(names.one(v, leaf) for leaf in there.intersection(self.opened))}
+        return {v for v in results & there if any(names.one(v, one) for one in there & some)}
 
     def _is_alone(self, program: Program, value: Value, lost: Collection[Value]) -> bool:
         """Whether a result is a leaf that was made here, to which no gradient has gone, nor would from another result."""
@@ -375,7 +383,7 @@ class Training:
         return self.tracer.heap.place(("grad", value), lambda: self._found(value))
 
     def _found(self, value: Value) -> Place:
-        if value in self.opened:
+        if value in self.opened or value in self.watched:
             return Place(None)
         target = ("grad", _leaf(self.tracer, value))
         if self.tensors()[value].grad is None:

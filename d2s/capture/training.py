@@ -25,10 +25,11 @@ from d2s.autodiff.totals import FLAG, Total
 from d2s.capture.answers import UnderAnIf
 from d2s.capture.branch import branch
 from d2s.capture.forms import OneOf
-from d2s.capture.hooks import hooked
+from d2s.capture.hooks import hooked, keep, watch
 from d2s.capture.sweeps import Training, as_held
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse, user_columns, user_line
+from d2s.eager.history import Handle, hook_of
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, GradientError
 from d2s.ir.program import Value
@@ -144,15 +145,23 @@ def grad_of(
     values = [here.standing(x) for x in wanted]
     cut = {v for x in _symbols(tracer, no_grad_vars or [], "no_grad_vars") for v in here.held_by(tracer.resolve(x))}
     here.refuse_renewed([v for v, _ in roots], values)
-    keep = create_graph if retain_graph is None else retain_graph
+    _refuse_watched(here)
+    again = create_graph if retain_graph is None else retain_graph
     wants = [recording() and here.wants(x) for x in wanted]
     towards = {v for v, wanting in zip(values, wants, strict=True) if wanting is not False}
-    found = hooked(here, here.sweep(roots, towards, keep or create_graph, create_graph, cut), create_graph)
+    found = hooked(here, here.sweep(roots, towards, again or create_graph, create_graph, cut), create_graph)
     missing = [n for n, v in enumerate(values) if v not in found]
     if missing and not allow_unused:
         raise _unused(missing)
     totals = [_on_path(found.get(v), wanting) for v, wanting in zip(values, wants, strict=True)]
     return [_result(tracer, n, total, allow_unused) for n, total in enumerate(totals)]
+
+
+def _refuse_watched(here: Training) -> None:
+    """Where a sweep towards some tensors comes on the path taken, a run would have to tell."""
+    if here.watched and any(node.regions() for node in here.tracer.builder.nodes):
+        message = "grad() past an `if` or a loop, where a tensor computed here has a hook or keeps its gradient"
+        refuse("D2S1003", message, "backward(), or ask for the gradient of that tensor")
 
 
 def _on_path(total: Total | None, wants: Any) -> Total | None:
@@ -267,6 +276,25 @@ def clear_gradient(symbol: SymbolicTensor, set_to_zero: bool = True) -> None:
         zeroed._become(OPS["spread"](nothing, zeroed, None, False) if zeroed.value.type.shape else nothing, history=False)
 
 
+def register_hook(symbol: SymbolicTensor, hook: Any) -> Handle:
+    """`y.register_hook(hook)`, of what is computed here."""
+    here = training("register_hook()")
+    made = hook_of(symbol, hook)
+    watch(here, symbol, made)
+    return Handle(here.watched[here.tracer.resolve(symbol)], made)
+
+
+def retain_grads(symbol: SymbolicTensor) -> None:
+    """`y.retain_grads()`; a leaf's gradient is kept anyway."""
+    here = training("retain_grads()")
+    if symbol.value not in here.tensors() and not symbol.stop_gradient and not here.is_opened(here.tracer.resolve(symbol)):
+        keep(here, symbol)
+    elif symbol.value in here.tensors():
+        _refuse_history(here.tensors()[symbol.value])
+
+
+SymbolicTensor.register_hook = register_hook  # type: ignore[attr-defined]
+SymbolicTensor.retain_grads = retain_grads  # type: ignore[attr-defined]
 SymbolicTensor.backward = backward  # type: ignore[assignment, method-assign]
 SymbolicTensor.clear_gradient = clear_gradient  # type: ignore[attr-defined]
 SymbolicTensor.clear_grad = lambda self: self.clear_gradient()  # type: ignore[attr-defined]

@@ -73,7 +73,7 @@ def _attempt(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt) -> 
 def _done(tracer: Tracer) -> Any:
     """What gradients and steps have done so far."""
     training = tracer.root.training
-    return (0, 0, 0) if training is None else training.done
+    return training.done if training is not None and any(training.done) else None
 
 
 def _both_sides(tracer: Tracer, arm: Callable[[], list[Any]], attempt: Attempt, fork: Forked, known: Known) -> list[Any]:

@@ -73,6 +73,16 @@ class Hook:
         return f"the hook {getattr(self.function, '__name__', self.function)!r:.60} gives"
 
 
+def hook_of(tensor: Any, function: Any) -> Hook:
+    """A function as a hook of a tensor."""
+    if not callable(function):
+        raise DTypeError("D2S0001", f"register_hook(): 'hook' expects a function, got {type(function).__name__}")
+    if tensor.stop_gradient:
+        message = "register_hook() of a tensor that wants no gradient: its hook would never be called"
+        raise GradientError("D2S0006", message, hint="x.stop_gradient = False first")
+    return Hook(function)
+
+
 class _Retained:
     """The hook that keeps a gradient for the tensor it belongs to."""
 
@@ -196,12 +206,7 @@ class History:
 
         Hooks of one tensor are called in the order they were registered in. Those of leaves are called last in a sweep.
         """
-        if not callable(hook):
-            raise DTypeError("D2S0001", f"register_hook(): 'hook' expects a function, got {type(hook).__name__}")
-        if self.stop_gradient:
-            message = "register_hook() of a tensor that wants no gradient: its hook would never be called"
-            raise GradientError("D2S0006", message, hint="x.stop_gradient = False first")
-        return self._hooked(Hook(hook))
+        return self._hooked(hook_of(self, hook))
 
     @acts
     def retain_grads(self) -> None:

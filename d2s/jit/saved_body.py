@@ -60,6 +60,8 @@ def body_of(variant: Variant, names: Sequence[str], changing: bool = False) -> B
         targets = dict.fromkeys(shown(target) for target in captured.stores if target[0] != "stream")
         does = f"calls {steps[0]}" if steps else f"changes {', '.join(targets) or 'what was there before'}"
         raise ArgumentError("D2S0004", f"save(): '{program.name}' {does}: a file cannot hold that")
+    if captured.history and captured.history.watched:
+        raise ArgumentError("D2S0004", f"save(): '{program.name}' has hooks in its gradients: a file cannot hold that")
     return _Reading(captured, program).body(names)._replace(noted=noted)
 
 

@@ -185,4 +185,90 @@ def a_hook_that_reads_what_changes(world):
     return learning(world)
 
 
+@train_step()
+def watches_what_is_computed(world):
+    def f(x):
+        h = world.net(x)
+        h.register_hook(lambda g: print("h", float(g.abs().max())))
+        y = h * 2.0
+        loss = (h**2).mean() + y.mean()
+        loss.register_hook(lambda g: print("loss", float(g)))
+        h.register_hook(lambda g: world.history.append(g))
+        y.register_hook(lambda g: print("y", float(g.sum())))
+        return world.learn(loss)
+
+    return f
+
+
+@train_step()
+def keeps_gradients_on_the_way(world):
+    def f(x):
+        h = world.net(x)
+        h.retain_grads()
+        before = h.grad
+        loss = (h**2).mean()
+        loss.backward(retain_graph=True)
+        first = h.grad
+        (loss * 2.0).backward()
+        world.adam.step()
+        world.adam.clear_grad()
+        return before is None, first, h.grad
+
+    return f
+
+
+@train_step()
+def keeps_gradients_by_the_path(world):
+    def f(x):
+        h = world.critic(world.net(x))
+        h.retain_grads()
+        h.register_hook(lambda g: print("seen", g.shape))
+        loss = world.loss(x)
+        if x.sum() > 0:
+            loss = loss + h.sum() * 0.1
+        world.learn(loss)
+        return loss, h.grad
+
+    return f
+
+
+@train_step()
+def clears_what_was_kept(world):
+    def f(x):
+        h = world.net(x)
+        h.retain_grads()
+        (h**2).mean().backward()
+        h.grad.add_(d2s.ones(h.shape))
+        seen = h.grad * 1.0
+        h.clear_grad()
+        return seen, h.grad
+
+    return f
+
+
+@train_step()
+def keeps_what_it_returns(world):
+    """Who is given it may ask for its gradient: eager code makes such calls."""
+
+    def f(x):
+        h = world.net(x)
+        h.retain_grads()
+        (h**2).mean().backward()
+        return h, h.grad
+
+    return f
+
+
+@train_step()
+def asks_past_what_is_watched(world):
+    def f(x):
+        h = world.net(x)
+        h.retain_grads()
+        h.register_hook(lambda g: print(float(g.sum())))
+        (slope,) = d2s.grad((h**2).mean(), [world.net[0].weight])
+        return slope, h.grad
+
+    return f
+
+
 HOOKED = tuple(name for name in STEPS if name not in BEFORE)

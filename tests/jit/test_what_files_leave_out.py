@@ -115,3 +115,16 @@ class Limited(Noting):
 def test_what_a_result_needs_or_belongs_to_the_state_is_refused_by_name(kind, tmp_path):
     with pytest.raises(ArgumentError, match=f"changes {kind.named}: a file cannot hold that"):
         d2s.jit.save(kind(), str(tmp_path / "net"), [InputSpec([None, 2])])
+
+
+@pytest.mark.parametrize("watching", [lambda y: y.register_hook(print), lambda y: y.retain_grads()], ids=["hook", "kept"])
+def test_what_later_sweeps_would_see_is_in_no_file(watching, tmp_path):
+    weight = d2s.to_tensor([2.0], stop_gradient=False)
+
+    def watched(x):
+        y = x * weight
+        watching(y)
+        return y
+
+    with pytest.raises(ArgumentError, match="has hooks in its gradients: a file cannot hold that"):
+        d2s.jit.save(watched, str(tmp_path / "model"), input_spec=[d2s.static.InputSpec([1], "float32")])

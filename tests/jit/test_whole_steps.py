@@ -439,6 +439,38 @@ def test_a_step_before_a_raise_is_made():
     same(make)
 
 
+@pytest.mark.parametrize("returned", ["what is watched", "what was made of it"])
+def test_hooks_registered_inside_are_called_by_later_sweeps(returned):
+    found = []
+    for wrap in (lambda f: f, d2s.to_static):
+        small, seen = Small(), []
+
+        def f(x, small=small, seen=seen):
+            y = small.net(x)
+            y.register_hook(lambda g: seen.append(g.sum().item()))
+            return y if returned == "what is watched" else (y**2).mean()
+
+        static = wrap(f)
+        for x in inputs(4):
+            static(x).sum().backward()
+        found.append((seen, small.held()))
+        assert len(seen) == 4
+    assert repr(found[0]) == repr(found[1])
+
+
+def test_a_tensor_that_is_watched_is_freed_with_the_others():
+    def make(small):
+        def f(x):
+            y = small.net(x)
+            y.retain_grads()
+            y.mean().backward()
+            y.sum().backward()
+
+        return f
+
+    assert "a second time" in same(make)[0][0][0]
+
+
 def test_freed_graphs():
     def make(small):
         def f(x):
@@ -536,6 +568,23 @@ def with_a_hook_of_what_was_computed_outside(small):
     return f
 
 
+def with_a_hook_inside_that_gives_another_gradient(small):
+    def f(x):
+        y = small.net(x)
+        y.register_hook(lambda g: g * 2.0)
+        y.mean().backward()
+
+    return f
+
+
+def with_a_hook_of_a_parameter_registered_inside(small):
+    def f(x):
+        small.net.weight.register_hook(lambda g: g * 2.0)
+        small.loss(x).backward()
+
+    return f
+
+
 def of_one_tensor_by_the_path(small):
     def f(x):
         kept = small.net.weight if x.sum() > 0 else small.other.weight
@@ -559,6 +608,8 @@ REFUSED = (
     raising_behind_a_step,
     with_hooks_that_tell_in_the_order_of_a_run,
     with_a_hook_of_what_was_computed_outside,
+    with_a_hook_inside_that_gives_another_gradient,
+    with_a_hook_of_a_parameter_registered_inside,
     of_one_tensor_by_the_path,
 )
 
