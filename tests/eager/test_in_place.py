@@ -529,10 +529,13 @@ def test_two_tensors_in_one_memory_do_not_go_into_a_graph_that_changes_one():
 
 def test_a_capture_refuses_what_changes_the_tape():
     outside = tensor(1.0, 2.0)
+    learnt = d2s.to_tensor([1.0], stop_gradient=False)
+    behind = learnt * 1.0
     changes = [
         lambda x: outside.detach_(),
-        lambda x: outside.register_hook(None),
-        lambda x: outside.retain_grads(),
+        lambda x: learnt.register_hook(print),
+        lambda x: behind.register_hook(print),
+        lambda x: behind.retain_grads(),
     ]
     for change in changes:
         with pytest.raises(CaptureError, match=rf"D2S100[13](.|\n)*{re.escape(__file__)}"):
