@@ -16,6 +16,8 @@ from d2s.ops.op import axes, op
 from d2s.ops.shapes import extents, is_found, one_axis, unnamed, whole_numbers
 from d2s.types import Dim, Shape, Type
 
+AS_THEY_LIE = {"reshape", "reshape_like", "flatten", "unflatten", "squeeze", "unsqueeze"}  # results that lie as x does
+
 
 @op(paddle="reshape2", onnx="Reshape")
 def reshape(x, shape: Any):

@@ -25,6 +25,7 @@ import numpy as np
 from d2s.codegen import cache, emit, fused, fused_lines, fused_products, native_loop
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
+from d2s.ops.shape import AS_THEY_LIE
 from d2s.runtime import executor, interpreter
 from d2s.runtime.executor import (
     ALLOC,
@@ -184,6 +185,8 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         self.stepped: set[Value] = set()  # what an `update` has made
         self.waiting: Counter[Value] = Counter()  # how many nodes of a region are still to read a value
         self.made: dict[Value, int] = {}  # values this region's kernels have made, with the register of their bytes
+        self.kept: set[Value] = set()  # values of this region that have to stay, whoever reads them
+        self.become: dict[Value, Value] = {}  # values that lie as an output of the Program does, and are computed in its place
 
     def plan(self) -> Plan:
         program = self.program
@@ -196,6 +199,7 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         inputs = [self.homes[v] for v in program.inputs]
         plain = {v for node in program.nodes if not (structural(node) or node.op == "update") for v in node.outputs}
         self.targets = {v: self.register() for v in program.outputs if v in plain}
+        self.become = _becoming(program, self.targets, extents)
         self.nodes(program)
         outputs = [self.output(i, value) for i, value in enumerate(program.outputs)]
         self.step(STOP)
@@ -252,9 +256,9 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         """The steps of nodes. What a value took that nothing reads any more is there for the next one of its size."""
         waiting = Counter(v for node in program.nodes for v in set(node.inputs))
         kept = set(program.outputs) | {v for node in program.nodes if structural(node) for v in node.inputs}
-        outer, self.free, self.made = (self.free, self.made, self.waiting), {}, {}
+        outer, self.free, self.made = (self.free, self.made, self.waiting, self.kept), {}, {}
         for node in program.nodes:
-            self.waiting = waiting
+            self.waiting, self.kept = waiting, kept
             if "finds" in node.attrs and not node.regions():
                 self.find_extents(node)
             getattr(self, "plan_" + node.op, self.plan_kernel)(node)
@@ -265,7 +269,7 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
             for v in {*node.inputs, *node.outputs} & self.made.keys():
                 if not waiting[v] and v not in kept:
                     self.free.setdefault(self.made.pop(v), []).append(self.homes[v])
-        self.free, self.made, self.waiting = outer
+        self.free, self.made, self.waiting, self.kept = outer
 
     def allocate(self, of: Type) -> int:
         """A register for the address of a value; the memory is a dead value's of the same size, or new."""
@@ -280,8 +284,20 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         self.requires(node)
         if OPS[node.op].has("python"):
             self.plan_host(node)
-        else:
+        elif not (node.op in AS_THEY_LIE and self.stays(node)):
             self.run(node, lowered(node))
+
+    def stays(self, node: Node) -> bool:
+        """Has the result of a node that moves nothing the memory of what it is made of, if nobody else is to read that."""
+        x, result = node.inputs[0], node.outputs[0]
+        wanted = self.become.get(x)
+        if wanted is not None and wanted is self.become.get(result, result) and self.homes[x] == self.targets[wanted]:
+            self.homes[result] = self.homes[x]
+            return True
+        if result in self.targets or x not in self.made or self.waiting[x] > 1 or x in self.kept:
+            return False
+        self.homes[result], self.made[result] = self.homes[x], self.made.pop(x)
+        return True
 
     def plan_fused(self, node: Node) -> None:
         if node.attrs["body"].nodes[0].op == "while_loop":
@@ -328,11 +344,12 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
 
     def run(self, node: Node, launch: emit.Launch) -> None:
         for out in node.outputs:
-            self.homes[out] = self.targets[out] if out in self.targets else self.allocate(out.type)
-            if out not in self.targets:
+            wanted = self.become.get(out, out)
+            self.homes[out] = self.targets[wanted] if wanted in self.targets else self.allocate(out.type)
+            if wanted not in self.targets:
                 self.made[out] = self.bytes(out.type)
-            elif out in self.program.outputs and finds_extents(out, self.called):
-                self.place(self.homes[out], out, self.program.outputs.index(out))
+            elif wanted in self.program.outputs and finds_extents(wanted, self.called):
+                self.place(self.homes[out], wanted, self.program.outputs.index(wanted))
         operands = self.given(self.at((*node.inputs, *node.outputs)), launch)
         if launch.fails:
             operands.append(self.register())
@@ -394,6 +411,19 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
             self.homes[value] = self.allocate(value.type)
         self.plan_fail(node)
         self.places[len(self.steps) - 1] += self.at(node.outputs)
+
+
+def _becoming(program: Program, targets: Collection[Value], called: Collection[str]) -> dict[Value, Value]:
+    """By value the output that it becomes with no more than another shape, where nobody else reads it."""
+    read = Counter(v for node in program.nodes for v in set(node.inputs)) + Counter(set(program.outputs))
+    found: dict[Value, Value] = {}
+    for node in reversed(program.nodes):
+        if node.op in AS_THEY_LIE:
+            x, result = node.inputs[0], node.outputs[0]
+            known = {*called, *(d for d in x.type.shape if isinstance(d, str))}
+            if read[x] == 1 and not finds_extents(result, known) and (result in found or result in targets):
+                found[x] = found.get(result, result)
+    return found
 
 
 def finds_extents(value: Value, called: Collection[str]) -> bool:

@@ -91,3 +91,36 @@ def test_a_loop_within_a_loop_has_its_buffers_in_every_trip():
         %3: f32[n,4] = add(%2, y) return %3, %1 } } %4: f32[n,4] = cos(%2)"""
     for trips in range(6):
         agrees(LOOP.format(body=inner, results="%2, %4"), X, X[::-1].copy(), np.array(trips))
+
+
+RELAID = """program f(x: f32[n,4]) -> ({types}) {{ %0: f32[n,4] = exp(x) %1: f32[n,4,1] = unsqueeze(%0, axis=(2,))
+  %2: f32[n,4,1] = tanh(%1) %3: f32[n,4] = squeeze(%2, axis=(2,))
+  %4: f32[1,n,4] = unsqueeze(%3, axis=(0,)) {more} }}"""
+
+
+@pytest.mark.parametrize(
+    "types, more, runs",
+    [
+        ("f32[1,n,4]", "return %4", 2),
+        ("f32[n,4]", "%5: f32[n,4] = squeeze(%4, axis=(0,)) %6: f32[n,4] = exp(%5) return %6", 3),
+        ("f32[1,n,4], f32[n,4,1]", "return %4, %1", 2),  # each computed where the caller wants it
+        ("f32[1,n,4], f32[n,4]", "%5: f32[n,4] = add(%3, %0) return %4, %5", 5),
+        ("f32[1,n,4], f32[1,n,4]", "%5: f32[1,n,4] = unsqueeze(x, axis=(0,)) return %4, %5", 3),
+    ],
+)
+def test_what_only_gets_another_shape_stays_where_it_is(types, more, runs):
+    assert count(agrees(RELAID.format(types=types, more=more), X), "RUN") == runs
+
+
+def test_what_only_gets_another_shape_in_a_loop_and_an_arm_stays_what_it_is():
+    text = """program f(x: f32[n,4], k: i64[]) -> (f32[n,4], f32[n,4,1]) {
+      %9: f32[n,4,1] = unsqueeze(x, axis=(2,)) %0: i64[] = constant(dtype=i64, python=False, value=0)
+      %1: f32[n,4], %2: f32[n,4,1], %3: i64[] = while_loop(x, %9, %0, k, carries=3) {
+        test(x: f32[n,4], y: f32[n,4,1], i: i64[], k: i64[]) -> (b1[]) { %0: b1[] = less_than(i, k) return %0 }
+        body(x: f32[n,4], y: f32[n,4,1], i: i64[], k: i64[]) -> (f32[n,4], f32[n,4,1], i64[]) {
+          %0: f32[n,4] = squeeze(y, axis=(2,)) %1: f32[n,4] = exp(x) %2: f32[n,4,1] = unsqueeze(%1, axis=(2,))
+          %3: f32[n,4] = sin(%0) %4: i64[] = constant(dtype=i64, python=False, value=1) %5: i64[] = add(i, %4)
+          return %3, %2, %5 } } return %1, %2 }"""
+
+    for k in range(4):
+        agrees(text, X, np.array(k))
