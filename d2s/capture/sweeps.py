@@ -20,15 +20,13 @@ from d2s.autodiff import orders, taken
 from d2s.autodiff.active import active_values
 from d2s.autodiff.changed import needs_changed
 from d2s.autodiff.handed import leading, placed
-from d2s.autodiff.identity import every_tensor
-from d2s.autodiff.mode import recording
-from d2s.autodiff.names import Names
 from d2s.autodiff.program import linearize
 from d2s.autodiff.renewed import renewed
 from d2s.autodiff.tape import Hook
 from d2s.autodiff.totals import Total, add
 from d2s.capture.forms import OneOf
 from d2s.capture.heap import Place
+from d2s.capture.spent import surely_spent
 from d2s.capture.symbolic import Tracer
 from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
@@ -38,19 +36,6 @@ from d2s.ops import OPS
 from d2s.types import Type
 
 FREED = "backward() a second time through a graph whose buffers were freed by the first"
-
-
-class History(NamedTuple):
-    """What eagerly became of the histories of results, where a function takes gradients."""
-
-    used_up: tuple[int, ...]  # results with a history through what a sweep may have freed, or a step changed
-    inside: tuple[int, ...]  # results whose history ends at tensors computed inside
-    leaves: tuple[int, ...]  # results that are such tensors
-    eager: bool  # whether eager code alone knows one: not surely used up, or a leaf that leaves with a gradient or by the path
-    made: frozenset[Value]  # all leaves that were made inside
-    stopped: frozenset[Value]  # gradients without a history
-    lives: bool  # whether any result has a history that is not used up
-    watched: bool  # whether hooks that were registered inside see the gradients of later sweeps, or a result keeps its own
 
 
 class Told(NamedTuple):
@@ -209,7 +194,7 @@ class Training:
     def _refuse_freed(self, roots: Collection[Value], led: Collection[Value]) -> NoReturn:
         """Eager code's own words, where it says so on all paths."""
         retain = "call the first one with retain_graph=True"
-        if _surely_spent(self.tracer.builder.nodes, set(self.freed), led).isdisjoint(roots):
+        if surely_spent(self.tracer.builder.nodes, set(self.freed), led).isdisjoint(roots):
             refuse("D2S1003", "a gradient through what a backward() before it has freed on some paths", retain)
         raise GradientError("D2S0006", FREED, hint=retain)
 
@@ -310,57 +295,6 @@ class Training:
         """How much was done that the same statements, recorded once more, would do a second time."""
         return self.sweeps, len(self.stepped), len(self.lying), sum(map(len, self.watched.values()))
 
-    def history(self, program: Program) -> History | None:
-        """What eagerly becomes of the results' histories. None where nothing was done to any."""
-        if not self.acts:
-            return None
-        active = active_values(program, set(self.leaves()), self.stopped)
-        outside = active_values(program, set(self.leaves()).difference(self.opened), self.stopped)
-        spent = set(self.freed)
-        for node in program.nodes:
-            if not spent.isdisjoint(leading(node)):
-                spent |= active.intersection(node.outputs)
-        made_here = self.opened.keys() - self.outside.keys()
-        values_alone = {now for v, now in self.leaves().items() if now is not v and v not in made_here}  # written into leaves
-        learnt = [n for n, v in enumerate(program.outputs) if v in active and v not in values_alone]
-        surely = _surely_spent(program.nodes, set(self.freed), active)
-        used_up = [n for n in learnt if self.stepped or program.outputs[n] in spent]
-        lost = {program.outputs[n] for n in used_up} if recording() else active
-        leaves = [n for n in learnt if self._is_alone(program, program.outputs[n], lost)]
-        outlives = any(program.outputs[n] not in surely for n in used_up)
-        shows = not self._may_be(program, set(self.opened)).issubset(program.outputs[n] for n in leaves)
-        seen = active_values(program, set(self.watched), self.stopped).difference(surely)
-        watched = bool(self._may_be(program, set(self.keeping.values()))) or any(program.outputs[n] in seen for n in learnt)
-        inside = [n for n in learnt if n not in (*used_up, *leaves) and program.outputs[n] not in outside]
-        lives = len({*used_up, *inside, *leaves}) < len(learnt)
-        made, stopped = frozenset(self.opened), frozenset(self.stopped)
-        renewed = active_values(program, self._set_anew(), self.stopped).difference(surely)
-        raises = not active.isdisjoint(_left_by_raises(program).difference(values_alone))
-        eager = recording() and (outlives or shows or raises or watched or any(program.outputs[n] in renewed for n in learnt))
-        return History(tuple(used_up), tuple(inside), tuple(leaves), eager, made, stopped, lives, watched)
-
-    def _set_anew(self) -> set[Value]:
-        """What leaves have got by `set_value()`: their values, by which no sweep from outside knows them."""
-        anew = {latest for value, latest in self.leaves().items() if latest is not value and latest not in self.stepped}
-        return anew.union(self.outside)  # a call knows what wants a gradient when it begins
-
-    def _may_be(self, program: Program, some: set[Value]) -> set[Value]:
-        """The results that are one of some values that were made here, on some path at least."""
-        results, there = set(program.outputs), every_tensor(program)
-        if not some or not any(node.regions() for node in program.nodes):
-            return results & some
-        names = Names(program, there)
-        return {v for v in results & there if any(names.one(v, one) for one in there & some)}
-
-    def _is_alone(self, program: Program, value: Value, lost: Collection[Value]) -> bool:
-        """Whether a result is a leaf that was made here, to which no gradient has gone, nor would from another result."""
-        if value not in self.opened or value in self.outside:
-            return False
-        if ("grad", value) in self.tracer.heap.places and self.place(value).held() is not None:
-            return False
-        behind = active_values(program, {value}, self.stopped)
-        return not any(v in behind and v is not value and v not in lost for v in program.outputs)
-
     def refuse_shared(self, program: Program) -> None:
         """What may be one tensor with a parameter, and so eagerly has changed with it, is not read behind the step."""
         aliased = self.tracer.aliased | self.tracer.sharing | self.tracer.overlapping
@@ -454,37 +388,6 @@ def _own(total: Total, known: set[Value]) -> Total:
     own = total if total.value.value not in known else Total(OPS["detached"](total.value), total.present)
     known.add(own.value.value)
     return own
-
-
-def _left_by_raises(program: Program) -> set[Value]:
-    """What runs that raise have stored by then."""
-    return {v for node in program.every_node() if node.op == "fail" for v in node.inputs}
-
-
-def _surely_spent(nodes: Sequence[Node], spent: set[Value], active: Collection[Value]) -> set[Value]:
-    """`spent` and what has a history through it, whatever path a run takes."""
-    for node in nodes:
-        if node.op == "cond":
-            arms = [_spent_in(arm, node.inputs[1:], spent, active) for arm in node.regions().values()]
-            spent.update(v for n, v in enumerate(node.outputs) if all(arm[n] for arm in arms))
-        elif node.op == "while_loop":
-            body, begun = node.attrs["body"], list(node.inputs)
-            while True:  # what every trip leaves spent, if it was before
-                held = [v in spent for v in begun[: len(node.outputs)]]
-                left = _spent_in(body, begun, spent, active)
-                if not any(h and not on for h, on in zip(held, left, strict=False)):
-                    break
-                begun = [v if n >= len(left) or left[n] else p for n, (v, p) in enumerate(zip(begun, body.inputs, strict=True))]
-            spent.update(v for v, h in zip(node.outputs, held, strict=False) if h)
-        elif not spent.isdisjoint(leading(node)):
-            spent.update(v for v in node.outputs if v in active)
-    return spent
-
-
-def _spent_in(region: Program, given: Sequence[Value], spent: Collection[Value], active: Collection[Value]) -> list[bool]:
-    inside = {p for p, v in zip(region.inputs, given, strict=True) if v in spent}
-    found = _surely_spent(region.nodes, inside, active)
-    return [v in found for v in region.outputs]
 
 
 def as_held(total: Total) -> Any:

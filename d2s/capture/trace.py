@@ -21,6 +21,7 @@ from d2s.capture.containers import stand_in
 from d2s.capture.faults import line_of
 from d2s.capture.guards import Guard
 from d2s.capture.held import Held, Where, are_apart, containers_held, counts
+from d2s.capture.histories import History, history_of
 from d2s.capture.leaves import Leaves, found_outside, refuse_parted, tighten
 from d2s.capture.outside import Read, liftable
 from d2s.capture.raised import found_by_run
@@ -29,7 +30,7 @@ from d2s.capture.result import Made, Recipe, describe
 from d2s.capture.result import leaves as leaves_of
 from d2s.capture.standing import Standing
 from d2s.capture.stores import Store, Target, pending, stores
-from d2s.capture.sweeps import History, Told
+from d2s.capture.sweeps import Told
 from d2s.capture.symbolic import Overwritten, Tracer
 from d2s.capture.tree import Skeleton, changeable, containers, flatten, rebuild
 from d2s.capture.variables import guard_key
@@ -302,7 +303,7 @@ def _traced(given: Given, decided: dict[int, bool], lifts: dict[Any, Any], added
     if tracer.training is not None:
         captured.standing = Standing(captured.arguments, captured.lifted, captured.reads, given.leaves)
         tracer.training.refuse_shared(program)
-        captured.history = tracer.training.history(program)
+        captured.history = history_of(tracer.training, program)
     return captured, _changed_reads(tracer, changes)
 
 

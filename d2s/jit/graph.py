@@ -22,7 +22,7 @@ from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
 from d2s.autodiff.program import linearize
 from d2s.autodiff.renewed import Leaning, of_renewed
-from d2s.capture.sweeps import History
+from d2s.capture.histories import History
 from d2s.capture.symbolic import Overwritten
 from d2s.config import unusual
 from d2s.eager.tensor import Tensor
