@@ -16,6 +16,7 @@ from d2s.ir.program import Node, Program, Value
 from d2s.reckoned import is_reckoned, source
 from d2s.types import Type
 
+_LOOKING = ("host", "fail")
 _CHANGING = ("list_append", "list_pop", "list_set")
 Infer = Callable[[Node], tuple[Type, ...]]
 
@@ -74,21 +75,29 @@ def _verify(
 
 
 def _used_up(node: Node) -> set[Value]:
-    """What grows, and nothing behind the node may read: what it is given, but for a list that only the test of a loop asks."""
-    grown = {v for v in node.inputs if v.type.grows and node.op != "host"}
-    carries = node.attrs.get("carries")
-    if not isinstance(carries, int) or not {"test", "body"} <= node.regions().keys():
-        return grown
-    return grown - set(_lent(node, carries)) | grown & {*node.inputs[:carries]}
+    """What grows, and nothing behind the node may read: what it is given, but for lists that it only looks into."""
+    grown = {v for v in node.inputs if v.type.grows and node.op not in _LOOKING}
+    return grown - set(_lent(node)) if any(v.type.listed for v in grown) else grown
 
 
-def _lent(loop: Node, carries: int) -> Iterator[Value]:
-    """The lists a loop does not carry: no trip reads them, but to lend them again, and its test leaves them as they are."""
-    test, body = loop.attrs["test"], loop.attrs["body"]
-    asks = not any(node.op in _CHANGING for node in test.every_node())
-    for value, inside in zip(loop.inputs[carries:], body.inputs[carries:], strict=False):
-        if value.type.listed and asks and all(inside not in _used_up(node) for node in body.nodes):
-            yield value
+def _lent(node: Node) -> Iterator[Value]:
+    """The lists that a node with regions leaves as they were: these look into them, or the test of a loop asks for items."""
+    carries = 1 if node.op == "cond" else node.attrs.get("carries")  # of a `cond`, the condition is in front
+    if node.op not in ("cond", "while_loop") or not isinstance(carries, int):
+        return
+    for n, value in enumerate(node.inputs[carries:], 0 if node.op == "cond" else carries):
+        if value.type.listed and value not in node.inputs[:carries]:
+            given = [(name, region) for name, region in node.regions().items() if n < len(region.inputs)]
+            if given and all(_looks(region, region.inputs[n]) or (name == "test" and _asks(region)) for name, region in given):
+                yield value
+
+
+def _looks(region: Program, value: Value) -> bool:
+    return value not in region.outputs and not any(value in _used_up(node) for node in region.nodes)
+
+
+def _asks(test: Program) -> bool:
+    return not any(node.op in _CHANGING for node in test.every_node())
 
 
 def _again(program: Program, node: Node, body: Program | None) -> None:

@@ -355,6 +355,15 @@ def test_verify_what_a_loop_changes_is_used_up(other):
         verify(parse(LENT.format(**LISTED | other)), infer)
 
 
+def test_verify_arms_may_look_into_a_list():
+    text = """program f(items: list[f32[]], c: b1[]) -> (list[f32[]]) {{ cond(c, items) {{
+      then(x: list[f32[]]) -> () {{ fail(x, error='IndexError: ') return }}
+      otherwise(x: list[f32[]]) -> () {{ {otherwise} return }} }} return items }}"""
+    verify(parse(text.format(otherwise="")), infer)
+    with pytest.raises(InternalError, match=r"output .*items.* has been used up"):
+        verify(parse(text.format(otherwise="%0: list[f32[]], %1: f32[] = list_pop(x)")), infer)
+
+
 def test_verify_a_list_is_given_once():
     text = """program f(items: list[f32[]], c: b1[]) -> (list[f32[]]) { %0: list[f32[]] = cond(c, items, items) {
       then(x: list[f32[]], y: list[f32[]]) -> (list[f32[]]) { return x }
