@@ -88,6 +88,10 @@ class Training:
         place = self.tracer.heap.places.get(("stop_gradient", value))
         return bool(self.tensors()[value].stop_gradient if place is None else place.now)
 
+    def rests(self, symbol: Any) -> bool:
+        """Whether a tensor from outside wants no gradient for now: what was made of it before still leads there."""
+        return symbol.value in self.waiting and self.stops(symbol.value)
+
     def set_stop(self, symbol: Any, stops: bool) -> None:
         """A tensor from outside wants a gradient from here on, or none."""
         value, tensor = symbol.value, self.tensors()[symbol.value]
@@ -219,6 +223,8 @@ class Training:
 
     def standing(self, symbol: Any) -> Value:
         """What stands for a tensor on the tape."""
+        if self.rests(symbol):
+            return self.first(self.waiting[symbol.value])
         first = self.first(self.tracer.resolve(symbol))
         place = self.tracer.heap.places.get(symbol.value)
         if place is None or place.history or symbol.recorder is not self.tracer or first in self.lying:

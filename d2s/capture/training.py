@@ -147,7 +147,7 @@ def grad_of(
     here.refuse_renewed([v for v, _ in roots], values)
     _refuse_watched(here)
     again = create_graph if retain_graph is None else retain_graph
-    wants = [recording() and here.wants(x) for x in wanted]
+    wants = [recording() and (here.rests(x) or here.wants(x)) for x in wanted]
     towards = {v for v, wanting in zip(values, wants, strict=True) if wanting is not False}
     found = hooked(here, here.sweep(roots, towards, again or create_graph, create_graph, cut), create_graph)
     missing = [n for n, v in enumerate(values) if v not in found]

@@ -471,6 +471,23 @@ def test_a_tensor_that_is_watched_is_freed_with_the_others():
     assert "a second time" in same(make)[0][0][0]
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_gradients_to_what_rests_since(again):
+    def make(small):
+        def f(x):
+            loss = small.loss(x)
+            x.stop_gradient = small.net.weight.stop_gradient = True
+            later = small.loss(x * 2.0) + loss
+            if again:
+                x.stop_gradient = False
+            return tuple(d2s.grad([later], [x, small.net.weight], allow_unused=True))
+
+        return f
+
+    found = same(make, lambda: [(x,) for x in inputs(wanting=True)])
+    assert all(g is not None for g in found[0][0])
+
+
 def test_freed_graphs():
     def make(small):
         def f(x):
