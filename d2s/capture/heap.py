@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from d2s.capture import containers
+from d2s.capture.locks import acting, lock_of
 
 UNREAD = object()  # what is still there, and nobody has asked what that is
 
@@ -88,6 +89,7 @@ class Heap:
         self.places: dict[Any, Place] = {}
         self.given: dict[int, tuple[Any, Any]] = {}  # containers from outside that were changed, and what they held
         self.entered: dict[int, Any] = {}  # the same, as the capture reads it
+        self.turns = contextlib.ExitStack()  # their locks, until the capture ends
 
     def made(self, container: Any) -> Any:
         """A container that was made just now."""
@@ -118,6 +120,7 @@ class Heap:
         """Notes that a container from outside is going to be changed; whether that is new."""
         new = id(container) not in self.given
         if new:
+            self.turns.enter_context(acting(lock_of(container)))
             self.given[id(container)] = container, contents(container)
             self.entered[id(container)] = contents(container)
         return new

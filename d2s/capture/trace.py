@@ -255,6 +255,13 @@ def _traced(given: Given, decided: dict[int, bool], lifts: dict[Any, Any], added
     Returned with it: what else it might have read anew.
     """
     tracer = Tracer(given.name)
+    with tracer.heap.turns:
+        return _traced_by(tracer, given, decided, lifts, added)
+
+
+def _traced_by(
+    tracer: Tracer, given: Given, decided: dict[int, bool], lifts: dict[Any, Any], added: list[Any]
+) -> tuple[Captured, dict[Any, Any]]:
     tracer.lifts, tracer.was = lifts, dict(given.was)
     answers = tracer.answers = None if given.assumed is None else Answers(decided, given.unheld)
     structure = _arguments(tracer, given)

@@ -18,6 +18,7 @@ from typing import Any
 from d2s import convert, forks
 from d2s.capture.answers import described
 from d2s.capture.held import containers_held
+from d2s.capture.locks import Turn, acting, locks_of, together
 from d2s.capture.tree import changeable
 from d2s.capture.users_code import at_users_line
 from d2s.eager.tensor import Tensor
@@ -29,7 +30,6 @@ from d2s.jit.leaving import left_to_eager
 from d2s.jit.quick import Quick
 from d2s.jit.recompiles import reason, refuse_recompile
 from d2s.jit.signature import InputSpec, Key
-from d2s.jit.turns import Turn, acting, locks_of, together
 from d2s.jit.variant import Variant
 from d2s.stages import stage
 from d2s.types import Type

@@ -19,13 +19,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from d2s.capture.locks import Turn, acting
 from d2s.config import unusual
 from d2s.jit.binding import defaults_of, passed, written
 from d2s.jit.forms import Forms
 from d2s.jit.quick import MISSED, Quick
 from d2s.jit.recompiles import is_refused
 from d2s.jit.staying import stays
-from d2s.jit.turns import Turn, acting
 from d2s.ops.dispatch import handlers
 
 

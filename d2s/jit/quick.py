@@ -24,6 +24,7 @@ from d2s.autodiff.mode import recording
 from d2s.capture.containers import REAL, new_object, restore
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD
+from d2s.capture.locks import Turn, acting, in_time
 from d2s.capture.result import Choice, Filled, Made, Recipe, Rows, made_of
 from d2s.capture.result import leaves as leaves_of
 from d2s.capture.stores import Pending, write
@@ -35,7 +36,6 @@ from d2s.jit.binding import defaults_of, written
 from d2s.jit.checks import Check
 from d2s.jit.parting import Parts, parted
 from d2s.jit.signature import Leaf
-from d2s.jit.turns import Turn, acting, in_time
 from d2s.ops.dispatch import handlers
 from d2s.runtime import random_state
 from d2s.runtime.call import Call

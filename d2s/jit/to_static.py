@@ -18,6 +18,7 @@ from typing import Any
 from d2s import convert
 from d2s.arguments import expect, one_of
 from d2s.capture.answers import OtherAnswer
+from d2s.capture.locks import acting
 from d2s.capture.symbolic import capturing
 from d2s.capture.tree import flatten
 from d2s.capture.users_code import at_users_line
@@ -31,7 +32,6 @@ from d2s.jit.pieces import unwritten
 from d2s.jit.quick import MISSED
 from d2s.jit.recompiles import is_refused
 from d2s.jit.signature import InputSpec
-from d2s.jit.turns import acting
 from d2s.jit.variant import Outdated, Unfinished, Variant
 from d2s.nn import recorded as walks  # noqa: F401 - says how captures record a layer's walks
 from d2s.nn.layer import Layer
@@ -161,13 +161,14 @@ class StaticFunction(Captures, Inspected):
             with acting(self._turn()):
                 return self.captured_as()(*args, **kwargs)
         leaves, skeleton = flatten(self._arguments(values))
-        try:
-            variant = self._variant(leaves, skeleton, values)
-        except CaptureError as error:
-            if self.full_graph or error.code == "D2S1006":
-                raise
-            return self._as_python(error, args, kwargs)
-        return self._run(variant, leaves, values)
+        with acting(self._turn()):  # from the capture to the end of its run: else others may change what it knows each time
+            try:
+                variant = self._variant(leaves, skeleton, values)
+            except CaptureError as error:
+                if self.full_graph or error.code == "D2S1006":
+                    raise
+                return self._as_python(error, args, kwargs)
+            return self._run(variant, leaves, values)
 
     def _run(self, variant: Variant, leaves: list[Any], values: tuple[Any, ...]) -> Any:
         """A call. A run that finds another answer than its capture stands for has changed nothing: that for the other runs."""

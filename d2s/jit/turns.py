@@ -1,126 +1,23 @@
 """Calls that read places and write them: for other threads one step, from what is read to what is written.
 
-In: what a capture changes of what it reads. Out: a lock, or several taken in one order, to be had in such a call; captures that
-change parts of one owner share its lock. Where Python acts in a call - steps in a graph, eager code, a capture - it may wait
-for a thread that waits for the lock: nobody waits for ever for one that such a call has.
+In: what a capture changes of what it reads. Out: the locks of that, to be had in such a call.
 
 >>> import types
 >>> box = types.SimpleNamespace(n=1)
->>> turn = turn_of([("attribute", box, "n")])
->>> with had(turn), acting(turn):
-...     box.n += 1
->>> turn is turn_of([("attribute", box, "m")]), turn_of([])
+>>> turn_of([("attribute", box, "n")]) is turn_of([("attribute", box, "m")]), turn_of([])
 (True, None)
 """
 
-import contextlib
-import os
-import threading
-import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from d2s.capture.locks import Turn, lock_of
 from d2s.capture.trace import Captured, read_of
-
-PATIENCE = 20.0  # seconds; a call that Python acts in may have the lock for so long
-
-
-class _Lock(type(threading.RLock())):  # type: ignore[misc]
-    """Of one owner: while Python acts in a call that has it, that may be said."""
-
-    acting = 0
-
-
-class _Several:
-    """Locks that are had together."""
-
-    def __init__(self, locks: Sequence[_Lock]) -> None:
-        self.locks = locks
-
-    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        taken = list[_Lock]()
-        try:
-            for lock in self.locks:
-                if not lock.acquire(blocking, timeout):
-                    break
-                taken.append(lock)
-            return len(taken) == len(self.locks)
-        finally:  # also where Ctrl-C comes while another thread has one
-            if len(taken) < len(self.locks):
-                _give_back(taken)
-
-    def release(self) -> None:
-        _give_back(self.locks)
-
-
-Turn = _Lock | _Several
-_locks: weakref.WeakValueDictionary[int, _Lock] = weakref.WeakValueDictionary()  # by the id of an owner, whom captures keep
-_making = threading.Lock()
-
-
-def _give_back(locks: Sequence[_Lock]) -> None:
-    for lock in locks:
-        lock.release()
-
-
-def locks_of(turn: Turn | None) -> Sequence[_Lock]:
-    return () if turn is None else turn.locks if isinstance(turn, _Several) else [turn]
 
 
 def turn_of(targets: Sequence[Any]) -> Turn | None:
     """For calls that change this; None where that is nothing."""
-    keys = sorted({id(owner) for owner in map(_owner, targets) if owner is not None})
-    with _making:
-        return _one([_locks.setdefault(key, _Lock()) for key in keys])
-
-
-def together(turns: Iterable[Turn | None]) -> Turn | None:
-    """All of these."""
-    found = {id(lock): lock for turn in turns for lock in locks_of(turn)}
-    with _making:
-        order = {id(lock): key for key, lock in _locks.items()}
-    return _one(sorted(found.values(), key=lambda lock: order[id(lock)]))
-
-
-def _one(locks: Sequence[_Lock]) -> Turn | None:
-    return None if not locks else locks[0] if len(locks) == 1 else _Several(locks)
-
-
-def in_time(turn: Turn) -> bool:
-    """Waits for a turn that was not to be had at once; whether it is: not where that would perhaps take for ever."""
-    while not turn.acquire(True, PATIENCE):
-        if any(lock.acting for lock in locks_of(turn)):
-            return False
-    return True
-
-
-@contextlib.contextmanager
-def had(turn: Turn | None) -> Iterator[None]:
-    """A turn, in a `with` block."""
-    taken = turn is not None and (turn.acquire(False) or in_time(turn))
-    try:
-        yield
-    finally:
-        if taken and turn:
-            turn.release()
-
-
-@contextlib.contextmanager
-def acting(turn: Turn | None) -> Iterator[None]:
-    """The same, where Python acts in the block."""
-    if turn is None:
-        yield
-        return
-    taken = turn.acquire(False) or in_time(turn)
-    held = locks_of(turn) if taken else ()
-    try:
-        for lock in held:
-            lock.acting += 1
-        yield
-    finally:
-        for lock in held:
-            lock.acting -= 1
-            lock.release()
+    return lock_of(*(owner for owner in map(_owner, targets) if owner is not None))
 
 
 def changed_reads(captured: Captured) -> list[Any]:
@@ -135,16 +32,3 @@ def _owner(target: Any) -> Any:
     if kind in ("attribute", "variable"):
         return owner
     return owner[1] if kind in ("content", "more", "tensor") and owner[0] == "outside" else None
-
-
-def _renew() -> None:
-    """In a forked child: the threads that held locks are not there."""
-    _making._at_fork_reinit()  # type: ignore[attr-defined]
-    for lock in list(_locks.values()):
-        if not lock._is_owned():  # by the thread that forked
-            lock._at_fork_reinit()
-            lock.acting = 0
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)

@@ -19,6 +19,7 @@ import numpy as np
 from d2s.autodiff import moved
 from d2s.autodiff.mode import recording
 from d2s.capture.answers import OtherAnswer
+from d2s.capture.locks import acting, had
 from d2s.capture.raised import only_raises
 from d2s.capture.reads import varying
 from d2s.capture.result import Made, build
@@ -35,7 +36,7 @@ from d2s.jit.graph import Graph
 from d2s.jit.quick import Quick, quick_of
 from d2s.jit.signature import Key
 from d2s.jit.staying import stays
-from d2s.jit.turns import acting, changed_reads, had, turn_of
+from d2s.jit.turns import changed_reads, turn_of
 from d2s.runtime import host, interpreter, launch, random_state
 from d2s.runtime.plan import Plan
 from d2s.types import Type

@@ -1,6 +1,7 @@
 """Static functions in many threads, behind forks, and on many shapes: always right, and nothing piles up."""
 
 import gc
+import itertools
 import os
 import pathlib
 import signal
@@ -12,8 +13,8 @@ import numpy as np
 import pytest
 
 import d2s
+from d2s.capture import locks
 from d2s.ir.text import parse
-from d2s.jit import turns
 from d2s.jit.opened import Opened
 from d2s.runtime import interpreter
 
@@ -292,8 +293,38 @@ def test_no_change_is_lost_among_captures_and_calls_that_are_left_to_eager_code(
     assert told() == 320
 
 
+def test_captures_lose_nothing_of_what_calls_of_other_functions_add_meanwhile(switching):
+    """Nor are they captured again and again, because what they read is another by the time they run."""
+    found, ended, calls = [0], threading.Event(), itertools.count(1)
+
+    def added(k):
+        def add(x):
+            found.append(k)
+            return x * found[-1]
+
+        return d2s.to_static(add)
+
+    beside, x = d2s.to_static(lambda x: (found.append(1), x * 2)[1]), d2s.ones([2])
+
+    def keep_on():
+        while not ended.wait(0.001):
+            beside(x)
+            next(calls)
+
+    other = threading.Thread(target=keep_on)
+    other.start()
+    functions = [added(k) for k in range(10)]
+    try:
+        assert [function(x).tolist() for function in functions] == [[k, k] for k in range(10)]
+    finally:
+        ended.set()
+        other.join()
+    assert len(found) == 10 + next(calls)
+    assert sum(len(function.recompiles()) for function in functions) <= 10
+
+
 def test_a_step_that_waits_for_a_thread_which_waits_for_its_turn_waits_only_so_long(monkeypatch):
-    monkeypatch.setattr(turns, "PATIENCE", 0.2)
+    monkeypatch.setattr(locks, "PATIENCE", 0.2)
     box, beside = Box(), d2s.to_static(lambda x: x + changed())
 
     def changed():
@@ -331,7 +362,7 @@ def test_a_forked_child_has_its_turn_though_another_thread_had_it():
     taken, done = threading.Event(), threading.Event()
 
     def take():
-        with turns.acting(turn):
+        with locks.acting(turn):
             taken.set()
             done.wait()
 
