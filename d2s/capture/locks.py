@@ -12,11 +12,10 @@ call has.
 (True, None)
 """
 
-import contextlib
 import os
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 PATIENCE = 20.0  # seconds; a call that Python acts in may have the lock for so long
@@ -91,33 +90,36 @@ def in_time(turn: Turn) -> bool:
     return True
 
 
-@contextlib.contextmanager
-def had(turn: Turn | None) -> Iterator[None]:
+class had:
     """A turn, in a `with` block."""
-    taken = turn is not None and (turn.acquire(False) or in_time(turn))
-    try:
-        yield
-    finally:
-        if taken and turn:
-            turn.release()
+
+    __slots__ = ("locks", "turn")
+
+    def __init__(self, turn: Turn | None) -> None:
+        self.turn = turn
+
+    def __enter__(self) -> None:
+        turn = self.turn
+        self.locks = locks_of(turn) if turn is not None and (turn.acquire(False) or in_time(turn)) else ()
+
+    def __exit__(self, *_: object) -> None:
+        _give_back(self.locks)
 
 
-@contextlib.contextmanager
-def acting(turn: Turn | None) -> Iterator[None]:
+class acting(had):
     """The same, where Python acts in the block."""
-    if turn is None:
-        yield
-        return
-    taken = turn.acquire(False) or in_time(turn)
-    held = locks_of(turn) if taken else ()
-    try:
-        for lock in held:
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        for lock in self.locks:
             lock.acting += 1
-        yield
-    finally:
-        for lock in held:
+
+    def __exit__(self, *_: object) -> None:
+        for lock in self.locks:
             lock.acting -= 1
-            lock.release()
+        super().__exit__()
 
 
 def _renew() -> None:

@@ -116,6 +116,10 @@ class Given(NamedTuple):
     unheld: bool = False  # whether there is a capture for each path on which a container from outside holds something else
 
 
+class Changing(CaptureError):
+    """What was read is another thing behind the capture."""
+
+
 def trace(
     function: Callable[[Any], Any],
     name: str,
@@ -134,6 +138,14 @@ def trace(
     questions of tensors those in `assumed`, if any, come first.
     """
     given = Given(function, name, leaves, skeleton, symbols, same, assumed, varying or {}, was=was or {})
+    try:
+        return _held(given)
+    except Changing:
+        pass  # another thread may have changed what was read: what changes by itself will do so again
+    return _held(given)
+
+
+def _held(given: Given) -> Captured:
     try:
         return _settled(given)
     except Unheld as error:
@@ -363,7 +375,7 @@ def _check_guards(tracer: Tracer, loose: tuple[int, ...]) -> None:
             guard.loosen(loose)
         if not guard.holds():
             message = f"reading {guard.described} gives another object each time"
-            raise CaptureError("D2S1003", message, where=guard.where, hint="read it outside of the captured function")
+            raise Changing("D2S1003", message, where=guard.where, hint="read it outside of the captured function")
 
 
 def _prepare(tracer: Tracer, lifts: dict[Any, Any], added: list[Any]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import d2s
-from d2s.capture import locks
+from d2s.capture import locks, trace
 from d2s.ir.text import parse
 from d2s.jit.opened import Opened
 from d2s.runtime import interpreter
@@ -321,6 +321,21 @@ def test_captures_lose_nothing_of_what_calls_of_other_functions_add_meanwhile(sw
         other.join()
     assert len(found) == 10 + next(calls)
     assert sum(len(function.recompiles()) for function in functions) <= 10
+
+
+def test_what_another_thread_changes_during_a_capture_is_captured_as_it_is_then(monkeypatch):
+    box, check = Box(), trace._check_guards
+
+    def changed_meanwhile(tracer, loose):
+        monkeypatch.undo()
+        box.kind = "other"
+        check(tracer, loose)
+
+    box.kind = "one"
+    monkeypatch.setattr(trace, "_check_guards", changed_meanwhile)
+    static = d2s.to_static(lambda x: x * 2 if box.kind == "one" else x * 3)
+    assert [static(d2s.ones([1])).tolist() for _ in range(3)] == [[3.0]] * 3
+    assert not static.recompiles()
 
 
 def test_a_step_that_waits_for_a_thread_which_waits_for_its_turn_waits_only_so_long(monkeypatch):
