@@ -5,6 +5,7 @@ In: an exception that came out of the user's code. Out: the same, or D2S9001 at 
 >>> refuse_fault(ValueError("the user's"))
 """
 
+import dis
 import os
 import types as python_types
 
@@ -29,9 +30,20 @@ def refuse_fault(error: Exception) -> None:
     if isinstance(error, D2SError) or not places:
         return
     file = places[-1].tb_frame.f_code.co_filename
-    if file in _FILES or (isinstance(error, AssertionError) and os.path.dirname(file) == _HERE):
+    if (
+        file in _FILES
+        or (isinstance(error, AssertionError) and os.path.dirname(file) == _HERE)
+        or _is_misspelt(error, places[-1])
+    ):
         message = f"this cannot be captured, which is a fault of d2s's own: {type(error).__name__}: {error}"
         raise CaptureError("D2S9001", message, where=line_of(error), hint="please report it") from error
+
+
+def _is_misspelt(error: Exception, place: python_types.TracebackType) -> bool:
+    """Whether a name that d2s's own text says is none: one of the user's is missed by a `raise`."""
+    code = place.tb_frame.f_code
+    ours = os.path.abspath(code.co_filename).startswith(os.path.dirname(_HERE) + os.sep)
+    return ours and isinstance(error, NameError) and dis.opname[code.co_code[place.tb_lasti]] != "RAISE_VARARGS"
 
 
 def _places(error: BaseException) -> list[python_types.TracebackType]:

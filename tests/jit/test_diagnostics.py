@@ -4,6 +4,7 @@ import ast
 import io
 import linecache
 import logging
+import os
 import pathlib
 import re
 import sys
@@ -14,6 +15,7 @@ import pytest
 import refused_functions
 
 import d2s
+from d2s import convert
 from d2s.capture import encode, faults
 from d2s.errors import CaptureError
 from d2s.pages import PAGES
@@ -128,6 +130,25 @@ def test_a_fault_of_the_machinery_is_no_exception_of_the_users(monkeypatch):
     with pytest.raises(CaptureError, match=r"D2S9001.*KeyError: 'k'") as caught:
         d2s.to_static(chooses)(X)
     assert caught.value.where.startswith(__file__)
+
+
+@pytest.mark.parametrize(("text", "fault"), [("nothing_has_this_name", True), ("_raise()", False)], ids=["misspelt", "meant"])
+def test_a_name_that_d2s_misspells_is_no_exception_of_the_users(text, fault, monkeypatch):
+    def chooses(x):
+        try:
+            return x if x.sum() > 0 else -x
+        except NameError:
+            return x * 2
+
+    given = {}
+    source = f"def _raise():\n    raise NameError('x')\ndef if_exp(*_):\n    return {text}\n"
+    exec(compile(source, os.path.join(os.path.dirname(d2s.__file__), "convert", "made_up.py"), "exec"), given)
+    monkeypatch.setattr(convert, "if_exp", given["if_exp"])
+    if fault:
+        with pytest.raises(CaptureError, match=r"D2S9001.*NameError: name 'nothing_has_this_name'"):
+            d2s.to_static(chooses)(X)
+    else:
+        assert d2s.to_static(chooses)(X).tolist() == (X * 2).tolist()
 
 
 def test_in_parts():
