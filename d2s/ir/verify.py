@@ -85,15 +85,17 @@ def _lent(node: Node) -> Iterator[Value]:
     carries = 1 if node.op == "cond" else node.attrs.get("carries")  # of a `cond`, the condition is in front
     if node.op not in ("cond", "while_loop") or not isinstance(carries, int):
         return
+    given = [(name == "test" and _asks(region), region, _left_behind(region)) for name, region in node.regions().items()]
     for n, value in enumerate(node.inputs[carries:], 0 if node.op == "cond" else carries):
-        if value.type.listed and value not in node.inputs[:carries]:
-            given = [(name, region) for name, region in node.regions().items() if n < len(region.inputs)]
-            if given and all(_looks(region, region.inputs[n]) or (name == "test" and _asks(region)) for name, region in given):
-                yield value
+        inside = [(asks, region.inputs[n], used_up) for asks, region, used_up in given if n < len(region.inputs)]
+        kept = inside and all(asks or own not in used_up for asks, own, used_up in inside)
+        if kept and value.type.listed and value not in node.inputs[:carries]:
+            yield value
 
 
-def _looks(region: Program, value: Value) -> bool:
-    return value not in region.outputs and not any(value in _used_up(node) for node in region.nodes)
+def _left_behind(region: Program) -> set[Value]:
+    """What a region uses up, or gives back as its own."""
+    return set(region.outputs).union(*map(_used_up, region.nodes))
 
 
 def _asks(test: Program) -> bool:
