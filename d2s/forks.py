@@ -70,7 +70,7 @@ class _Waiting:
         importing.renew()
 
 
-capturing = threading.RLock()  # cached properties of Python before 3.12 have locks, too, which nobody would give back
+capturing = threading.RLock()
 linking = threading.RLock()  # LLVM locks while it links
 parsing = threading.RLock()
 importing = _Importing()  # a module that was being imported would be locked, and half made

@@ -11,7 +11,6 @@ return _d2s.not_(x) True
 """
 
 import dataclasses
-import functools
 import types
 
 from d2s.ast_transforms import (
@@ -45,6 +44,7 @@ from d2s.ast_transforms import (
 from d2s.ast_transforms.function import Function
 from d2s.ast_transforms.scopes import bound
 from d2s.errors import CaptureError
+from d2s.once import once
 from d2s.stages import stage
 
 PIPELINE = (
@@ -85,7 +85,7 @@ class Converted:
     _rewritten: Function = dataclasses.field(repr=False)
     protects: bool = False  # whether it yields inside a `try` or `with`
 
-    @functools.cached_property
+    @once
     def text(self) -> str:
         return self._rewritten.text()
 

@@ -12,7 +12,6 @@ def f(x):
 import ast
 import contextlib
 import dataclasses
-import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +21,7 @@ import gast
 from d2s.ast_transforms.quote import quote, quote_expression
 from d2s.ast_transforms.scopes import Scopes, analyse
 from d2s.ast_transforms.trees import Transformer, walk
+from d2s.once import once
 from d2s.parsing import tree_of
 
 with warnings.catch_warnings():  # astor 0.8.1 looks at names that Python 3.12 calls old
@@ -50,12 +50,12 @@ class Function:
     unbound: set[str] = dataclasses.field(default_factory=set)  # variables that may have no value
     variables: set[str] = dataclasses.field(default_factory=set)  # its own, also those only unreached code binds
 
-    @functools.cached_property
+    @once
     def scopes(self) -> Scopes:
         """The analysis, made when a transform first asks: the later ones change no statement it speaks of."""
         return analyse(self.tree)
 
-    @functools.cached_property
+    @once
     def _taken(self) -> set[str]:
         return {getattr(node, field) for node in walk(self.tree) for field in ("id", "name") if hasattr(node, field)}
 

@@ -11,7 +11,6 @@ In: a function, the leaves of its arguments and which of them are values of run 
 """
 
 import dataclasses
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -38,6 +37,7 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError
 from d2s.ir.program import Program, Value
 from d2s.ir.text import show
+from d2s.once import once
 from d2s.ops.dispatch import handling
 from d2s.runtime import host
 from d2s.types import Type
@@ -78,7 +78,7 @@ class Captured:
         errors = [(node.where, getattr(node.attrs["error"], "error", None)) for node in ends]
         return {where for where, error in errors if isinstance(error, kind) and word in str(error)}
 
-    @functools.cached_property
+    @once
     def has_containers(self) -> bool:
         """Whether a call returns or changes one that it finds."""
         owners = [target[1] for target in self.stores if isinstance(target[1], tuple)]

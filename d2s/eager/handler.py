@@ -7,7 +7,6 @@ In: an op and tensors. Out: tensors. What an op did twice, its native door does 
 [-1.0, -1.0]
 """
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from d2s.autodiff import reads, sweep, tape, writes
 from d2s.autodiff.mode import mode, recording
 from d2s.eager.tensor import Tensor
 from d2s.errors import GradientError
+from d2s.once import once
 from d2s.ops import OPS, Op, dispatch
 from d2s.runtime import launch, native_launcher
 from d2s.types import DType, Type
@@ -107,7 +107,7 @@ class _Eager:
         self.planned: set[Op] = set()
         self.plans: dict[tuple[Any, ...], tuple[launch.Prepared, list[Type], dict[str, Any]]] = {}
 
-    @functools.cached_property
+    @once
     def classes(self) -> native_launcher.Classes | None:
         """What native doors make; None where they cannot be used."""
         node = OpNode(OPS["add"], (), {}, ())

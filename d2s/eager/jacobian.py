@@ -10,7 +10,6 @@ tensors they stand for.
 [[6.0, 0.0], [0.0, 12.0]]
 """
 
-import functools
 import operator
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from d2s.eager.gradients import grad
 from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, brief
+from d2s.once import once
 from d2s.ops import OPS
 from d2s.ops.join import concat
 from d2s.ops.op import flag
@@ -56,7 +56,7 @@ class Jacobian:
             self._rows[n] = Tensor(np.zeros_like(self._xs.array)) if found is None else found
         return self._rows[n]
 
-    @functools.cached_property
+    @once
     def _whole(self) -> Tensor:
         if self._ys.ndim == self._batched:
             return self._row(0)

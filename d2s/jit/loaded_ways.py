@@ -9,7 +9,6 @@ of captures.
 ([0.0, 0.0], [])
 """
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +25,7 @@ from d2s.jit import returned
 from d2s.jit.graph import Graph
 from d2s.jit.inlining import inlined
 from d2s.jit.training_form import TrainingForm, marks_of
+from d2s.once import once
 from d2s.ops.training_marks import INSIDE
 from d2s.runtime import random_state
 
@@ -41,7 +41,7 @@ class Way:
         if returned.count(returns) != len(self.results):
             raise FormatError("D2S3001", "the note on what the function returns does not fit its outputs")
 
-    @functools.cached_property
+    @once
     def graph(self) -> Graph:
         return Graph(to_run(self.program))
 

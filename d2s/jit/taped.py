@@ -26,6 +26,7 @@ from d2s.ir.program import Program, Value
 from d2s.jit import listed
 from d2s.jit.lying import Lying
 from d2s.jit.opened import Opened
+from d2s.once import once
 from d2s.ops.dispatch import handlers
 from d2s.passes import drop_dead
 from d2s.runtime import host
@@ -45,14 +46,14 @@ class Sweep:
         self._entry: Entry | None = None
         self._times = 0
 
-    @functools.cached_property
+    @once
     def missed(self) -> Program:
         """What computes of a call's inputs once more what the backward half reads besides them."""
         forward = self.linear.forward
         outputs = tuple(forward.outputs[n] for is_input, n in self.linear.saved if not is_input)
         return drop_dead.apply(Program(forward.name, forward.inputs, forward.nodes, outputs))
 
-    @functools.cached_property
+    @once
     def computing(self) -> Call:
         """The same, to be called."""
         return Call(self.missed, passes.lower)

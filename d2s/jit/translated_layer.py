@@ -33,6 +33,7 @@ from d2s.jit import returned
 from d2s.jit.loaded_ways import Way, in_inference, in_training
 from d2s.jit.to_static import StaticFunction
 from d2s.nn.layer import Layer, Parameter
+from d2s.once import once
 from d2s.runtime import launch, modes
 from d2s.static.program import current_recording
 from d2s.types import NUMBERS, Dim, Type
@@ -98,7 +99,7 @@ class _Method:
             self.layer.change(self.model, name, how, next(behind), tag)
         return found[: len(way.results)]
 
-    @functools.cached_property
+    @once
     def trained(self) -> Way | str:
         """How it runs in training, which is read where that begins; or why it does not."""
         with damage_named(self.layer.path):
@@ -114,7 +115,7 @@ class _Method:
             raise ArgumentError("D2S0004", message, hint="eval(), or train it before it is saved")
         return self.trained
 
-    @functools.cached_property
+    @once
     def captured(self) -> StaticFunction:
         """The method as a function that is captured: what is given twice is one input there, as it has one gradient."""
         return StaticFunction(_Method.__call__, None, self)

@@ -9,7 +9,6 @@ In: the leaves of a call's arguments. Out: what the function returns, with the b
 """
 
 import collections
-import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -37,6 +36,7 @@ from d2s.jit.quick import Quick, quick_of
 from d2s.jit.signature import Key
 from d2s.jit.staying import stays
 from d2s.jit.turns import changed_reads, turn_of
+from d2s.once import once
 from d2s.runtime import host, interpreter, launch, random_state
 from d2s.runtime.plan import Plan
 from d2s.types import Type
@@ -90,7 +90,7 @@ class Variant:
         self.quick: Quick | None = None  # written once it has run before
         self._tried = 0  # the ways of running known when that was tried
 
-    @functools.cached_property
+    @once
     def stores(self) -> list[tuple[Target, int | None]]:
         """Where a call leaves something, with the output that says whether it does where that is a matter of the path."""
         assert isinstance(self.captured.stored, Made)
@@ -274,7 +274,7 @@ class Variant:
         with host.running(run):
             return self.graph(inputs)
 
-    @functools.cached_property
+    @once
     def can_be_repeated(self) -> bool:
         """Whether a run that ended early has acted on nothing."""
         return not any(node.op in ("host", "update") and not only_raises(node) for node in self.graph.program.every_node())

@@ -10,7 +10,6 @@ need; what a sweep from one result passes of others.
 [(False, 0)]
 """
 
-import functools
 from collections.abc import Iterable, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import show
 from d2s.jit.once_more import making
 from d2s.jit.taped import GraphNode, Mask, Place, Sweep, Sweeping
+from d2s.once import once
 from d2s.ops.dispatch import handlers
 from d2s.runtime.call import Call
 from d2s.runtime.native_call import Recorded
@@ -69,7 +69,7 @@ class Way:
         depending = self.graph.wanting(self.wanted)
         return {n for n, v in enumerate(self.graph.program.outputs) if n < len(self.given) and self.given[n] and v in depending}
 
-    @functools.cached_property
+    @once
     def _items(self) -> dict[int, Items]:
         """What makes the items of the lists that a native call has found as arrays."""
         example, several = tape.Result(self.recorded().node, 1), len(self.given)
@@ -97,12 +97,12 @@ class Way:
             found |= self._passing[n, wanted]
         return found
 
-    @functools.cached_property
+    @once
     def needs_changed(self) -> bool:
         """Whether a run alone can tell that a gradient needs what was changed in place."""
         return needs_changed(self.graph.opened, self.graph.wanting(self.wanted), self.graph.changes)
 
-    @functools.cached_property
+    @once
     def needs_memory(self) -> bool:
         """Whether a gradient may need what a call finds or leaves in memory that it changes."""
         graph = self.graph
@@ -110,7 +110,7 @@ class Way:
         there = {Value(v.type): (v, "") for v in places}  # others write there behind the call
         return may_need(graph.opened, graph.wanting(self.wanted), graph.changes, there)
 
-    @functools.cached_property
+    @once
     def reorders(self) -> bool:
         """Whether some sweep would add contributions in another order than eager code, or needs what may have been changed.
 
@@ -120,20 +120,20 @@ class Way:
         needs = may_need(graph.opened, graph.wanting(self.wanted), graph.changes, graph.changes)
         return needs or self.has_order_of_its_own(self.wanted, frozenset(range(len(self.given))))
 
-    @functools.cached_property
+    @once
     def will_be_opened(self) -> bool:
         """Whether a sweep from all results would, where nothing has a total before."""
         results = frozenset(n for n, has in enumerate(self.given) if has)
         return self.has_order_of_its_own((False,) * len(self.wanted), results)
 
-    @functools.cached_property
+    @once
     def opened(self) -> Program:
         """What is opened of a call behind which memory was changed: where it matters, with what tells what lies in that."""
         left = self.graph.in_place.values() if self.needs_memory else ()
         wanted = [has or n in left for n, has in enumerate(self.reached)]
         return making(self.graph.opened, wanted, self.graph.wanting(self.wanted), self.graph.changes)
 
-    @functools.cached_property
+    @once
     def kept(self) -> tuple[int, ...]:
         """The inputs that calls change in place and that what is run once more for a sweep reads."""
         if not any(self.reached):

@@ -15,7 +15,6 @@ plan f(x: r2, n: r3) -> r4
 """
 
 import dataclasses
-import functools
 import math
 from collections import Counter
 from collections.abc import Collection
@@ -24,6 +23,7 @@ import numpy as np
 
 from d2s.codegen import cache, emit, fused, fused_lines, fused_products, native_loop
 from d2s.ir.program import Node, Program, Value
+from d2s.once import once
 from d2s.ops import OPS
 from d2s.ops.shape import AS_THEY_LIE
 from d2s.runtime import executor, interpreter
@@ -105,7 +105,7 @@ class Plan:
         """A register; one that always holds the same number, or the address of one, as that number."""
         return self._numbers.get(register, f"r{register}")
 
-    @functools.cached_property
+    @once
     def _numbers(self) -> dict[int, str]:
         """The registers that no run writes: of extents that are known, and of constants."""
         constants = {array.ctypes.data: array for array in self.constants}

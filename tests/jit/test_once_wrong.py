@@ -18,6 +18,7 @@ import pytest
 
 import d2s
 from d2s.errors import CaptureError, DTypeError, GradientError
+from d2s.once import once
 
 ACT = d2s.tanh
 
@@ -255,6 +256,34 @@ def test_a_fork_beside_first_calls():
         stop.set()
         for thread in threads:
             thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_while_another_thread_computes_what_an_object_keeps():
+    begun, ended = threading.Event(), threading.Event()
+
+    class Slow:
+        def __init__(self, waits):
+            self.waits = waits
+
+        @once
+        def found(self):
+            if self.waits:
+                begun.set()
+                ended.wait()
+            return 7
+
+    thread = threading.Thread(target=lambda: Slow(True).found)
+    thread.start()
+    begun.wait()
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        os._exit(Slow(False).found)
+    ended.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def test_a_locale_without_utf_8():
