@@ -8,7 +8,7 @@ In: what a thing is. Out: that, and a number counted up for each kind of thing.
 """
 
 import contextlib
-import threading
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,13 +19,11 @@ class UniqueNames:
     """Counts the names of each kind, behind a prefix that all of them get."""
 
     def __init__(self, prefix: str = "") -> None:
-        self.prefix, self.counts, self.lock = prefix, dict[str, int](), threading.Lock()
+        self.prefix, self.counts = prefix, dict[str, Iterator[int]]()
 
     def __call__(self, key: str) -> str:
-        with self.lock:
-            number = self.counts.get(key, 0)
-            self.counts[key] = number + 1
-        return f"{self.prefix}{key}_{number}"
+        """No two threads get the same; a lock would do, but for a fork while another thread has it."""
+        return f"{self.prefix}{key}_{next(self.counts.setdefault(key, itertools.count()))}"
 
 
 _current = [UniqueNames()]
