@@ -49,6 +49,10 @@ def refuse_unheld(container: Any, message: str, hint: str) -> NoReturn:
     raise error
 
 
+class Endless(CaptureError):
+    """A function calls itself, and the capture finds no end; where, those know who record the call."""
+
+
 class Ended(BaseException):
     """This path of a capture does not go on: a run that comes here raises."""
 
@@ -269,7 +273,7 @@ def recorded(region: Tracer, arm: Arm) -> list[Any] | None:
             raise
     except RecursionError as error:
         message = "a function calls itself as long as a tensor says so, with other kinds of values each time, or inside a `try`"
-        raise CaptureError("D2S1003", message, where=line_of(error), hint="write it as a `while`") from error
+        raise Endless("D2S1003", message, hint="write it as a `while`") from error
     except Exception as error:
         if is_internal(error):
             raise

@@ -18,14 +18,25 @@ import types
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from d2s.capture.branch import Ended, encoded, encoded_at_end, note_aliases, part, parted, put_back, recorded, refuse_unheld
+from d2s.capture.branch import (
+    Ended,
+    Endless,
+    encoded,
+    encoded_at_end,
+    note_aliases,
+    part,
+    parted,
+    put_back,
+    recorded,
+    refuse_unheld,
+)
 from d2s.capture.containers import STAND_INS, is_container
 from d2s.capture.encode import decode
 from d2s.capture.forms import Form, Union, alike, anonymous, form_of, join, only_numbers_differ, slots
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import Changes, contents
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
-from d2s.capture.users_code import refuse
+from d2s.capture.users_code import refuse, user_line
 from d2s.convert.conversion import converted
 from d2s.errors import CaptureError
 from d2s.ir.program import Program, Value, calls_of
@@ -84,6 +95,8 @@ def entered(function: types.FunctionType, /, *args: Any, **kwargs: Any) -> Any:
     active.append(Activation(tracer, bound))
     try:
         return run(*args, **kwargs)
+    except Endless as error:
+        raise (error.at(user_line()) if len(active) > 1 else error) from error.__cause__
     finally:
         active.pop()
 

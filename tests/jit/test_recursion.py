@@ -161,6 +161,20 @@ def test_one_that_comes_to_no_end_on_any_path_is_refused():
         d2s.to_static(lost)(tensor(1.0))
 
 
+def test_one_that_never_ends_at_capture_is_refused_where_it_calls_itself():
+    def ordered(x):
+        if x.shape[0] <= 1:
+            return x
+        first = x[0]
+        rest = x[1:]
+        below = ordered(rest[rest < first])
+        return d2s.concat([below, first.unsqueeze(0), ordered(rest[rest >= first])])
+
+    with pytest.raises(CaptureError, match=r"D2S1003.*calls itself as long as") as refused:
+        d2s.to_static(ordered)(d2s.to_tensor([2.0, 1.0, 3.0]))
+    assert "below = ordered(rest[rest < first])" in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
