@@ -37,6 +37,7 @@ FIRST = int(os.environ.get("D2S_FUZZ_FIRST", "0"))
 PROGRAMS = int(os.environ.get("D2S_FUZZ_PROGRAMS", "0"))
 LARGE, SMALL, RENAMING, ORDINARY = 60, 1800, 140, 150  # the same on every machine; `make soak` goes on
 LARGE_AMONG, CHUNK = 32, 500  # of a soak: one in so many is large; so many in a process
+VERIFIED_AMONG = 11  # of one in so many the Program is verified behind each pass
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
     pytest.mark.filterwarnings("ignore::d2s.runtime.plain.CompiledWarning"),
@@ -113,7 +114,7 @@ def run_one(seed: int, kind: type[Generator], folder: pathlib.Path) -> str:
     function = load(seed, kind, folder)
     signal.setitimer(signal.ITIMER_PROF, 30)
     try:
-        with shared_kernels() if small else contextlib.nullcontext():
+        with shared_kernels() if small else contextlib.nullcontext(), d2s.config(CHECK=str(int(seed % VERIFIED_AMONG == 0))):
             return differing(function, seed, small)
     except Refused:
         raise
