@@ -294,7 +294,7 @@ class Training:
     @property
     def acts(self) -> bool:
         """Whether anything was done to any history."""
-        return bool(self.sweeps or self.stepped or self.opened or self.watched)
+        return bool(self.sweeps or self.stepped or self.opened or self.waiting or self.watched)
 
     @property
     def done(self) -> tuple[int, ...]:
@@ -384,9 +384,21 @@ def _between(nodes: Sequence[Node], roots: Sequence[Value], active: set[Value], 
     """The values that a sweep from some roots passes; what made the leaves it ends at is none of them."""
     found = active.intersection(roots)
     for node in reversed(nodes):
-        if not found.difference(ends).isdisjoint(node.outputs):
-            found.update(active.intersection(leading(node)))
+        passed = found.difference(ends).intersection(node.outputs)
+        if passed:
+            found.update(_into_arms(node, passed, active) if node.op == "cond" else active.intersection(leading(node)))
     return found
+
+
+def _into_arms(cond: Node, passed: Collection[Value], active: set[Value]) -> set[Value]:
+    """What a sweep that comes to some results of a `cond` passes in front of it."""
+    found = set[Value]()
+    for arm in cond.regions().values():
+        inside = _between(
+            arm.nodes, [v for v, result in zip(arm.outputs, cond.outputs, strict=True) if result in passed], active
+        )
+        found.update(v for p, v in zip(arm.inputs, cond.inputs[1:], strict=True) if p in inside)
+    return found & active
 
 
 def _own(total: Total, known: set[Value]) -> Total:

@@ -666,3 +666,29 @@ def test_a_state_that_is_loaded_is_used():
         calls = [(x, act) for x, act in zip(inputs(4), ("", "save", "", "load"), strict=True)]
         found.append(outcomes(make, False, lambda calls=calls: calls, ()))
     assert repr(found[0]) == repr(found[1])
+
+
+@pytest.mark.parametrize("wants", [True, False])
+def test_what_rests_and_then_wants_a_gradient_again_has_its_history(wants):
+    found = []
+    for static in (False, True):
+        net = d2s.nn.Linear(2, 1)
+        net.weight.set_value(d2s.ones([2, 1]))
+        net.weight.stop_gradient = not wants
+
+        def f(x, w=net.weight):
+            w.stop_gradient = not w.stop_gradient
+            rested = w * 3.0
+            w.stop_gradient = not w.stop_gradient
+            return rested, (w * x).sum()
+
+        called = d2s.to_static(f) if static else f
+        for k in range(3):
+            rested, result = called(d2s.to_tensor([[float(k)], [2.0]]))
+            for one in (rested, result):
+                if not one.stop_gradient:
+                    one.sum().backward()
+            grad = net.weight.grad
+            found.append((static, rested.stop_gradient, result.stop_gradient, None if grad is None else grad.tolist()))
+    assert [one[1:] for one in found[:3]] == [one[1:] for one in found[3:]]
+    assert found[0][2] is not wants

@@ -654,6 +654,25 @@ def freezes_once(world):
     return f
 
 
+@train_step(3)
+def sweeps_what_a_branch_is_only_given(world):
+    def f(x):
+        h = world.net(x)
+        judged, size = world.critic(h.detach()).square().mean(), h.abs().mean()
+        if size > 0.6:
+            judged = judged.detach() * world.net[0].bias.sum()
+            h = h + world.net[0].bias.sum()
+        judged.backward()
+        size.backward()
+        world.sgd.step()
+        world.adam.step()
+        world.sgd.clear_grad()
+        world.adam.clear_grad()
+        return h
+
+    return f
+
+
 @train_step()
 def rests_between_two_losses(world):
     w = world.critic.weight
