@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from d2s.capture import containers
-from d2s.capture.locks import acting, lock_of
+from d2s.capture.locks import lock_of, soon
 
 UNREAD = object()  # what is still there, and nobody has asked what that is
 
@@ -120,7 +120,7 @@ class Heap:
         """Notes that a container from outside is going to be changed; whether that is new."""
         new = id(container) not in self.given
         if new:
-            self.turns.enter_context(acting(lock_of(container)))
+            self.turns.enter_context(soon(lock_of(container)))
             self.given[id(container)] = container, contents(container)
             self.entered[id(container)] = contents(container)
         return new

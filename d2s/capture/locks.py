@@ -14,10 +14,12 @@ call has.
 
 import os
 import threading
+import warnings
 import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+SOON = 0.2  # seconds
 PATIENCE = 20.0  # seconds; a call that Python acts in may have the lock for so long
 
 
@@ -86,6 +88,10 @@ def in_time(turn: Turn) -> bool:
     """Waits for a turn that was not to be had at once; whether it is: not where that would perhaps take for ever."""
     while not turn.acquire(True, PATIENCE):
         if any(lock.acting for lock in locks_of(turn)):
+            message = (
+                f"a call of another thread has had what this one changes for {PATIENCE:g} seconds: it goes on beside that, "
+            )
+            warnings.warn(f"{message}and of what both change one may be lost", RuntimeWarning, stacklevel=2)
             return False
     return True
 
@@ -120,6 +126,17 @@ class acting(had):
         for lock in self.locks:
             lock.acting -= 1
         super().__exit__()
+
+
+class soon(acting):
+    """The same in a capture, which others wait for: who has the lock may be one of them, and changes nothing meanwhile."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        self.locks = locks_of(self.turn) if self.turn is not None and self.turn.acquire(True, SOON) else ()
+        for lock in self.locks:
+            lock.acting += 1
 
 
 def _renew() -> None:

@@ -10,6 +10,7 @@ In: a function, the leaves of its arguments and which of them are values of run 
 ['constant', 'add']
 """
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -138,10 +139,8 @@ def trace(
     questions of tensors those in `assumed`, if any, come first.
     """
     given = Given(function, name, leaves, skeleton, symbols, same, assumed, varying or {}, was=was or {})
-    try:
+    with contextlib.suppress(Changing):  # by another thread, perhaps: what changes by itself will do so again
         return _held(given)
-    except Changing:
-        pass  # another thread may have changed what was read: what changes by itself will do so again
     return _held(given)
 
 

@@ -359,7 +359,8 @@ def test_a_step_that_waits_for_a_thread_which_waits_for_its_turn_waits_only_so_l
 
     elsewhere = Elsewhere()
     for _ in range(3):
-        add(d2s.ones([1]), elsewhere)
+        with pytest.warns(RuntimeWarning, match="for 0.2 seconds: it goes on beside that"):
+            add(d2s.ones([1]), elsewhere)
     assert len({variant.turn for static in (add, beside) for _, variant in static.variants}) == 1
 
 
