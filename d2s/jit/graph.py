@@ -205,7 +205,9 @@ class Graph:
 
     def part(self, program: Program, carried: int) -> "Graph":
         """Some of this one's nodes; so many outputs may get cotangents, the others are asked for by Python."""
-        made = Graph(program, carried, named=range(carried))
+        handed_out = {self.program.outputs[n] for n in self._known}
+        named = [n for n, v in enumerate(program.outputs) if n < carried or v in handed_out]
+        made = Graph(program, carried, named=named)
         made.stopped, made.lives = self.stopped, self.lives
         return made
 

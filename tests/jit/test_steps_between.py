@@ -473,3 +473,50 @@ def test_an_array_becomes_a_tensor_once():
     finally:
         sys.setprofile(None)
     assert found.tolist() == [2.0, 4.0] and made.count("__init__") == 2, made  # what the array is of, and the result
+
+
+KEPT = []
+
+
+def kept_and_given_back_on_a_path(x):
+    y = x * 1.0
+    KEPT.append(y)
+    print("kept")
+    if x.sum() > 1.0:
+        return y * 2.0
+    return y
+
+
+def kept_behind_a_branch(x):
+    y = x * 1.0
+    z = y
+    if x.sum() > 1.0:
+        z = y - 1.0
+    print(z.sum().item())
+    KEPT.append(z)
+    return y
+
+
+def kept_beside_a_raise(x):
+    y = x * 1.0
+    KEPT.append(y)
+    if x.sum() > 1.0:
+        [][0] = y
+        return y * 2.0
+    return y
+
+
+@pytest.mark.parametrize("function", [kept_and_given_back_on_a_path, kept_behind_a_branch, kept_beside_a_raise])
+def test_what_is_kept_outside_is_the_tensor_that_is_given_back(function, capsys):
+    found = []
+    for call in (function, d2s.to_static(function)):
+        KEPT.clear()
+        told = []
+        for values in [(0.5, 0.25), (1.0, 2.0)] * 3:
+            try:
+                given = call(tensor(*values))
+                told.append((given.tolist(), [given is kept for kept in KEPT]))
+            except IndexError as error:
+                told.append(str(error).splitlines()[0])
+        found.append((told, capsys.readouterr().out))
+    assert found[0] == found[1]
