@@ -34,6 +34,7 @@ MOST = 16  # questions that one capture answers
 _LONG = 2000  # characters of a question
 
 Reader = Callable[[Sequence[Any]], Any]
+QuestionKey = tuple[str, int]  # the line that what is asked was computed at, and how many from there were asked before
 
 
 class UnderAnIf(CaptureError):
@@ -63,6 +64,7 @@ class Undecided(CaptureError):
     question: "Question | None"
     side: bool
     asked: str
+    known_by: "QuestionKey"
 
 
 class OtherAnswer(Exception):
@@ -94,6 +96,14 @@ class Question(NamedTuple):
             return None
 
 
+class Assumed(NamedTuple):
+    """The answer to a question of tensors that a capture stands for, asked at the user's line `where`."""
+
+    answer: bool
+    where: str
+    known_by: QuestionKey  # in all captures of a function, of which some ask it in another place
+
+
 class Answered(NamedTuple):
     """A question and the answer that a capture stands for."""
 
@@ -121,7 +131,7 @@ class Answers:
     def __init__(self, decided: dict[int, bool], unheld: bool) -> None:
         self.decided, self.asked, self.unheld = decided, 0, unheld
         self.of_numbers: list[Answered] = []
-        self.of_tensors: list[tuple[bool, str]] = []  # and where that is asked
+        self.of_tensors: list[Assumed] = []
 
     def place(self) -> int:
         """The place of the question that is asked now."""
@@ -136,7 +146,7 @@ class Answers:
             self.of_numbers.append(Answered(question, answer))
         else:
             _ask(tracer, test, answer, len(self.of_tensors))
-            self.of_tensors.append((answer, tracer.line()))
+            self.of_tensors.append(Assumed(answer, tracer.line(), self._key(tracer, test)))
         tracer.facts += tracer.consequences(test.value, answer)
         return answer
 
@@ -150,7 +160,14 @@ class Answers:
             return CaptureError(refused.code, refused.message, where=refused.where, hint=hint, columns=refused.columns)
         found = Undecided(refused.code, refused.message, where=refused.where, hint=refused.hint, columns=refused.columns)
         found.place, found.question, found.side, found.asked = place, question, refused.side, tracer.line()
+        found.known_by = self._key(tracer, test)
         return found
+
+    def _key(self, tracer: Any, test: Any) -> QuestionKey:
+        """What a question of tensors is known by that is asked now."""
+        node = _makers(tracer.builder.nodes).get(tracer.resolve(test))
+        where = node.where if node else tracer.line()
+        return where, sum(one.known_by[0] == where for one in self.of_tensors)
 
 
 def answers_of(tracer: Any) -> Answers | None:

@@ -15,7 +15,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from d2s.capture.answers import MOST, Answered, Answers, Undecided, Unheld
+from d2s.capture.answers import MOST, Answered, Answers, Assumed, QuestionKey, Undecided, Unheld
 from d2s.capture.branch import Ended, fails, refuse_stand_in
 from d2s.capture.containers import stand_in
 from d2s.capture.faults import line_of
@@ -71,7 +71,7 @@ class Captured:
     held: dict[Any, Held] = dataclasses.field(default_factory=dict)  # structures among these
     apart: bool = False  # whether no tensor read anew may be one with another input: else, if it wants no gradient
     answered: list[Answered] = dataclasses.field(default_factory=list)  # what each call is asked
-    assumed: list[tuple[bool, str]] = dataclasses.field(default_factory=list)  # what a run asks of tensors, and where
+    assumed: list[Assumed] = dataclasses.field(default_factory=list)  # what a run asks of tensors
 
     def complaints(self, kind: type[Exception], word: str = "") -> set[str]:
         """Where a run may end in such an error: of an argument that may be a number which only the capture does not know."""
@@ -110,7 +110,7 @@ class Given(NamedTuple):
     skeleton: Skeleton
     symbols: dict[int, tuple[str, Type]]
     same: dict[int, int]
-    assumed: tuple[bool, ...] | None  # answers to questions of tensors; None where no question may be answered
+    assumed: Mapping[QuestionKey, bool] | None  # answers to questions of tensors; None where no question may be answered
     varying: dict[Any, Any]  # what calls have found changed
     tails: tuple[Any, ...] = ()  # lists and dicts from outside that paths or loops add to
     was: Mapping[Any, Sequence[Type]] = {}  # types that captures before found where calls read, by the keys of places
@@ -128,7 +128,7 @@ def trace(
     skeleton: Skeleton,
     symbols: dict[int, tuple[str, Type]],
     same: dict[int, int],
-    assumed: tuple[bool, ...] | None = None,
+    assumed: Mapping[QuestionKey, bool] | None = None,
     varying: dict[Any, Any] | None = None,
     was: Mapping[Any, Sequence[Type]] | None = None,
 ) -> Captured:
@@ -136,7 +136,7 @@ def trace(
 
     What it both reads and changes is different at each call: then it is captured once more, reading that anew at each. So is
     what `varying` says, where the graph can have it so. What no graph holds under an `if` is captured for one answer: of
-    questions of tensors those in `assumed`, if any, come first.
+    questions of tensors the one in `assumed`, if it is there.
     """
     given = Given(function, name, leaves, skeleton, symbols, same, assumed, varying or {}, was=was or {})
     with contextlib.suppress(Changing):  # by another thread, perhaps: what changes by itself will do so again
@@ -246,15 +246,14 @@ def _told(captured: Captured) -> tuple[str, str, str]:
 def _decided(given: Given, lifts: dict[Any, Any], added: list[Any]) -> tuple[Captured, dict[Any, Any]]:
     """One capture, for one answer to each question whose arms no graph holds."""
     decided: dict[int, bool] = {}
-    assumed, said = list(given.assumed or ()), dict[str, bool]()
+    assumed, said = given.assumed or {}, dict[str, bool]()
     while True:
         try:
             return _traced(given, decided, lifts, added)
         except Undecided as undecided:
             error = undecided
-        answer = error.question.answer(given.leaves) if error.question else said.get(error.asked, error.side)
-        if assumed and not error.question:
-            answer = assumed.pop(0)
+        likely = said.get(error.asked, error.side)
+        answer = error.question.answer(given.leaves) if error.question else assumed.get(error.known_by, likely)
         if answer is None or len(decided) == MOST:
             raise CaptureError(error.code, error.message, where=error.where, hint=error.hint, columns=error.columns)
         decided[error.place] = said[error.asked] = answer

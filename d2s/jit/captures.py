@@ -11,12 +11,13 @@ In: the leaves of a call. Out: a variant, kept among those that calls look at fi
 
 import contextlib
 import inspect
+import types
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from d2s import convert, forks
-from d2s.capture.answers import described
+from d2s.capture.answers import MOST, QuestionKey, described
 from d2s.capture.held import containers_held
 from d2s.capture.locks import Turn, acting, locks_of, together
 from d2s.capture.tree import changeable
@@ -33,6 +34,9 @@ from d2s.jit.signature import InputSpec, Key
 from d2s.jit.variant import Variant
 from d2s.stages import stage
 from d2s.types import Type
+
+NO_ANSWERS: Mapping[QuestionKey, bool] = types.MappingProxyType({})
+MOST_TRIED = LIMIT + MOST  # captures whose runs may find other answers, in one call: then it is eager code's
 
 
 class CaptureWarning(UserWarning):
@@ -74,15 +78,18 @@ class Captures(Binds):
             self._refuse_twins(given, variant)
         return variant
 
-    def _answering(self, variant: Variant, place: int, leaves: list[Any], values: tuple[Any, ...]) -> Variant:
-        """The capture for the other answer to a question of tensors."""
-        asked = variant.captured.assumed[: place + 1]
-        answers = (*(answer for answer, _ in asked[:-1]), not asked[-1][0])
+    def _answering(self, tried: Sequence[tuple[Variant, int]], leaves: list[Any], values: tuple[Any, ...]) -> Variant:
+        """The capture for what runs of others found, each at a question of tensors in its place; none of these."""
+        (variant, place), answers = tried[-1], dict[QuestionKey, bool]()
+        for one, ended in tried:
+            *before, last = one.captured.assumed[: ended + 1]
+            answers |= {asked.known_by: asked.answer for asked in before} | {last.known_by: not last.answer}
         with self._capturing():
-            fits = (v for key, v in self.variants if key == variant.key and v.assumes(answers) and not v.changed(leaves))
-            found = next(fits, None)
+            others = [v for key, v in self.variants if key == variant.key and all(v is not one for one, _ in tried)]
+            found = next((v for v in others if v.assumes(answers) and not v.changed(leaves)), None)
             if found is None:
-                self._note(f"{described(asked[-1][1])}: {asked[-1][0]} → {answers[-1]}")
+                asked = variant.captured.assumed[place]
+                self._note(f"{described(asked.where)}: {asked.answer} → {not asked.answer}")
                 return self._keep(self._made(variant.key, leaves, self._names(self._arguments(values)), answers))
             if found.matches is None:
                 found.write_check(leaves)
@@ -166,7 +173,7 @@ class Captures(Binds):
         known_too = complaints and self._made(known, leaves, names).captured.complaints(TypeError, Tensor.__name__)
         return complaints <= known_too
 
-    def _made(self, key: Key, leaves: list[Any], names: list[str], answers: tuple[bool, ...] = ()) -> Variant:
+    def _made(self, key: Key, leaves: list[Any], names: list[str], answers: Mapping[QuestionKey, bool] = NO_ANSWERS) -> Variant:
         """A new variant. Files hold what stands for all numbers and tensors: for them no question is answered."""
         varying: dict[Any, Any] = {}
         was: dict[Any, list[Type]] = {}

@@ -12,6 +12,7 @@ from d2s import convert
 from d2s.capture.tree import flatten
 from d2s.errors import ArgumentError
 from d2s.ir.program import Program
+from d2s.jit.captures import MOST_TRIED
 from d2s.jit.signature import Key
 from d2s.jit.variant import Variant
 from d2s.nn.layer import Layer
@@ -36,9 +37,10 @@ class Inspected:
         """The variant a call with these arguments runs, captured if need be."""
         values = self._values(args, kwargs)
         leaves, skeleton = flatten(self._arguments(values))
-        variant = self._variant(leaves, skeleton, values)
-        while (place := variant.other_answer(leaves)) is not None:
-            variant = self._answering(variant, place, leaves, values)
+        variant, tried = self._variant(leaves, skeleton, values), list[tuple[Variant, int]]()
+        while (place := variant.other_answer(leaves)) is not None and len(tried) < MOST_TRIED:
+            tried.append((variant, place))
+            variant = self._answering(tried, leaves, values)
         return variant
 
     def recompiles(self) -> list[str]:

@@ -24,7 +24,7 @@ from d2s.capture.tree import flatten
 from d2s.capture.users_code import at_users_line
 from d2s.config import knob
 from d2s.errors import CaptureError, DTypeError
-from d2s.jit.captures import Captures, CaptureWarning
+from d2s.jit.captures import MOST_TRIED, Captures, CaptureWarning
 from d2s.jit.forms import LIMIT, LOOKED_AT, Forms
 from d2s.jit.graph import stays
 from d2s.jit.inspected import Inspected
@@ -172,21 +172,23 @@ class StaticFunction(Captures, Inspected):
 
     def _run(self, variant: Variant, leaves: list[Any], values: tuple[Any, ...]) -> Any:
         """A call. A run that finds another answer than its capture stands for has changed nothing: that for the other runs."""
-        while True:
+        tried: list[tuple[Variant, int]] = []
+        while len(tried) < MOST_TRIED:
             try:
                 return self._ran(variant, leaves, values)
             except Outdated:
                 args, kwargs = self._as_given(values)
                 return self._called(args if self.owner is None else args[1:], kwargs)
             except OtherAnswer as other:
-                place = other.place
+                tried.append((variant, other.place))
             try:
-                variant = self._answering(variant, place, leaves, values)
+                variant = self._answering(tried, leaves, values)
             except CaptureError as error:
                 if self.full_graph or error.code == "D2S1006":
                     raise
                 self._warn_of_python(error)
                 return self._eagerly(values)
+        return self._eagerly(values)  # each of its captures asks something else
 
     def _further(self, values: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call for which a variant stands that stood for one of its form, but is none of those looked at first."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from d2s.autodiff import moved
 from d2s.autodiff.mode import recording
-from d2s.capture.answers import OtherAnswer
+from d2s.capture.answers import OtherAnswer, QuestionKey
 from d2s.capture.locks import acting, had
 from d2s.capture.raised import only_raises
 from d2s.capture.reads import varying
@@ -66,7 +66,7 @@ class Variant:
         key: Key,
         leaves: list[Any],
         names: list[str],
-        assumed: tuple[bool, ...] | None = None,
+        assumed: Mapping[QuestionKey, bool] | None = None,
         varying: dict[Any, Any] | None = None,
         was: Mapping[Any, Sequence[Type]] | None = None,
     ) -> None:
@@ -175,9 +175,9 @@ class Variant:
             return other.place
         return None
 
-    def assumes(self, answers: Sequence[bool]) -> bool:
-        """Whether it stands for these answers to the first of the questions that runs ask."""
-        return [answer for answer, _ in self.captured.assumed[: len(answers)]] == list(answers)
+    def assumes(self, answers: Mapping[QuestionKey, bool]) -> bool:
+        """Whether it stands for these answers, as far as its runs ask for them."""
+        return all(answers.get(one.known_by, one.answer) is one.answer for one in self.captured.assumed)
 
     def arrays(self, leaves: Sequence[Any]) -> list[np.ndarray]:
         """What the Program is run on."""

@@ -1,5 +1,6 @@
 """Captures for one answer to a question, numbers from outside that calls read anew: never stale, no more than needed."""
 
+import signal
 import time
 import types
 
@@ -213,6 +214,39 @@ def test_results_with_a_history():
             found.append((out.tolist(), net.weight.grad.tolist()))
         told.append(found)
     assert told[0] == told[1]
+
+
+def test_captures_that_ask_one_question_in_different_places_find_its_answer_once():
+    """Where the path taken needs the number itself, a capture knows it, and asks less than one that reads it anew."""
+    told = []
+    for static in (False, True):
+        has = types.SimpleNamespace(n=0, by_number={}, seen=[])
+
+        def f(x, has=has):
+            total, y = x.sum(), x * 1.0
+            try:
+                if has.n > 1 and total > 0.0:
+                    return y * 2.0
+                if total < 0.0:
+                    raise ValueError(1)
+            except ValueError:
+                has.by_number[has.n] = 0.25
+            has.n = has.n + 1
+            has.by_number[len(has.by_number)] = total
+            if total < 0.0:
+                has.seen.append(total)
+            return y
+
+        call = d2s.to_static(f) if static else f
+        signal.signal(signal.SIGPROF, lambda *_: pytest.fail("still running after 30 s"))
+        signal.setitimer(signal.ITIMER_PROF, 30)
+        try:
+            values = ([0.5, 1.0], [-2.0, 0.25], [3.0, 1.0], [0.5, 1.0], [-1.0, -1.0])
+            told.append([(call(d2s.to_tensor(v)).tolist(), has.n, len(has.seen), sorted(has.by_number)) for v in values])
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+    assert told[0] == told[1]
+    assert len(call.recompiles()) < 10
 
 
 # --- numbers from outside
