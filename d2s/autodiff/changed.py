@@ -62,7 +62,7 @@ def needed_by(node: Node, active: Collection[Value], changes: Changes) -> list[V
 
 
 def _bound(region: Program) -> Iterator[tuple[Value, Value]]:
-    """Pairs of values of which the one may be the other."""
+    """Pairs of values of which the one may be the other, or lies where the other does."""
     for node in region.nodes:
         for name, inner in node.regions().items():
             yield from zip(inner.inputs, node.inputs[node.op == "cond" :], strict=True)
@@ -74,7 +74,7 @@ def _bound(region: Program) -> Iterator[tuple[Value, Value]]:
                 yield from zip(inner.inputs, again.inputs, strict=True)
                 yield from zip(again.outputs, inner.outputs, strict=True)
             yield from _bound(inner)
-        if node.op == "renamed":
+        if node.op in ("renamed", "detached"):
             yield node.outputs[0], node.inputs[0]
 
 

@@ -30,9 +30,13 @@ def of_renewed(program: Program, changes: Changes, begun: Collection[Value], sto
 def renewed(program: Program, changes: Changes, begun: Collection[Value], stopped: Collection[Value] = ()) -> set[Value]:
     """The values alone."""
     passed, found = active_values(program, set(begun), stopped) if changes else set(), set[Value]()
-    for by, (before, _) in changes.items():
-        if (before in passed or before in found) and by not in passed and by.type.is_float:
-            found.add(by)
+    while more := {
+        by
+        for by, (before, _) in changes.items()
+        if (before in passed or before in found) and by not in passed and by not in found and by.type.is_float
+    }:
+        found |= more
+        passed |= active_values(program, passed | more, stopped)  # into the arms, where they may be changed once more
     return found
 
 

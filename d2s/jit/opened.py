@@ -76,6 +76,7 @@ class Opened:
         given = [a.view() for a in arrays]
         self._stopped = stopped
         self._nodes: list[_Opened] = []
+        self._memory: dict[int, set[int]] = {}  # of what was detached: what is in the same
         self._kept: list[Any] = [*given]  # so that ids stay theirs
         self._saved = {id(mine): a for v, mine, a in zip(program.inputs, given, arrays, strict=True) if v not in lying}
         self._edges = {id(mine): edge for mine, edge in zip(given, edges, strict=True) if edge is not None}
@@ -87,7 +88,7 @@ class Opened:
         self._results = [tuple(map(self._edge, each(found))) for found in results]
         for n, node in enumerate(self._nodes):  # orders are whole numbers: between two there is place for all
             node.order = order - 1 + (n + 1) / (len(self._nodes) + 1)
-        del self._kept, self._saved, self._edges, self._last
+        del self._kept, self._saved, self._edges, self._last, self._memory
 
     def _run(self, program: Program, given: Sequence[np.ndarray]) -> Sequence[Any]:
         """The results; of a run that ends in an exception, what it had changed by then."""
@@ -132,8 +133,9 @@ class Opened:
         """Notes that something is written over: the nodes that need it are refused, but for those that write (`own`)."""
         before, where = self._changes[by]
         array = self._last.get(before)
+        lost = {id(array)} | self._memory.get(id(array), set())
         for made in self._nodes if array is not None else ():
-            if id(array) in made.needs and made not in own:
+            if made not in own and not lost.isdisjoint(made.needs):
                 made.changed = made.changed or writes.refusal(f"{made.op.name}()", made.where, before.type, where)
         for made in own:
             made.needs -= {id(array), id(self._last[by])}
@@ -147,6 +149,8 @@ class Opened:
         own = {id(a) for a in inputs}
         results[:] = [a.view() if id(a) in own else a for a in results]
         self._kept += results
+        if node.op == "detached":
+            self._memory[id(results[0])] = self._memory.get(id(inputs[0]), set()) | {id(inputs[0])}
         if node.op in PLACE:
             self._edges[id(results[0])] = self._edge(inputs[PLACE[node.op]])
         elif node.op not in _ENDING:

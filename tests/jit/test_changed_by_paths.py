@@ -127,3 +127,61 @@ def test_inside_of_the_function():
     x, w = (d2s.to_tensor(v, stop_gradient=False) for v in ([1.0, 2.0], [3.0, 4.0]))
     with pytest.raises(d2s.errors.CaptureError, match="changed in place"):
         d2s.to_static(inside)(x, w, d2s.to_tensor(0))
+
+
+def rests_on_one_answer(x, w):
+    y = x @ w * 1.0
+    if x.sum() > 0:
+        w.stop_gradient = not w.stop_gradient
+    w.set_value(w * 0.5)
+    return y
+
+
+def changed_where_it_rests(x, w):
+    y = x @ w * 1.0
+    if x.sum() > 0:
+        w.stop_gradient = not w.stop_gradient
+        with d2s.no_grad():
+            w.clip_(-0.7, 0.7)
+    return y
+
+
+def changed_on_a_path_where_it_rests(x, w):
+    y = x @ w * 1.0
+    if x.sum() > 0:
+        w.stop_gradient = not w.stop_gradient
+        if x.max() > 2:
+            w.set_value(w * 0.8)
+    return y
+
+
+def changed_twice_on_a_path_and_copied(x, w):
+    y = (x @ w).square().mean()
+    w.set_value(w * 0.5)
+    if x.sum() > 0:
+        w.set_value(w * 0.5)
+        return y, w.clone()
+    return y, x
+
+
+RESTING = [rests_on_one_answer, changed_where_it_rests, changed_on_a_path_where_it_rests, changed_twice_on_a_path_and_copied]
+
+
+@pytest.mark.parametrize("function", RESTING, ids=lambda f: f.__name__)
+def test_what_leaves_held_before_they_rested_or_were_given_more(function):
+    told = []
+    for call in (function, d2s.to_static(function)):
+        w, found = d2s.to_tensor([[0.5, 1.0], [2.0, -1.0]], stop_gradient=False), []
+        for n, row in enumerate(([1.0, 0.5], [3.0, 1.0], [-1.0, -2.0], [-1.0, 3.0]) * 3):
+            x = d2s.to_tensor([row], stop_gradient=n > 7)
+            results = call(x, w)
+            results = results if isinstance(results, tuple) else (results,)
+            found += [(result.tolist(), result.stop_gradient) for result in results]
+            for result in results:
+                try:
+                    result.sum().backward()
+                except GradientError as error:
+                    found.append(error.message.split(" (at")[0])
+            found += [(None if t.grad is None else t.grad.tolist(), t.stop_gradient) for t in (x, w)]
+        told.append(found)
+    assert told[0] == told[1]
