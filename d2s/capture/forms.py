@@ -238,6 +238,14 @@ def origins_in(form: Form) -> Iterator[tuple[Any, ...]]:
         yield from origins_in(part)
 
 
+def depth(form: Form) -> int:
+    """How many containers stand in each other."""
+    if isinstance(form, Union):
+        return max(map(depth, form.alternatives))
+    inner = form.parts if isinstance(form, Tree) else (form.content,) if isinstance(form, Box) else None
+    return 0 if inner is None else 1 + max(map(depth, inner), default=0)
+
+
 def only_numbers_differ(a: Form, b: Form) -> bool:
     """Whether two forms are one but for Python numbers."""
     if isinstance(a, Tree) and isinstance(b, Tree):

@@ -159,6 +159,8 @@ def _added_to(given: Given, refused: Unheld) -> Captured:
     """
     container, told = refused.container, refused.plainly()
     while type(container) in (list, dict) and not any(container is known for known in given.tails):
+        if len(given.tails) == MOST:  # one that was made on the way is another one in each capture
+            break
         given = given._replace(tails=(*given.tails, container))
         try:
             return _settled(given)

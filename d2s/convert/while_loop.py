@@ -11,7 +11,7 @@ several. Which variables are carried, and as what, is found by capturing the bod
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from d2s.capture.branch import (
     encoded,
@@ -28,7 +28,7 @@ from d2s.capture.branch import (
 from d2s.capture.containers import STAND_INS, List, is_container
 from d2s.capture.encode import decode
 from d2s.capture.fork import Forked
-from d2s.capture.forms import Fixed, Form, Grown, Later, OneOf, Union, alike, anonymous, form_of, join, same, slots
+from d2s.capture.forms import Fixed, Form, Grown, Later, OneOf, Union, alike, anonymous, depth, form_of, join, same, slots
 from d2s.capture.growing import Moved
 from d2s.capture.heap import Changes, Place, contents, restore
 from d2s.capture.lengthening import carried_as, moved_form, widened
@@ -44,6 +44,7 @@ from d2s.ops.dispatch import handling
 
 GUARDED = 256  # trips of a loop that nothing but an exception ends, where what a trip does cannot be looked at
 ROUNDS = 50  # each round carries at least one variable more, or one of them as one kind more
+DEEPER = 10  # rounds in a row that find containers one deeper in each other: there will be no end
 Test = Callable[[], Any]
 Body = Callable[[], None]
 Indices = frozenset[int]  # of variables
@@ -183,6 +184,7 @@ def _recorded(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
     before = get()
     forms: dict[int, Form] = {}
     parted: Indices = frozenset()
+    depths = [0]
     for _ in range(ROUNDS):
         inside, entered, ends, found = _trip(tracer, body, before, forms, parted, get, set, names)
         if state.takes_in(found):
@@ -196,11 +198,14 @@ def _recorded(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
         if not changed and not more:
             break
         state.refuse_unheld(changed)
+        deepest = max(map(depth, changed.values()), default=0)
+        depths = [*depths, deepest] if deepest > depths[-1] else [deepest]
+        if len(depths) > DEEPER:
+            _refuse_kinds([names[k] for k in changed])
         forms |= changed
         parted |= more
     else:
-        listed = ", ".join(repr(names[k]) for k in changed)
-        refuse("D2S1002", f"{listed} would be of another kind after every trip of this loop", "give it one kind throughout")
+        _refuse_kinds([names[k] for k in changed])
     firsts = [SymbolicTensor(tracer, tracer.resolve(s)) for k, form in forms.items() for s in encoded(tracer, before[k], form)]
     left = ends or entered
     outputs = encoded_at_end(inside, [left[k] for k in forms], list(forms.values()), found)
@@ -217,6 +222,11 @@ def _recorded(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
     behind = [after.get(k, value) for k, value in enumerate(before)]
     part_shared(tracer, shared(inside, left, kept_one([told.get(k, Fixed(None)) for k, _ in enumerate(behind)])), behind)
     state.leave(behind)
+
+
+def _refuse_kinds(names: Sequence[str]) -> NoReturn:
+    listed = ", ".join(map(repr, names))
+    refuse("D2S1002", f"{listed} would be of another kind after every trip of this loop", "give it one kind throughout")
 
 
 def _of_last_round(form: Form, before: Any, left: Any, tracer: Tracer, inside: Any) -> Form:
