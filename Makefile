@@ -46,7 +46,8 @@ quick: $(VENV)/tests-are-installed
 seeds: $(VENV)/tests-are-installed
 	D2S_SEEDS_FULL=1 $(VENV)/bin/python -m pytest tests/seeds
 
-# Random programs, eager against static, for hours: `make soak SOAK=1000 SEED=5` tries fewer, and others.
+# Random programs, eager against static, for hours: `make soak SOAK=1000 SEED=5` tries fewer, and others. What was stopped
+# goes on where it stopped, as long as the tree is the same.
 SOAK ?= 100000
 SEED ?= 1000000
 soak: $(VENV)/tests-are-installed
@@ -87,4 +88,4 @@ soak-files: $(VENV)/tests-are-installed
 	tests/jit/test_damaged_training.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-3.* $(VENV)-paddle* $(VENV)-onnx $(VENV)-openvino .pytest_cache .mypy_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) $(VENV)-3.* $(VENV)-paddle* $(VENV)-onnx $(VENV)-openvino .pytest_cache .mypy_cache .ruff_cache .soak *.egg-info

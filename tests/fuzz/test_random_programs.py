@@ -26,6 +26,7 @@ import pytest
 from ordinary_programs import Ordinary
 from programs_compare import Refused, outcome, t
 from random_programs import Generator, Renaming, Small, arguments
+from soak_notes import FOLDER, Notes
 
 import d2s
 from d2s import passes
@@ -191,21 +192,32 @@ def _apart(first: int, how_many: int) -> tuple[int, Found, Found]:
 
 
 def _soak(first: int, how_many: int, cores: int) -> None:
-    """Chunks on all cores, each in a process of its own."""
+    """Chunks on all cores, each in a process of its own, but for those that ended before in a soak of the same tree."""
     began, end = time.monotonic(), first + how_many
+    notes = Notes(FOLDER, f"{first} to {end}")
     totals: list[Any] = [0, [], []]
+    for came in notes.parts.values():
+        totals = _with(totals, came)
+    before = totals[0]
+    print(f"{before} programs before, of this tree", flush=True)
     with concurrent.futures.ThreadPoolExecutor(cores) as pool:
-        chunks = [pool.submit(_apart, at, min(CHUNK, end - at)) for at in range(first, end, CHUNK)]
+        left = [at for at in range(first, end, CHUNK) if at not in notes.parts]
+        chunks = {pool.submit(_apart, at, min(CHUNK, end - at)): at for at in left}
         for chunk in concurrent.futures.as_completed(chunks):
-            count, refused, failures = chunk.result()
-            totals = [totals[0] + count, totals[1] + refused, totals[2] + failures]
-            for seed, found in refused:
-                print(f"refused {seed}: {' | '.join(found.splitlines()[::2])[:300]}")
-            for seed, found in failures:
-                print(f"FAIL {seed}: {found[:600]}")
-            rate = totals[0] / (time.monotonic() - began)
+            notes.add(chunks[chunk], chunk.result())
+            totals = _with(totals, chunk.result())
+            rate = (totals[0] - before) / (time.monotonic() - began)
             print(f"{totals[0]} programs, {len(totals[1])} refused, {len(totals[2])} failures; {rate:.1f} a second", flush=True)
     sys.exit(bool(totals[2]))
+
+
+def _with(totals: list[Any], came: tuple[int, Found, Found]) -> list[Any]:
+    """The totals and what came of one chunk more, which is told."""
+    for seed, found in came[1]:
+        print(f"refused {seed}: {' | '.join(found.splitlines()[::2])[:300]}")
+    for seed, found in came[2]:
+        print(f"FAIL {seed}: {found[:600]}")
+    return [one + more for one, more in zip(totals, came, strict=True)]
 
 
 if __name__ == "__main__":  # python test_random_programs.py soak FIRST COUNT
