@@ -53,7 +53,7 @@ def history_of(here: Training, program: Program) -> History | None:
     made_here = here.opened.keys() - here.outside.keys()
     values_alone = {now for v, now in here.leaves().items() if now is not v and v not in made_here}  # written into leaves
     learnt = [n for n, v in enumerate(program.outputs) if v in active and v not in values_alone]
-    surely = surely_spent(program.nodes, set(here.freed), active)
+    surely = surely_spent(program.nodes, set(here.surely_freed), active)
     used_up = [n for n in learnt if here.stepped or program.outputs[n] in spent]
     lost = {program.outputs[n] for n in used_up} if recording() else active
     leaves = [n for n in learnt if _is_alone(here, program, program.outputs[n], lost)]

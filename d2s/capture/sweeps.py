@@ -26,7 +26,7 @@ from d2s.autodiff.tape import Hook
 from d2s.autodiff.totals import Total, add
 from d2s.capture.forms import OneOf
 from d2s.capture.heap import Place
-from d2s.capture.spent import surely_spent
+from d2s.capture.spent import surely_passed, surely_spent
 from d2s.capture.symbolic import Tracer
 from d2s.capture.users_code import refuse, user_line
 from d2s.eager.tensor import Tensor
@@ -51,7 +51,8 @@ class Training:
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
         self.sweeps = 0  # gradients that were taken: to ask for one, or whether there may be one, is no sweep
-        self.freed: set[Value] = set()  # what no gradient goes through any more
+        self.freed: set[Value] = set()  # what no gradient goes through any more, on some paths at least
+        self.surely_freed: set[Value] = set()  # of these, what on all
         self.retained: set[Value] = set()  # what one goes through again: the user said so
         self.stopped: set[Value] = set()  # gradients, which are no part of a tape
         self.stepped: dict[Value, tuple[Value, str]] = {}  # what optimizers have made, of what, at which line
@@ -183,6 +184,9 @@ class Training:
             self._refuse_freed({v for v, _ in roots}, led)
         self.sweeps += 1
         (self.retained if retain else self.freed).update(passed.difference(builder.inputs, wanted))
+        if not retain:
+            active = active_values(self._program([]), set(wanted), stopped)
+            self.surely_freed |= surely_passed(builder.nodes, {v for v, _ in roots}, active) & self.freed
         known = {*builder.inputs, *(v for node in builder.nodes for v in node.outputs)}
         found = self._recorded(roots, wanted | passed.intersection(self.watched), stopped)
         if not connected:
@@ -198,7 +202,7 @@ class Training:
     def _refuse_freed(self, roots: Collection[Value], led: Collection[Value]) -> NoReturn:
         """Eager code's own words, where it says so on all paths."""
         retain = "call the first one with retain_graph=True"
-        if surely_spent(self.tracer.builder.nodes, set(self.freed), led).isdisjoint(roots):
+        if surely_spent(self.tracer.builder.nodes, set(self.surely_freed), led).isdisjoint(roots):
             refuse("D2S1003", "a gradient through what a backward() before it has freed on some paths", retain)
         raise GradientError("D2S0006", FREED, hint=retain)
 

@@ -105,3 +105,47 @@ def test_what_a_call_keeps_has_no_more_history_than_eagerly():
             with pytest.raises(GradientError, match="a second time"):
                 kept.sum().backward()
         assert static.kept[-1].node.node.released, "its buffers are freed"
+
+
+def swept_through_an_arm(x):
+    h = x * W
+    loss = (x * V).sum()
+    if x.sum() > 0:
+        loss = h.sum()
+    loss.backward()
+    return h * 2.0, h
+
+
+def swept_through_both_arms(x):
+    h = x * W
+    loss = h.sum() if x.sum() > 0 else (h * h).sum()
+    loss.backward()
+    return h * 2.0, h
+
+
+def swept_through_trips(x):
+    h = g = x * W
+    while g.sum() < 20:
+        g = g * 2.0 + 5.0
+    g.sum().backward()
+    return h * 2.0, h
+
+
+@pytest.mark.parametrize(
+    "function", [swept_through_an_arm, swept_through_both_arms, swept_through_trips], ids=lambda f: f.__name__
+)
+def test_what_a_sweep_inside_has_freed_it_has_freed_on_its_path(function):
+    told = []
+    W.grad = V.grad = None
+    for call in (function, d2s.to_static(function)):
+        found = []
+        for x in (X, N, X, N, d2s.to_tensor([20.0, 1.0])):
+            for n in (0, 1):
+                try:
+                    call(x)[n].sum().backward()
+                except GradientError as error:
+                    found.append(error.message)
+                found.append([t.grad.tolist() if t.grad is not None else None for t in (W, V)])
+                W.grad = V.grad = None
+        told.append(found)
+    assert told[0] == told[1]
