@@ -188,7 +188,8 @@ class StaticFunction(Captures, Inspected):
                     raise
                 self._warn_of_python(error)
                 return self._eagerly(values)
-        return self._eagerly(values)  # each of its captures asks something else
+        self._warn_of_python(CaptureError("D2S1003", "each of its captures asks something else", where=self._line()))
+        return self._eagerly(values)
 
     def _further(self, values: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call for which a variant stands that stood for one of its form, but is none of those looked at first."""

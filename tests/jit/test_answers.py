@@ -1,5 +1,6 @@
 """Captures for one answer to a question, numbers from outside that calls read anew: never stale, no more than needed."""
 
+import sys
 import time
 import types
 
@@ -241,6 +242,12 @@ def test_captures_that_ask_one_question_in_different_places_find_its_answer_once
         told.append([(call(d2s.to_tensor(v)).tolist(), has.n, len(has.seen), sorted(has.by_number)) for v in values])
     assert told[0] == told[1]
     assert len(call.recompiles()) < 10
+
+
+def test_a_call_that_no_capture_ends_is_eager_codes_and_says_so(monkeypatch):
+    monkeypatch.setattr(sys.modules["d2s.jit.to_static"], "MOST_TRIED", 0)
+    with pytest.warns(CaptureWarning, match="runs as plain Python.*asks something else"):
+        assert d2s.to_static(lambda x: x * 2.0)(X).tolist() == (X * 2.0).tolist()
 
 
 # --- numbers from outside
