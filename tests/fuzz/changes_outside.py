@@ -8,13 +8,13 @@ import collections
 import contextlib
 import io
 import linecache
-import signal
 import sys
 import traceback
 import types
 import warnings
 
 import numpy as np
+from time_limit import TooLong, limited
 
 import d2s
 from d2s.errors import CaptureError, D2SError
@@ -100,28 +100,17 @@ def compared(program, name):
     return None
 
 
-class TooLong(BaseException):
-    """Not one that a program takes for its own."""
-
-
-def _too_long(*_):
-    raise TooLong("still running after 30 s of the processor's time")
-
-
 def tried(kind, title, first, count):
     """Tries programs from a seed on; exits with 1 if something differs, or does not end."""
     refusals, differences = [], []
-    signal.signal(signal.SIGPROF, _too_long)
     for seed in range(first, first + count):
-        signal.setitimer(signal.ITIMER_PROF, 30)
         try:
-            refused = compared(kind(seed), f"{title} {seed}")
+            with limited():
+                refused = compared(kind(seed), f"{title} {seed}")
             refusals += [(seed, refused)] if refused else []
         except (Exception, TooLong) as error:
             differences.append(seed)
             print(str(error)[:4000] if isinstance(error, AssertionError) else f"seed {seed}: {traceback.format_exc()}")
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
     for seed, error in refusals:
         print("refused", seed, *str(error).splitlines()[:3], sep=" | ")
     print(f"{count} {title} programs, {len(refusals)} refused, {len(differences)} differ: {differences}")

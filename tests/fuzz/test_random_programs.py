@@ -13,7 +13,6 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from ordinary_programs import Ordinary
 from programs_compare import Refused, outcome, t
 from random_programs import Generator, Renaming, Small, arguments
 from soak_notes import FOLDER, Notes
+from time_limit import TooLong, limited
 
 import d2s
 from d2s import passes
@@ -79,14 +79,6 @@ def differing(function: Any, seed: int, small: bool) -> str:
     return ""
 
 
-class TooLong(BaseException):
-    """Not one that the comparison takes for the program's own."""
-
-
-def too_long(*_: Any) -> None:
-    raise TooLong("still running after 30 s of the processor's time")
-
-
 @contextlib.contextmanager
 def shared_kernels() -> Iterator[None]:
     """Without the passes that make kernels which only one program has."""
@@ -113,16 +105,14 @@ def run_one(seed: int, kind: type[Generator], folder: pathlib.Path) -> str:
     """What differs in one program."""
     small = issubclass(kind, Small)
     function = load(seed, kind, folder)
-    signal.setitimer(signal.ITIMER_PROF, 30)
+    kernels, checked = shared_kernels() if small else contextlib.nullcontext(), str(int(seed % VERIFIED_AMONG == 0))
     try:
-        with shared_kernels() if small else contextlib.nullcontext(), d2s.config(CHECK=str(int(seed % VERIFIED_AMONG == 0))):
+        with limited(), kernels, d2s.config(CHECK=checked):
             return differing(function, seed, small)
     except Refused:
         raise
     except (Exception, TooLong) as error:
         return f"{type(error).__name__}: {error}"
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 Found = list[tuple[int, str]]
@@ -131,7 +121,6 @@ Found = list[tuple[int, str]]
 def run(seeds: Any, kind: type[Generator], folder: pathlib.Path, until: float) -> tuple[int, Found, Found]:
     """How many programs ran, which were refused, which differ."""
     count, refused, failures = 0, list[tuple[int, str]](), list[tuple[int, str]]()
-    signal.signal(signal.SIGPROF, too_long)
     with seldom_collecting():
         for seed in seeds:
             if time.process_time() > until:

@@ -1,7 +1,6 @@
 """Random sessions: what a caller sees of a function and of its gradients is the same, be it static or not."""
 
 import os
-import signal
 import time
 from typing import Any
 
@@ -9,7 +8,8 @@ import pytest
 from programs_compare import t
 from random_programs import Small, arguments
 from random_sessions import Session
-from test_random_programs import TooLong, load, shared_kernels, too_long
+from test_random_programs import load, shared_kernels
+from time_limit import TooLong, limited
 
 import d2s
 from d2s.errors import D2SError
@@ -40,20 +40,16 @@ def differing(function: Any, seed: int) -> str | None:
 
 
 def test_random_sessions(tmp_path):
-    signal.signal(signal.SIGPROF, too_long)
     until, compared, failures = time.monotonic() + SECONDS, 0, list[str]()
     for seed in range(FIRST, FIRST + PROGRAMS):
         if time.monotonic() > until:
             break
         function = load(seed, Small, tmp_path)
-        signal.setitimer(signal.ITIMER_PROF, 30)
         try:
-            with shared_kernels():
+            with limited(), shared_kernels():
                 found = differing(function, seed)
         except (Exception, TooLong) as error:
             found = f"{type(error).__name__}: {error}"
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
         compared += found is not None
         failures += [f"seed {seed}: {found}\n{Small(seed).text().partition('def f(')[2]}"] if found else []
     assert not failures, "\n".join(failures)
