@@ -40,9 +40,17 @@ def _free() -> int:
 
 def check(name: str, shape: Sequence[int], dtype: np.dtype) -> None:
     """Refuses a result that no memory holds; a system may promise such memory and end the process that uses it."""
-    size = math.prod(shape) * dtype.itemsize
-    if size > available() or (size > available() // 8 and size > _free()):  # what is free is asked for large ones only
+    if not _fits(math.prod(shape) * dtype.itemsize):
         raise _no_room(name, shape, dtype)
+
+
+def asked_from() -> int:
+    """From how many bytes on it is asked what is free."""
+    return available() // 8
+
+
+def _fits(size: int) -> bool:
+    return 0 <= size <= available() and (size <= asked_from() or size <= _free())
 
 
 def allocated(name: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
@@ -78,11 +86,12 @@ def zeros(name: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
         raise _no_room(name, shape, dtype) from None
 
 
-def space(size: int) -> np.ndarray:
-    """So many bytes for values that are on their way; a size that left 64 bits is below 0."""
-    if 0 <= size <= available():
+def space(size: int, wished: int = 0) -> np.ndarray:
+    """So many bytes for values that are on their way, or as many as are wished; a size that left 64 bits is below 0."""
+    for bytes_ in [wished, size] if wished > size >= 0 else [size]:
         with contextlib.suppress(MemoryError):
-            return np.empty(size, np.uint8)
+            if _fits(bytes_):
+                return np.empty(bytes_, np.uint8)
     said = f"{size} bytes" if size >= 0 else "more than 2**63 bytes"
     raise ArgumentError("D2S0004", f"a graph's values on their way take {said}: they do not fit into memory")
 

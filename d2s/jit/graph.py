@@ -10,6 +10,7 @@ forward half ran, and the node keeps what the backward half reads.
 """
 
 import functools
+import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from typing import Any
 
@@ -95,7 +96,7 @@ class Graph:
         self.may_be_left = False  # whether there is eager code to make a call
         self._left = set[Mask]()  # ways that it goes instead
         self._native: dict[Mask, Entry | None] = {}  # by what wants a gradient; () where nothing does
-        self._first: Entry | None = None  # of the native calls; the others are asked behind it
+        self._entries: list[Entry] = []  # of the native calls, each asked behind the one before
         self._known = known
         self._with_numbers = False
         self._beside: Graph | None = None  # the same without steps of Python's
@@ -119,7 +120,8 @@ class Graph:
             linear = linearize(self.program, *key, self.stopped, overwritten=self.overwritten)
             stage(f"forward:{self.program.name}", lambda: show(linear.forward))
             stage(f"backward:{self.program.name}", lambda: show(linear.backward))
-            self._halves[key] = linear, Call(linear.forward, passes.lower), Call(linear.backward, passes.lower)
+            halves = linear, Call(linear.forward, passes.lower), Call(linear.backward, passes.lower)
+            self._halves.setdefault(key, halves)
         return self._halves[key]
 
     def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
@@ -213,11 +215,11 @@ class Graph:
 
     def beside(self, program: Program, carried: int, inputs: Sequence[Any]) -> Entry | None:
         """The native way of a part that takes the same inputs, for what wants gradients wherever this one ran so."""
-        self._beside = self.part(program, carried)
-        self._beside.entry(inputs)
+        beside = self._beside = self.part(program, carried)
+        beside.entry(inputs)
         for wanted in ([()] if self._plain.has_run else []) + list(self._ways):
-            self._beside._follow(wanted)
-        return self._beside._first
+            beside._follow(wanted)
+        return beside._first
 
     def _follow(self, wanted: Mask) -> None:
         """Goes the way that another graph of the same has gone."""
@@ -261,14 +263,22 @@ class Graph:
             run = Call(listed.stacked(run.program), passes.lower)
             handed = handed._replace(several=len(run.program.outputs))
         entry = run.entry(handlers.base.classes, self._kinds, recorded, handed)
-        self._native[wanted] = entry
-        if entry and self._first:
-            self._first.ask_behind(entry)
-        self._first = self._first or entry
+        if self._native.setdefault(wanted, entry) is not entry:  # another thread was first
+            return
+        self._ask(entry)
         if entry and self._with_numbers and self.tells_apart and not way:
-            told = run.entry(handlers.base.classes, self._kinds, None, Handed(len(run.program.outputs), -1))
-            if told:
-                entry.ask_behind(told)
+            self._ask(run.entry(handlers.base.classes, self._kinds, None, Handed(len(run.program.outputs), -1)))
+
+    def _ask(self, entry: Entry | None) -> None:
+        """Has an entry asked behind the others; of threads that come here at once, the last links all."""
+        if entry:
+            self._entries.append(entry)
+            for one, following in itertools.pairwise([*self._entries]):
+                one.ask_behind(following)
+
+    @property
+    def _first(self) -> Entry | None:
+        return self._entries[0] if self._entries else None
 
     @property
     def tells_apart(self) -> bool:
@@ -318,9 +328,8 @@ class Graph:
         return tuple(n < self.returned and v.type.is_float and n not in self.ended for n, v in within)
 
     def _way(self, wanted: Mask) -> "Way":
-        if wanted not in self._ways:
-            self._ways[wanted] = Way(self, wanted)
-        return self._ways[wanted]
+        found = self._ways.get(wanted)
+        return found or self._ways.setdefault(wanted, Way(self, wanted))
 
     def wanting(self, wanted: Mask) -> Set[Value]:
         """The values that depend on a wanted input."""

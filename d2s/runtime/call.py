@@ -14,6 +14,7 @@ from typing import Any
 
 from d2s.config import knob
 from d2s.ir.program import Program
+from d2s.once import once
 from d2s.runtime import checking, interpreter, native_call, plain, plan
 from d2s.runtime.frames import Frames
 from d2s.stages import stage
@@ -27,35 +28,28 @@ class Call:
 
     def __init__(self, program: Program, lowered: Callable[[Program], Program] = lambda program: program) -> None:
         self.program, self._lowered = program, lowered
-        self._frames: Frames | None = None
-        self._plain: Frames | None = None
-        self._plan: plan.Plan | None = None
         self._unchecked = set[str]()  # why runs could not be compared, as far as that was told
 
-    @property
+    @once
     def plan(self) -> plan.Plan:
-        """Made at first use; two threads may both make it, which holds no lock a fork could keep."""
-        if self._plan is None:
-            built = plan.build(self._lowered(self.program))
-            stage(f"plan:{self.program.name}", lambda: str(built))
-            self._plan = built
-        return self._plan
+        """Made at first use."""
+        built = plan.build(self._lowered(self.program))
+        stage(f"plan:{self.program.name}", lambda: str(built))
+        return built
 
-    def frames(self) -> "Frames":
-        """What runs of the plan have in common."""
-        if self._frames is None:
-            self._frames = Frames(self.plan)
-        return self._frames
+    @once
+    def frames(self) -> Frames:
+        """What runs of the plan have in common; of threads that begin at once all have the same."""
+        return Frames(self.plan)
 
-    def plain(self) -> "Frames":
+    @once
+    def plain(self) -> Frames:
         """The same in plain Python."""
-        if self._plain is None:
-            self._plain = Frames(self.plan, plain.execute(self.plan))
-        return self._plain
+        return Frames(self.plan, plain.execute(self.plan))
 
     @property
     def has_run(self) -> bool:
-        return self._frames is not None
+        return "frames" in self.__dict__
 
     def entry(
         self,
@@ -65,13 +59,12 @@ class Call:
         handed: "native_call.Handed | None" = None,
     ) -> native_call.Entry | None:
         """The way past Python for inputs of these classes, if there is one."""
-        frames = self.frames()
-        return native_call.entry_of(frames.plan, classes, kinds, frames.pool, recorded, handed)
+        return native_call.entry_of(self.plan, classes, kinds, self.frames.pool, recorded, handed)
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         if knob("EXECUTOR") == "interpreter":
             return interpreter.run(self.program, arrays)
-        frames = self.plain() if knob("EXECUTOR") == "python" else self.frames()
+        frames = self.plain if knob("EXECUTOR") == "python" else self.frames
         if knob("CHECK") != "2":
             return frames.run(arrays)
         return checking.checked(self.program, frames, arrays, self._unchecked, self._lowered)

@@ -12,7 +12,6 @@ output; an input that comes out as it went in is that very array.
 import ctypes
 import itertools
 import math
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +23,7 @@ from d2s.ir.program import Node, Value
 from d2s.ops import OPS
 from d2s.ops.shapes import is_found
 from d2s.runtime import binding, executor, host, interpreter, launch, lists, plan
+from d2s.runtime.growing import MEMORY, Growing, bounds
 from d2s.runtime.plan import finds_extents
 from d2s.runtime.plan_growing import COUNT
 from d2s.types import Shape, Type
@@ -33,9 +33,13 @@ class Frame:
     """The registers of one running call, and the space for its values."""
 
     def __init__(self, start: np.ndarray, arena: np.ndarray) -> None:
-        self.registers, self.arena = start.copy(), arena
+        self.registers = start.copy()
         self.address, self.cells = self.registers.ctypes.data, memoryview(self.registers)
-        self.top, self.end = (arena.ctypes.data + 63) & -64, arena.ctypes.data + arena.size
+        self.work_in(arena)
+
+    def work_in(self, arena: np.ndarray) -> None:
+        self.arena = arena
+        self.top, self.end = bounds(arena)
 
 
 class Frames:
@@ -107,17 +111,10 @@ class Frames:
 
     def _go_on(self, frame: Frame, pc: int, arrays: Sequence[Any], placed: dict[int, Any]) -> dict[int, Any]:
         """Python's part of a run: more memory, signals, errors. Returns the buffers of stacks; outputs are `placed`."""
-        plan, registers, chunks = self.plan, frame.registers, [frame.arena]
-        keep: dict[int, Any] = {}
+        plan, registers, growing = self.plan, frame.registers, Growing(frame.arena)
         while pc != -1:
-            if pc & executor.FULL:
-                pc ^= executor.FULL
-                wanted = int(registers[plan.steps[pc, 2]])
-                _next_chunk(registers, chunks, wanted + 128 if wanted >= 0 else wanted)
-            elif pc & executor.STACK_FULL:
-                pc ^= executor.STACK_FULL
-                stack, wanted = int(plan.steps[pc, 1]), int(registers[plan.steps[pc, 3]])
-                _grow(registers, stack, wanted, keep, _most(plan, registers, pc) if stack == plan.calls else math.inf)
+            if pc & MEMORY:
+                pc = growing.more(plan, registers, pc)
             elif pc & executor.YIELD:
                 pc ^= executor.YIELD  # Python is here for a moment: a pending KeyboardInterrupt is raised
             elif pc & executor.PLACE:
@@ -137,10 +134,8 @@ class Frames:
             else:
                 raise _failed(plan.checks[pc], _dims(plan, arrays, registers), int(registers[plan.steps[pc, 1]]))
             pc = self.execute(*self.code, frame.address, pc)
-        if len(chunks) > 1:
-            larger = np.empty(sum(c.size for c in chunks), np.uint8)
-            frame.arena, frame.top, frame.end = larger, (larger.ctypes.data + 63) & -64, larger.ctypes.data + larger.size
-        return keep
+        frame.work_in(growing.arena())
+        return growing.buffers
 
 
 def _returned(
@@ -205,42 +200,6 @@ def _output(name: str, of: Shape, dtype: np.dtype, dims: dict[str, int]) -> np.n
     shape = _shape(of, dims)
     memory.check(name, shape, dtype)
     return memory.allocated(name, shape, dtype)
-
-
-def _free_space(frame: np.ndarray, arena: np.ndarray) -> None:
-    start = arena.ctypes.data
-    frame[executor.TOP], frame[executor.END] = (start + 63) & -64, start + arena.size
-
-
-def _next_chunk(frame: np.ndarray, chunks: list[np.ndarray], wanted: int) -> None:
-    """Goes on in the chunk behind the one in use, which a trip may have left for an earlier one, or in a new, larger one."""
-    full = next(n for n, c in enumerate(chunks) if c.ctypes.data + c.size == frame[executor.END])
-    behind = [c for c in chunks[full + 1 :] if c.size >= wanted]
-    if not behind:
-        chunks.append(memory.space(wanted if wanted < 0 else max(2 * chunks[-1].size, wanted)))
-    _free_space(frame, behind[0] if behind else chunks[-1])
-
-
-def _grow(frame: np.ndarray, stack: int, wanted: int, keep: dict[int, Any], most: float) -> None:
-    """A buffer twice as large for what grows; what it holds moves along, for it is read through its register only.
-
-    `keep` holds the buffers by their addresses.
-    """
-    at, used = int(frame[stack]), int(frame[stack + 1])
-    larger = memory.space(wanted if wanted < 0 else int(min(most, max(4096, 2 * (used + wanted)))))
-    ctypes.memmove(larger.ctypes.data, at, used)
-    keep.pop(at, None)
-    keep[larger.ctypes.data] = larger
-    frame[stack], frame[stack + 2] = larger.ctypes.data, larger.size
-
-
-def _most(plan: plan.Plan, frame: np.ndarray, pc: int) -> int:
-    """How large the stack of calls may become: calls stand in one another as deep as Python's own may."""
-    window, node = int(frame[plan.steps[pc, 3]]), plan.checks[pc]
-    most = sys.getrecursionlimit() * window
-    if frame[plan.calls + 1] + window > most:
-        raise interpreter.too_deep(node.attrs["name"]).at(node.where)
-    return most
 
 
 def _python_step(plan: plan.Plan, frame: np.ndarray, dims: dict[str, int], pc: int) -> None:

@@ -6,11 +6,12 @@ makes the tensors: one, or a tuple. Where there is a tape and inputs want gradie
 forward half, for just these inputs - is asked behind it, which also makes the tape's node. Where anything is unusual - an input
 of another class or extents, an int of more than 60 bits, a run that needs Python - the answer is None, and Python goes the
 plain way, which finds the same bits or the error. A plan that Python has a part in, or that takes or gives lists, has no entry.
-What grows in a run lies in buffers of the frame, all of one size; where one is full Python does the call, and later calls have
-larger ones.
+What grows in a run lies in buffers of the frame, all of one size; where one is full, or the arena, Python is asked for more,
+the run goes on, and what it took is the frame's from then on.
 
 A frame is: the next free one, the ends of its arena, for each input its array and a cell for a number, for each output its
-array, then the registers, then where the stacks' buffers are and how large each is. A row of an input: its class, its
+array, then the registers, then where the stacks' buffers are and how large each is, what Python is given that is asked for more
+memory, and where the run stopped that had to. A row of an input: its class, its
 register, how many axes it has (FLOAT, INT: it is a number; STACK: it is what an earlier run left on a stack), the word of its
 dtype, its `stop_gradient` if that is to be the one or the other, and its extents, or minus the register of each - doubled, plus
 one where it is set here. A row of an output: the register it is written to, the one that says where it came to be (of what only
@@ -39,9 +40,11 @@ import numpy as np
 from d2s import memory
 from d2s.codegen import cache, native_functions
 from d2s.codegen.host import native_object
+from d2s.errors import D2SError
 from d2s.ir.program import Program
 from d2s.parsing import tree_of
 from d2s.runtime import binding, executor, native_objects, native_results, native_tape, plan
+from d2s.runtime.growing import Growing, bounds
 from d2s.runtime.host import steps_in
 from d2s.runtime.native_call_functions import FUNCTIONS
 from d2s.runtime.native_call_text import TEXT
@@ -51,7 +54,6 @@ from d2s.runtime.plan import finds_extents
 from d2s.types import Dim
 
 FLOAT, STACK, INT = -1, -2, -3
-NO_FRAME, FULL, STACK_FULL = 1, 2, 3  # why an entry declined, if Python can do something about it
 ROOM, MOST_ROOM = 1 << 12, 1 << 24  # of a stack at first, and at most
 MOST_AXES = 32  # of an output
 _ARENA = 1 << 16
@@ -131,21 +133,18 @@ class Entry:
         stacks = np.array(plan.stacks, np.int64)
         taken = np.array(recorded.taken if recorded else (), np.int64)
         words |= {"taken": taken.ctypes.data if (taken >= 0).any() else 0}
+        words |= {"more": id(NativeFrame.more), "settle": id(NativeFrame.settle)}
         words |= {"stacks": len(stacks), "stack_rows": stacks.ctypes.data, "stacks_at": len(plan.frame)}
         words |= {"rows": rows.ctypes.data, "made": made.ctypes.data, "releases": is_long(plan.program)}
         words |= {"execute": executor.address(), "steps": plan.steps.ctypes.data, "operand_table": plan.operands.ctypes.data}
         self.head = np.array([words.get(name, 0) for name in (*HEAD, *CALL)], np.int64)
         self.most = _most_room(plan)
-        self.room = min(ROOM, self.most)
         self.kept = classes, kinds, recorded, templates, positions, rows, made, stacks, taken  # what the head points at
-        self.add(self._arena())
+        self.add()
         self.call: Callable[[tuple[Any, ...]], Any] = builtin(_address(), self.head)
 
     def ask_behind(self, entry: "Entry") -> None:
-        """Has `call` ask another entry where this one, and those asked behind it so far, decline."""
-        if self._behind:
-            self._behind.ask_behind(entry)
-            return
+        """Has `call` ask another entry where this one declines."""
         self._behind = entry
         self.head[_word("following")] = entry.head.ctypes.data
 
@@ -154,31 +153,59 @@ class Entry:
         self._closed, self.head[_word("free")] = True, 0
 
     def declined(self) -> None:
-        """Behind a call that was declined: one more frame where one was missing, or another where its memory was full."""
-        reason = self.head[_word("reason")]
+        """Behind a call that was declined: one more frame where one was missing."""
+        missed = self.head[_word("reason")]
         self.head[_word("reason")] = 0
-        if reason == FULL:
-            self.head[_word("free")] = 0  # the way through Python finds out how much it takes
-        if reason == STACK_FULL:  # what grows very large moves from buffer to buffer on the way through Python
-            self.head[_word("free")] = 0
-            self.room = 0 if self.room >= self.most else min(8 * self.room, self.most)
-        if reason in (FULL, NO_FRAME, STACK_FULL) and (self.room or not self.plan.stacks) and not self._closed:
-            self.add(self._arena())
+        if missed and not self._closed:
+            self.add()
         if self._behind:
             self._behind.declined()
 
-    def _arena(self) -> np.ndarray:
-        return self.pool.pop().arena if self.pool else np.empty(_ARENA, np.uint8)
-
-    def add(self, arena: np.ndarray) -> None:
+    def add(self) -> None:
         """A frame for one more call at the same time."""
-        top, end = (arena.ctypes.data + 63) & -64, arena.ctypes.data + arena.size
-        places = [0] * (2 * len(self.plan.inputs) + len(self.plan.outputs))
-        stacks = np.empty(self.room * len(self.plan.stacks), np.uint8)
-        registers = [*self.plan.frame, stacks.ctypes.data, self.room]
-        frame = np.array([self.head[_word("free")], top, end, *places, *registers], np.int64)
-        self.frames.append((arena, stacks, frame))
-        self.head[_word("free")] = frame.ctypes.data
+        frame = NativeFrame(self.plan, self._arena(), self.most)
+        given = (frame,)  # of the frame itself it would be a cycle
+        frame.cells[0], frame.registers[-2] = self.head[_word("free")], id(given)
+        self.frames.append(given)
+        self.head[_word("free")] = frame.cells.ctypes.data
+
+    def _arena(self) -> np.ndarray:
+        try:
+            return self.pool.pop().arena  # type: ignore[no-any-return]
+        except IndexError:  # asking first would let another thread in between
+            return np.empty(_ARENA, np.uint8)
+
+
+class NativeFrame:
+    """The frame of one native call at a time, and the memory of its runs."""
+
+    def __init__(self, plan: plan.Plan, arena: np.ndarray, most: int) -> None:
+        self.plan, self.most, self.room = plan, most, 0
+        places = 2 * len(plan.inputs) + len(plan.outputs)
+        self.cells = np.array([0, 0, 0, *[0] * places, *plan.frame, 0, 0, 0, 0], np.int64)
+        self.registers = self.cells[3 + places :]
+        self._work_in(arena, min(ROOM, most))
+
+    def _work_in(self, arena: np.ndarray, room: int) -> None:
+        self.growing, self.cells[1:3] = Growing(arena), bounds(arena)
+        if room != self.room:
+            self.room, self.stacks = room, np.empty(room * len(self.plan.stacks), np.uint8)
+            self.registers[-4:-2] = self.stacks.ctypes.data, room
+
+    def more(self) -> bool:
+        """More memory for a run, whose last register says where it stopped; where there is none Python's way says so."""
+        try:
+            self.growing.more(self.plan, self.registers, int(self.registers[-1]))
+        except D2SError:
+            return False
+        return True
+
+    def settle(self) -> bool:
+        """Behind a run that took more: so much is there for the next one from its beginning."""
+        largest = max([self.room, *(buffer.size for buffer in self.growing.buffers.values())])
+        self._work_in(self.growing.arena(), min(largest, self.most))
+        self.registers[-1] = 0
+        return True
 
 
 @functools.cache

@@ -8,6 +8,7 @@ True
 """
 
 from d2s.runtime import executor
+from d2s.runtime.growing import MEMORY
 
 TEXT = """
 ; METH_O: call(inputs) -> Tensor, or a tuple of Tensors, or None: not for us, and each head's `reason` says why.
@@ -77,7 +78,7 @@ rest:
 look_for_one:
   %told = i64 at %head[same]
   %all_apart = icmp eq i64 %told, 0
-  br i1 %all_apart, label %finish, label %ask
+  br i1 %all_apart, label %settle, label %ask
 ask:
   %number = sub i64 %told, 1
   %given = call ptr @results(ptr %head, ptr %frame)
@@ -85,7 +86,10 @@ ask:
   %data = ptr at %says[2]
   %byte = load i8, ptr %data
   %one = icmp ne i8 %byte, 0
-  br i1 %one, label %drop, label %finish
+  br i1 %one, label %drop, label %settle
+settle:
+  %settled = call i1 @settled(ptr %head, ptr %frame)
+  br i1 %settled, label %finish, label %drop
 drop:
   %made = i64 at %head[outputs]
   %results = call ptr @results(ptr %head, ptr %frame)
@@ -302,6 +306,46 @@ define internal ptr @row_behind(ptr %row) alwaysinline {
   ret ptr %behind
 }
 
+; Where a frame has what its memory is asked by: the arguments, and where the run stopped that asked last; 0: none has.
+define internal ptr @asks(ptr %head, ptr %frame) alwaysinline {
+  %registers = call ptr @registers(ptr %head, ptr %frame)
+  %stacks_at = i64 at %head[stacks_at]
+  %behind = add i64 %stacks_at, 2
+  %asks = getelementptr i64, ptr %registers, i64 %behind
+  ret ptr %asks
+}
+
+; Whether Python's answer is True.
+define internal i1 @answered(ptr %head, ptr %asks, ptr %function) {
+entry:
+  %given = ptr at %asks[0]
+  %true = ptr at %head[true]
+  %answer = call ptr @PyObject_Call(ptr %function, ptr %given, ptr null)
+  %raised = icmp eq ptr %answer, null
+  br i1 %raised, label %no, label %look
+no:
+  ret i1 false
+look:
+  %is = icmp eq ptr %answer, %true
+  call void @Py_DecRef(ptr %answer)
+  ret i1 %is
+}
+
+; Behind a run that had more memory than its frame: has Python make that the frame's.
+define internal i1 @settled(ptr %head, ptr %frame) {
+entry:
+  %asks = call ptr @asks(ptr %head, ptr %frame)
+  %stopped = i64 at %asks[1]
+  %as_it_was = icmp eq i64 %stopped, 0
+  br i1 %as_it_was, label %yes, label %ask
+yes:
+  ret i1 true
+ask:
+  %settle = ptr at %head[settle]
+  %answer = call i1 @answered(ptr %head, ptr %asks, ptr %settle)
+  ret i1 %answer
+}
+
 ; Runs the plan; false: it needs Python, or Ctrl-C was pressed.
 define internal i1 @ran(ptr %head, ptr %frame) {
 entry:
@@ -313,7 +357,7 @@ entry:
   %registers = call ptr @registers(ptr %head, ptr %frame)
   br label %run
 run:
-  %pc = phi i64 [0, %entry], [%again, %signals], [%behind, %has_place]
+  %pc = phi i64 [0, %entry], [%again, %signals], [%behind, %has_place], [%at, %has_more]
   br i1 %is_long, label %apart, label %here
 here:
   %end_here = call i64 %execute(i64 %steps, i64 %operands, ptr %registers, i64 %pc)
@@ -350,16 +394,20 @@ place:
 has_place:
   br label %run
 needs_python:
-  %no_room = and i64 %end, FULL_BIT
-  %full = icmp ne i64 %no_room, 0
-  %no_stack = and i64 %end, STACK_BIT
-  %grows = icmp ne i64 %no_stack, 0
-  %other = select i1 %grows, i64 3, i64 0
-  %why = select i1 %full, i64 2, i64 %other
-  %head[reason] := i64 %why
-  br label %no
+  %memory = and i64 %end, MEMORY_BITS
+  %wants_more = icmp ne i64 %memory, 0
+  br i1 %wants_more, label %grow, label %no
+grow:
+  %more = ptr at %head[more]
+  %asks_at = call ptr @asks(ptr %head, ptr %frame)
+  %asks_at[1] := i64 %end
+  %grown = call i1 @answered(ptr %head, ptr %asks_at, ptr %more)
+  br i1 %grown, label %has_more, label %no
+has_more:
+  %at = xor i64 %end, %memory
+  br label %run
 no:
   ret i1 false
 }
-""".replace("YIELD_BIT", str(executor.YIELD)).replace("FULL_BIT", str(executor.FULL))
-TEXT = TEXT.replace("STACK_BIT", str(executor.STACK_FULL)).replace("PLACE_BIT", str(executor.PLACE))
+""".replace("YIELD_BIT", str(executor.YIELD)).replace("MEMORY_BITS", str(MEMORY))
+TEXT = TEXT.replace("PLACE_BIT", str(executor.PLACE))

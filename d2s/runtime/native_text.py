@@ -32,7 +32,7 @@ CASE = (
 CALL = (  # behind the words of a head, where it is that of a plan: see `native_call`
     *("free", "reason", "inputs", "outputs", "rows", "made", "bind", "extents_of", "came_out", "execute", "steps"),
     *("operand_table", "releases", "following", "on_tape", "returned", "result_template", "result_node_at", "position_at"),
-    *("arrays_at", "results_at", "stacks", "stack_rows", "stacks_at", "taken", "same"),
+    *("arrays_at", "results_at", "stacks", "stack_rows", "stacks_at", "taken", "same", "more", "settle"),
 )
 PYTHON = (
     *("Py_IncRef", "Py_DecRef", "PyType_IsSubtype", "PyType_GenericAlloc", "PyTuple_New", "PyIter_Next", "PyObject_GetAttr"),

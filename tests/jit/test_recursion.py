@@ -84,7 +84,7 @@ def test_memory_of_a_call_that_is_over_is_used_again():
     x = d2s.zeros([100_000])
     static(x, d2s.to_tensor(12))  # 8,192 calls of 400 kB each, of which 13 are there at a time
     ((_, variant),) = static.variants
-    assert sum(frame.arena.nbytes for frame in variant.graph._plain.frames().pool) < 64_000_000
+    assert sum(frame.arena.nbytes for frame in variant.graph._plain.frames.pool) < 64_000_000
 
 
 def test_one_plan_in_many_threads():

@@ -471,12 +471,12 @@ program = parse('''program f(x: f32[n]) -> (f32[n]) { %0: f32[n] = while_loop(x,
   test(x: f32[n]) -> (b1[]) { %0: b1[] = constant(dtype=b1, python=False, value=True) return %0 }
   body(x: f32[n]) -> (f32[n]) { %0: f32[n] = neg(x) return %0 } } return %0 }''')
 call = Call(program)
-call.frames()
+frames = call.frames
 print("running", flush=True)
 try:
     call([np.ones(int(sys.argv[1]), "float32")])
 except KeyboardInterrupt:
-    print("interrupted", len(call._frames.pool), flush=True)
+    print("interrupted", len(frames.pool), flush=True)
 """
 
 
