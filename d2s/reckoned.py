@@ -11,12 +11,15 @@ In: an extent. Out: a number where it is one, else a name.
 ('n1+1/2', 'n1+3/4', 'n1+1/2*2', 5)
 >>> source("n1+1/2*2"), come_to("n1+1/2*2", {"n1": 8}.__getitem__)
 ('n1', 8)
+>>> comes_to("n1+1/2*2", 5, least=2), comes_to("n1+1/2*2", 6, least=2)
+(False, True)
 """
 
+import bisect
 import math
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from d2s.errors import CaptureError
 from d2s.types import Dim
@@ -87,3 +90,12 @@ def come_to(dim: Dim, known: Callable[[str], Dim]) -> Dim:
         return known(dim) if isinstance(dim, str) else dim
     of, times, plus, by = last_steps(str(dim))
     return reckoned(come_to(of, known), times, plus, by)
+
+
+def comes_to(dim: Dim, number: int, least: int) -> bool:
+    """Whether an extent is a number where its source is some number that is no less than a least one."""
+
+    def at(of: int) -> Any:
+        return come_to(dim, lambda name: of)
+
+    return bool(at(least + bisect.bisect_left(range(least, MOST), number, key=at)) == number)

@@ -41,6 +41,7 @@ from d2s.errors import CaptureError
 from d2s.ops.control import called_as
 from d2s.ops.found import OPEN
 from d2s.ops.shapes import is_found
+from d2s.reckoned import source
 from d2s.types import Type
 
 Chosen = Callable[[Tracer, Any], list[Any]]  # what is recorded for one alternative
@@ -154,7 +155,7 @@ def hole(tracer: Tracer, of: Type) -> SymbolicTensor:
     if of.listed:
         return empty(tracer, of.item)  # type: ignore[no-any-return]
     of = dataclasses.replace(of, shape=tuple(0 if is_found(d) else d for d in of.shape))
-    names = [d for d in of.shape if isinstance(d, str)]
+    names = [str(source(d)) for d in of.shape if isinstance(d, str)]
     given = [next(v for v in tracer.root.builder.inputs if name in v.type.shape) for name in dict.fromkeys(names)]
     defining = [tracer.resolve(SymbolicTensor(tracer.root, v)) for v in dict.fromkeys(given)]
     attrs = {"dtype": of.dtype, "shape": of.shape, "python": of.python}

@@ -13,7 +13,7 @@ from d2s.errors import ArgumentError, ShapeError
 from d2s.extents import Extent
 from d2s.ops.movement import copied, normal
 from d2s.ops.op import axes, op
-from d2s.ops.shapes import extents, is_found, one_axis, unnamed, whole_numbers
+from d2s.ops.shapes import extents, may_be_one, one_axis, unnamed, whole_numbers
 from d2s.types import Dim, Shape, Type
 
 AS_THEY_LIE = {"reshape", "reshape_like", "flatten", "unflatten", "squeeze", "unsqueeze"}  # results that lie as x does
@@ -210,7 +210,7 @@ def squeeze(x, axis: Any = None):
 def _(x, axis):
     asked = axes(axis, len(x.shape), "squeeze")
     for a in asked:
-        if is_found(x.shape[a]):
+        if may_be_one(x.shape[a]):
             raise unnamed("squeeze", f"whether the extent {x.shape[a]} of axis {a} is 1")
     return {"axis": tuple(a for a in asked if x.shape[a] == 1)}
 

@@ -18,7 +18,7 @@ import numpy as np
 from d2s.errors import ArgumentError, CaptureError, DTypeError, ShapeError, brief
 from d2s.extents import Extent
 from d2s.ops.dispatch import current
-from d2s.reckoned import reckoned
+from d2s.reckoned import comes_to, reckoned, source
 from d2s.types import NUMBERS, Dim, Shape, Type
 
 _FOUND = re.compile(r"[mg](\d*|_\w+)")  # of a capture, and of a file, where each is called like a variable
@@ -100,8 +100,14 @@ def following(dim: Dim, times: int = 1, plus: int = 0, by: int = 1) -> Dim:
 
 
 def is_found(dim: Dim) -> bool:
-    """Whether an extent is one that a run finds (`ops/found.py`): its name is one that a recorder gave it."""
-    return isinstance(dim, str) and _FOUND.fullmatch(dim) is not None
+    """Whether an extent is one that a run finds (`ops/found.py`), or follows from one: its name is one that a recorder gave."""
+    of = source(dim)
+    return isinstance(of, str) and _FOUND.fullmatch(of) is not None
+
+
+def may_be_one(dim: Dim) -> bool:
+    """Whether an open extent is 1 in some run: what a call names is 2 or more, but not all that follows from it."""
+    return comes_to(dim, 1, least=0 if is_found(dim) else 2) if uncountable(dim) else is_found(dim)
 
 
 def uncountable(dim: Dim) -> bool:

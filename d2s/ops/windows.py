@@ -13,7 +13,7 @@ from typing import Any
 
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.extents import Extent
-from d2s.ops.shapes import following, uncountable, unnamed, whole_number, whole_numbers
+from d2s.ops.shapes import following, is_found, uncountable, unnamed, whole_number, whole_numbers
 from d2s.reckoned import is_reckoned
 from d2s.types import Dim, Shape, Type
 
@@ -163,4 +163,4 @@ def past_like(kernel: Any, place: int) -> Any:
 
 def open_ones(made: Type) -> list[Dim]:
     """The extents of a result that only a run finds to be none."""
-    return [d for d in made.shape[2:] if is_reckoned(d)]
+    return [d for d in made.shape[2:] if is_reckoned(d) or is_found(d)]

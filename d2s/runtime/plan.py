@@ -193,8 +193,8 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         self.start_calls(program)
         for value in program.inputs:
             self.homes[value] = self.growing(value.type) if value.type.grows else self.register()
-        extents = {d: 0 for v in program.inputs for d in v.type.shape if isinstance(d, str)}
-        self.called = extents = {name: self.register() for name in extents}
+        defined = _defined(program)
+        self.called = extents = {name: self.register() for name in defined}
         self.extents = Registered({(name,): r for name, r in extents.items()})
         inputs = [self.homes[v] for v in program.inputs]
         plain = {v for node in program.nodes if not (structural(node) or node.op == "update") for v in node.outputs}
@@ -212,8 +212,6 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         checks, runs = ({step + ahead: node for step, node in found.items()} for found in (self.checks, self.runs))
         steps = {step + ahead: registers for step, registers in self.places.items()}
         operands, frame = np.array(self.operands, np.int32), np.array(self.frame, np.int64)
-        axes = [(d, (n, axis)) for n, v in enumerate(program.inputs) for axis, d in enumerate(v.type.shape)]
-        defined = {d: place for d, place in reversed(axes) if isinstance(d, str)}
         places = inputs, extents, defined, self.extents.names, outputs, computed
         return Plan(program, table, operands, frame, *places, self.stacks, checks, self.constants, runs, steps, self.calls)
 
@@ -423,6 +421,16 @@ def _becoming(program: Program, targets: Collection[Value], called: Collection[s
             known = {*called, *(d for d in x.type.shape if isinstance(d, str))}
             if read[x] == 1 and not finds_extents(result, known) and (result in found or result in targets):
                 found[x] = found.get(result, result)
+    return found
+
+
+def _defined(program: Program) -> dict[str, tuple[int, int]]:
+    """Where a call finds its extents by name: in which input, on which axis. A list may have no item to look at."""
+    found: dict[str, tuple[int, int]] = {}
+    for n, value in enumerate(program.inputs):
+        for axis, dim in enumerate(() if value.type.listed else value.type.shape):
+            if isinstance(dim, str):
+                found.setdefault(dim, (n, axis))
     return found
 
 

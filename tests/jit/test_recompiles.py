@@ -358,6 +358,13 @@ def test_one_warning_of_a_function_that_is_captured_again_and_again():
     )
 
 
+def on_one_path(x):
+    y = None
+    if x.sum() > 50:
+        y = x.flatten()
+    return x if y is None else y
+
+
 SIZED = [  # by the size of a batch, in each way that users write
     lambda x: x.reshape([x.shape[0] * 3, 2]),
     lambda x: x.reshape([-1]).sum() + x.flatten()[0],
@@ -369,6 +376,7 @@ SIZED = [  # by the size of a batch, in each way that users write
     lambda x: x.repeat_interleave(2, 0),
     lambda x: d2s.concat([x, x], 0)[: x.shape[0] // 2],
     lambda x: sum(x.reshape([x.shape[0], 3, 2]).transpose([1, 0, 2])),
+    on_one_path,
 ]
 
 

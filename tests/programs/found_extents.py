@@ -304,3 +304,44 @@ def beams_that_grow(x, n):
 @program((X, t(2)), (X, t(3)))
 def what_a_run_finds_expanded_to_what_it_is(x, n):
     return x[:n].expand([4, 2, 3]) * 2.0 if n < 3 else x.sum()
+
+
+ROWS = t([[1.0, 2.0], [3.0, 4.0], [-5.0, 6.0], [7.0, -8.0]])
+KEPT = tuple((x, t(kept)) for x in (ROWS, ROWS * -1.0) for kept in ([True, False, True, True], [False] * 4, [True] * 4))
+
+
+@program(*KEPT)
+def what_follows_from_what_is_found_on_one_path(x, m):
+    """The other path has nothing of it, nor the extent it follows from."""
+    line = padded = None
+    wide = x
+    if x.sum() > 0:
+        line, padded = x[m].flatten(), d2s.nn.functional.pad(x[m], [1, 1, 0, 0])
+        wide = d2s.nn.functional.interpolate(x[m].t().unsqueeze(0), scale_factor=2, data_format="NCW")[0]
+    if line is None:
+        return x, wide
+    return line * 2, padded + padded, wide
+
+
+@program(*KEPT)
+def what_follows_from_what_is_found_on_both_paths(x, m):
+    y, parts = d2s.repeat_interleave(x[m], 2, 0), []
+    if x.sum() > 0:
+        if m.all():
+            y = d2s.tile(x, [3, 1])
+        y = y[::2]
+        parts.append(y.reshape([-1]))
+    else:
+        y = d2s.concat([x[m], x[d2s.logical_not(m)]]).reshape([-1, 1])
+    parts.append(y.flatten())
+    return y * 2, parts
+
+
+@program(*((x, m) for x, m in KEPT if m.any()))
+def nothing_but_pairs_in_a_squeeze(x, m):
+    return x[m].tile([2, 1]).squeeze(), x[m].tile([2, 1]).squeeze(0)
+
+
+@program(*KEPT)
+def windows_over_what_is_found(x, m):
+    return d2s.nn.functional.avg_pool1d(x[m].t().unsqueeze(0), 1)

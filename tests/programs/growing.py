@@ -248,3 +248,12 @@ def replaced_on_a_path(x, n):
         if len(parts) > 1:
             parts.pop()
     return parts, len(parts)
+
+
+@program(*((t([[1.0, 2.0]] * rows), t(n)) for rows in (2, 4, 3) for n in (2, 3)))
+def of_what_follows_from_an_extent(x, n):
+    flat, wide = [], []
+    for i in range(n):
+        flat.append(x.flatten() * i)
+        wide.append(d2s.nn.functional.pad(x, [1, 1, 0, 0]) + i)
+    return flat, wide

@@ -1810,6 +1810,15 @@ def flatten_what_a_mask_keeps(x):
     return x[x[:, 0] > 0].flatten() * 2
 
 
+@plain((t([[1.0, -2.0], [3.0, 4.0], [5.0, 6.0]]), t([True, False, True])))
+def a_list_of_flattened_parts_that_a_mask_keeps(x, m):
+    parts, i = [], x.sum() * 0
+    while i < 3:
+        parts.append(x[m].flatten() * 2)
+        i = i + 1
+    return parts
+
+
 @plain()
 def raise_with_a_text_that_only_a_run_tells(x):
     if x.sum() < 0:
