@@ -128,14 +128,9 @@ class LoopSweep:
             for p in self.flagged:
                 if p.type.listed and p not in self.found:
                     self.found[p] = self.scope.absent(p)
-        left_over = self.scope.popped(self.stack)
-        with handling(self.recorder):
-            outputs = [self.left - 1, left_over]
-            for p, flagged in self.flagged.items():
-                told([self.found[p]] if flagged and p in self.found else [])
-                like = self.scope.need(p) if p in self.moving and p not in self.found else self.inputs[p].value
-                outputs.append(self.found[p].value if p in self.found else nothing(like))
-                outputs += [presence(self.found.get(p))] if flagged else []
+            found = [s for p, flagged in self.flagged.items() for s in self._output(p, flagged)]
+            left = self.left - 1
+        outputs = [left, self.scope.popped(self.stack), *found]  # what the totals read is popped, too
         test = self.outer.recorder.region("test")
         own = [test.input(s.value.type, s.value.name) for s in self._own()]
         with handling(test):
@@ -145,6 +140,13 @@ class LoopSweep:
         results = outer.repeat([outer.resolve(s) for s in firsts], reads, test, body)
         self.outer.stack = results[1]
         self._hand_over(iter(results[2:]), totals)
+
+    def _output(self, p: Value, flagged: bool) -> list[Any]:
+        """A total as a trip leaves it; an absent one has the extents that the value had in front of the trip."""
+        told([self.found[p]] if flagged and p in self.found else [])
+        like = self.scope.need(p) if p in self.moving and p not in self.found else self.inputs[p].value
+        value = self.found[p].value if p in self.found else nothing(like)
+        return [value, presence(self.found.get(p))] if flagged else [value]
 
     def _own(self) -> list[Any]:
         """What the loop carries: trips left, residuals, and each total with its bool."""

@@ -189,6 +189,21 @@ def grows_in_two_loops(x, n):
     return y
 
 
+@program(*COUNTS)
+def made_in_each_trip(x, n):
+    for k in range(n):
+        y = x[: k + 1] * 2
+    return y, y.sum(0)
+
+
+@program(*COUNTS)
+def made_anew_and_what_it_was(x, n):
+    y = z = x * 1
+    for k in range(n):
+        y, z = x[x > k], y * 2
+    return y, z
+
+
 @program(*SETS)
 def different(x):
     special = d2s.concat([x.flatten(), x[0], x[0] * float("nan"), x[1] * 0.0])
