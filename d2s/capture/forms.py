@@ -12,6 +12,8 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from d2s import types
 from d2s.capture.containers import (
     attributes,
@@ -112,10 +114,25 @@ Form = Fixed | Slot | Tree | Union | Held | Box | Growing
 
 
 class Later:
-    """A Python object that only a run has: `handle`, a number of run time, says which of its objects; `example` is like it."""
+    """A Python object that only a run has: `handle`, a number of run time, says which of its objects; `example` is like it.
+
+    `longer` is, too: where extents of the two differ, only a run knows them.
+    """
 
     def __init__(self, handle: SymbolicTensor, example: Any) -> None:
-        self.handle, self.example = handle, example
+        self.handle, self.like = handle, example
+        self.example, self.longer = (example.example, example.longer) if isinstance(example, Varied) else (example, example)
+
+
+COUNTS = (2, 3)  # of what only a run knows how much there is: in an example, and in one that is longer
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Varied:
+    """Two examples of an object that only a run has."""
+
+    example: Any
+    longer: Any
 
 
 class OneOf:
@@ -166,7 +183,7 @@ def form_of(value: Any, tracer: Tracer) -> Form:
     if isinstance(value, SymbolicTensor):
         return Slot(value.value.type)
     if isinstance(value, Later):
-        return Held(value.example)
+        return Held(value.like)
     if isinstance(value, Grown):
         return Growing(value.item)
     if by_path(value) and not stays(value, tracer):
@@ -323,7 +340,7 @@ def merged(a: Form, b: Form) -> Form | None:
         items = [_items(form) for form in (a, b)]
         return None if None in items else growing([*items[0], *items[1]])  # type: ignore[misc]
     if isinstance(a, Held) and isinstance(b, Held):
-        return Held(a.example if kind_of_example(a.example) == kind_of_example(b.example) else MISSING)
+        return Held(_alike(a.example, b.example))
     content = [_content(form, a, b) for form in (a, b)]
     if content[0] is not None and content[1] is not None:
         return Box((a if isinstance(a, Box) else b).kind, join(*content), _both(a, b))  # type: ignore[union-attr,arg-type]
@@ -379,7 +396,21 @@ def loose(form: Form) -> Form:
     return form
 
 
-def kind_of_example(example: Any) -> Any:
+def _alike(a: Any, b: Any) -> Any:
+    """An example of objects that two others are examples of; MISSING where these tell of unlike ones."""
+    pairs = [(x.example, x.longer) if isinstance(x, Varied) else (x, x) for x in (a, b)]
+    kinds = [tuple(map(_kind_of_example, pair)) for pair in pairs]
+    if kinds[0] == kinds[1]:
+        return a
+    arrays = [x for pair in pairs for x in pair]
+    if not all(isinstance(x, np.ndarray) for x in arrays) or len({(x.ndim, x.dtype) for x in arrays}) > 1:
+        return MISSING
+    same = [len(set(extents)) == 1 for extents in zip(*(x.shape for x in arrays), strict=True)]
+    shapes = [[d if known else count for d, known in zip(arrays[0].shape, same, strict=True)] for count in COUNTS]
+    return Varied(*(np.ones(shape, arrays[0].dtype) for shape in shapes))
+
+
+def _kind_of_example(example: Any) -> Any:
     """What an example tells of the objects it stands for."""
     return type(example), getattr(example, "shape", ()), getattr(example, "dtype", None)
 

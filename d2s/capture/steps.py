@@ -16,13 +16,14 @@ import copy
 import math
 import operator
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from d2s import types
-from d2s.capture.forms import TAG, Later, OneOf
+from d2s.capture.examples import computed, example_of, open_shape
+from d2s.capture.forms import TAG, Later
 from d2s.capture.guards import MISSING
 from d2s.capture.leaves import Leaves
 from d2s.capture.reads import refuse_added_to
@@ -36,6 +37,7 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ir.program import Program
 from d2s.ops import OPS
+from d2s.ops.found import OPEN, number
 from d2s.ops.item import get_item
 from d2s.runtime.host import Run
 from d2s.runtime.launch import left_64_bits
@@ -141,23 +143,54 @@ def ask(
 ) -> Any:
     """Records a step. `example` is a result like its; with `number` that is a Python number, and one of run time comes out."""
     if number:
-        dtype = _NUMBERS[type(example)]
-        return _record(tracer, name, function, args, kwargs, _number(name, type(example), dtype), Type(dtype, python=True))
+        of = type(example_of(example))
+        dtype = _NUMBERS[of]
+        return _record(tracer, name, function, args, kwargs, _number(name, of, dtype), Type(dtype, python=True))
     return Later(_record(tracer, name, function, args, kwargs, finds_object, TAG), example)
 
 
-def array(tracer: Tracer, name: str, function: Callable[..., Any], args: tuple[Any, ...], of: Type) -> SymbolicTensor:
-    """Records a step that gives an array of its own, of a known type, which becomes a tensor."""
+def array(tracer: Tracer, name: str, function: Callable[..., Any], args: tuple[Any, ...], like: Any) -> SymbolicTensor:
+    """Records a step that gives an array of its own, like an example, which becomes a tensor."""
+    of = Type(types.dtype(example_of(like).dtype), open_shape(like))
+    opened = [axis for axis, dim in enumerate(of.shape) if dim == OPEN]
+    fitting = _fitting(name, function, of)
+    if not opened:
+        return _record(tracer, name, fitting, args, {}, _as_it_is, of)
+    found = ask(tracer, name, fitting, args, {}, like)
+    numbers = [number(ask(tracer, "len", _extent, (found, axis), {}, 0, number=True)) for axis in opened]
+    names = list(map(tracer.extent_called, numbers))
+    shape = [names[opened.index(axis)] if axis in opened else dim for axis, dim in enumerate(of.shape)]
+    extents = dict(zip(names, numbers, strict=True))
+    return _record(tracer, name, _itself, (found,), {}, _as_it_is, Type(of.dtype, tuple(shape)), finds=extents)
 
-    dtype, shape = of.dtype.numpy, of.shape
 
-    def keep(run: Run, found: np.ndarray) -> np.ndarray:
-        if found.dtype != dtype or found.shape != shape:
+def _extent(array: np.ndarray, axis: int) -> int:
+    return array.shape[axis]
+
+
+def _itself(array: np.ndarray) -> np.ndarray:
+    return array
+
+
+def _as_it_is(run: Run, found: np.ndarray) -> np.ndarray:
+    return found
+
+
+def _fitting(name: str, function: Callable[..., np.ndarray], of: Type) -> Callable[..., np.ndarray]:
+    """A function that gives arrays of a type, whose open extents may be any."""
+    where = user_line()
+
+    def fitting(*args: Any) -> np.ndarray:
+        found = function(*args)
+        known = found.ndim == len(of.shape) and all(b in (a, OPEN) for a, b in zip(found.shape, of.shape, strict=True))
+        if found.dtype != of.dtype.numpy or not known:
             have = f"{found.dtype.name} of shape {list(found.shape)}"
-            raise DTypeError("D2S1004", f"{name}() gives {have}, where {of} was foreseen")
+            message = f"{name}() gives {have}, where {of} was foreseen"
+            hint = "say what it is to be with astype() and reshape(), or compute it with d2s's functions"
+            raise DTypeError("D2S1004", message, where=where, hint=hint)
         return found
 
-    return _record(tracer, name, function, args, {}, keep, of)
+    return fitting
 
 
 def _record(
@@ -169,7 +202,9 @@ def _record(
     keep: Keep,
     of: Type,
     where: str = "",
+    finds: dict[str, Any] | None = None,
 ) -> Any:
+    """`finds`: extents that the result has, and numbers of run time that they are; such a step raises nothing."""
     if tracer.replays("host"):
         return tracer.add("host", [], [of], {})[0]
     refuse_added_to(tracer, (args, kwargs))
@@ -178,12 +213,13 @@ def _record(
     unchanged |= {id(record): ("record", record) for record in tracer.root.heap.records()}
     recipe = describe((args, kwargs), given.leaf, unchanged, {})
     _write_before(tracer, [at for kind, at in leaves(recipe) if kind == "outside"])
-    changed, stores = pending(tracer)
+    changed, stores = pending(tracer) if finds is None else (list(finds.values()), None)
     step = Step(
         name, function if where else at_users_line(function), recipe, [s.value.type.python for s in given.outputs], keep
     )
     attrs = {"call": step, "dtype": of.dtype, "shape": of.shape, "python": of.python}
     attrs |= {"count": len(given.outputs), "stores": stores} if stores else {}
+    attrs |= {"count": len(given.outputs), "finds": tuple(finds)} if finds else {}
     tracer.where = where or user_line()
     (found,) = tracer.add("host", [tracer.resolve(s) for s in (*given.outputs, *changed)], [of], attrs)
     return found
@@ -204,36 +240,6 @@ def _write_before(tracer: Tracer, objects: Sequence[Any]) -> None:
 
 
 # --- objects that only a run has
-
-
-def example_of(value: Any) -> Any:
-    """An object like the one a run will have; MISSING where that is not known."""
-    if isinstance(value, Later):
-        return value.example
-    if isinstance(value, SymbolicTensor | Tensor):
-        of = value.value.type if isinstance(value, SymbolicTensor) else Type(value.dtype, value.array.shape)
-        if of.python:
-            return of.dtype.numpy.type(1).item()
-        known = [d for d in of.shape if isinstance(d, int)]
-        return Tensor(np.ones(known, of.dtype.numpy)) if len(known) == len(of.shape) else MISSING
-    if isinstance(value, OneOf):
-        return MISSING
-    if type(value) in (list, tuple):
-        parts = [example_of(part) for part in value]
-        return MISSING if any(part is MISSING for part in parts) else type(value)(parts)
-    return value
-
-
-def computed(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """What a function that only computes makes of examples."""
-    found = [example_of(value) for value in (*args, *kwargs.values())]
-    if any(value is MISSING for value in found):
-        return MISSING
-    try:
-        with np.errstate(all="ignore"):
-            return function(*found[: len(args)], **dict(zip(kwargs, found[len(args) :], strict=True)))
-    except Exception:  # of ones, or of objects like these: a run will tell
-        return MISSING
 
 
 _CATCHING: list[Callable[..., Any]] = []  # how a step is recorded whose exceptions may be caught
@@ -297,7 +303,7 @@ for _name in _BINARY:
     setattr(Later, f"__r{_plain}__", _operator(_plain, getattr(operator, _name), True))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem"):
     setattr(Later, f"__{_name}__", _operator(_name, getattr(operator, _name)))
-for _name in ("bool", "len", "iter", "index", "int", "float", "str", "repr", "format", "contains"):
+for _name in ("bool", "len", "index", "int", "float", "str", "repr", "format", "contains"):
 
     def _unknown(self: Later, *_: Any, asked: str = _name) -> Any:
         refuse(
@@ -305,6 +311,26 @@ for _name in ("bool", "len", "iter", "index", "int", "float", "str", "repr", "fo
         )
 
     setattr(Later, f"__{_name}__", _unknown)
+
+
+def _items(self: Later) -> Iterator[Any]:
+    """What Python takes apart, if a capture knows of how many parts it is."""
+    parts = [len(one) if isinstance(one, tuple | list | np.ndarray) else -1 for one in (self.example, self.longer)]
+    if parts[0] < 0 or parts[0] != parts[1]:
+        refuse(
+            "D2S1001", "what only a run will have is taken apart, and of how many parts it is only a run will tell", "index it"
+        )
+    found = attempted("unpacking", _taken_apart, self, parts[0])
+    return iter([attempted("item", operator.getitem, found, k) for k in range(parts[0])])
+
+
+def _taken_apart(value: Any, count: int) -> Any:
+    if len(value) != count:
+        raise DTypeError("D2S1004", f"an object of {len(value)} items where {count} were foreseen")
+    return value
+
+
+Later.__iter__ = _items  # type: ignore[attr-defined]
 Later.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 

@@ -15,9 +15,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from d2s.capture.examples import computed
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
-from d2s.capture.steps import computed, taken
+from d2s.capture.steps import taken
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.tree import flatten
 from d2s.capture.users_code import refuse_call

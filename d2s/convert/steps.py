@@ -24,12 +24,13 @@ import numpy as np
 
 from d2s.capture.branch import branch
 from d2s.capture.containers import STAND_INS, STANDING, by_path
+from d2s.capture.examples import called, computed, example_of, is_number
 from d2s.capture.faults import line_of
-from d2s.capture.forms import Later, OneOf
+from d2s.capture.forms import Later, OneOf, Varied
 from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.raised import found_by_run
-from d2s.capture.steps import array, ask, attempted, computed, example_of, item, later, number_of, tell
+from d2s.capture.steps import array, ask, attempted, item, later, number_of, tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
 from d2s.capture.tried import OF_NUMBERS, tried
@@ -45,7 +46,7 @@ from d2s.errors import PythonIntOverflow
 from d2s.ops import OPS
 from d2s.ops.shapes import uncountable
 from d2s.runtime.users_frames import raised_at
-from d2s.types import Type, dtype
+from d2s.types import dtype
 
 _TELLING = (print, warnings.warn, time.sleep)
 _CLOCKS = (time.time, time.perf_counter, time.monotonic, time.process_time, time.time_ns, time.perf_counter_ns)
@@ -62,7 +63,7 @@ def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
     """What is called instead of a function of Python's or of NumPy's, if a step can do it."""
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", type(function).__name__)
     if isinstance(function, Later):
-        return lambda *args, **kwargs: attempted("call", _called, function, *args, **kwargs)
+        return lambda *args, **kwargs: attempted("call", called, function, *args, **kwargs)
     if any(function is known for known in _TELLING) or isinstance(owner, _RECEIVERS) or _logs(function):
         return functools.partial(_told, tracer, name, function)
     if any(function is known for known in _CLOCKS):
@@ -96,10 +97,6 @@ def _told(tracer: Tracer, name: str, function: Any, *args: Any, **kwargs: Any) -
         tell(tracer, name, function, args, kwargs)
     else:
         tell(tracer, name, *levelled, where=user_line())
-
-
-def _called(function: Any, *args: Any, **kwargs: Any) -> Any:
-    return function(*args, **kwargs)
 
 
 def _logs(function: Any) -> bool:
@@ -145,7 +142,7 @@ def _draw(tracer: Tracer, source: Any, function: Any, args: tuple[Any, ...], kwa
         tell(tracer, name, function, args, kwargs)
         return None
     asks = tried if tracer.catches() else ask
-    return asks(tracer, name, function, args, kwargs, example, number=type(example) in (bool, int, float))
+    return asks(tracer, name, function, args, kwargs, example, number=is_number(example))
 
 
 def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -165,7 +162,7 @@ def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dic
         return ask(tracer, function.__name__, function, args, kwargs, "")
     if function in _OF_NUMBERS and all(_is_number(v) for v in leaves):
         example = computed(function, args, kwargs)
-        number = type(example) in (bool, int, float)
+        number = is_number(example)
         if tracer.catches():
             return tried(tracer, function.__name__, function, args, kwargs, example, number, OF_NUMBERS)
         return ask(tracer, function.__name__, function, args, kwargs, example, number=number)
@@ -174,7 +171,7 @@ def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dic
     if any(isinstance(v, Later) for v in leaves):
         example = computed(function, args, kwargs)
         asks = tried if tracer.catches() else ask
-        return asks(tracer, function.__name__, function, args, kwargs, example, number=type(example) in (bool, int, float))
+        return asks(tracer, function.__name__, function, args, kwargs, example, number=is_number(example))
     return MISSING
 
 
@@ -274,9 +271,8 @@ def to_tensor_of(tracer: Tracer, data: Any, of: Any) -> Any:
     """`to_tensor` of a number of run time, or of an array that only a run has."""
     wanted = None if of is None else dtype(of)
     if isinstance(data, Later) and isinstance(data.example, np.ndarray | np.generic | list | tuple | int | float):
-        made = to_tensor(data.example, wanted)
         made_of = functools.partial(values_of, dtype=wanted)
-        return array(tracer, "to_tensor", made_of, (data,), Type(made.dtype, made.array.shape))
+        return array(tracer, "to_tensor", made_of, (data,), Varied(made_of(data.example), made_of(data.longer)))
     if isinstance(data, Later):
         number_of(data)
     made = to_tensor(example_of(data), wanted)

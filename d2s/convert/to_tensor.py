@@ -14,6 +14,7 @@ from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.by_path import opened
+from d2s.capture.examples import example_of
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
@@ -24,7 +25,7 @@ from d2s.capture.users_code import refuse
 from d2s.convert.computing import of_each
 from d2s.convert.copies import leaf as leaf_of
 from d2s.convert.loads import guard_content
-from d2s.convert.steps import example_of, to_tensor_of
+from d2s.convert.steps import to_tensor_of
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.ops import OPS
 from d2s.ops.compare import cast

@@ -276,17 +276,20 @@ def _(counter):
 
 
 @op(paddle=None)
-def host(*inputs, call: Any, dtype: DType, shape: Any, python: bool, count: Any = None, stores: Any = None):
-    """A step that Python takes: `call` gets the first `count` inputs, the others are what the run has changed so far."""
+def host(*inputs, call: Any, dtype: DType, shape: Any, python: bool, count: Any = None, stores: Any = None, finds: Any = None):
+    """A step that Python takes: `call` gets the first `count` inputs, the others are what the run has changed so far.
+
+    With `finds` they are the numbers of its extents.
+    """
 
 
 @host.rule("infer")
-def _(*inputs, call, dtype, shape, python, count=None, stores=None):
+def _(*inputs, call, dtype, shape, python, count=None, stores=None, finds=None):
     return Type(dtype, shape, python)
 
 
 @host.rule("vjp")
-def _(g, out, *inputs, call, dtype, shape, python, count=None, stores=None):
+def _(g, out, *inputs, call, dtype, shape, python, count=None, stores=None, finds=None):
     return (None,) * len(inputs)
 
 

@@ -590,6 +590,22 @@ def draws_of_python_and_numpy():
     return draws, lambda: [random.random(), float(np.random.rand())]
 
 
+@row((t([1.5, -2.0]),), (t([0.0, 7.25]),), (t([-1.0, -4.0]),))
+def numpys_places_between_prints():
+    log = []
+
+    def places(x):
+        log.append(float(x.sum()))
+        print("sum", x.sum())
+        kept = np.where(x.numpy() > 0)[0]
+        print(kept, len(kept))
+        y = x[t(kept)] * 2
+        print(y.shape[0])
+        return y, y.sum() + x
+
+    return places, lambda: list(log)
+
+
 @row((t([1.5, -2.0]),), (t([0.0, 7.25]),), (t([-1.0, 4.0]),))
 def numbers_of_tensors():
     def numbers(x):

@@ -1,5 +1,6 @@
 """Programs with extents that only a run finds: masks, places, slices between numbers of run time, what loops make longer."""
 
+import numpy as np
 from programs_compare import program, t
 
 import d2s
@@ -360,3 +361,67 @@ def nothing_but_pairs_in_a_squeeze(x, m):
 @program(*KEPT)
 def windows_over_what_is_found(x, m):
     return d2s.nn.functional.avg_pool1d(x[m].t().unsqueeze(0), 1)
+
+
+ROW = tuple((t(values),) for values in ([1.0, -2.0, 3.0], [2.0, 2.0, 2.0], [-1.0, -1.5, -1.0], [1.0, 0.0, 3.0, 4.5]))
+
+
+@program(*ROW)
+def numpys_places(x):
+    n = x.numpy()
+    flat, (i, j) = np.flatnonzero(n > 0), np.where(n[:, None] > n[None] + 1)
+    matrix = x * x.reshape([-1, 1])
+    return x[t(flat)] * 2, t(np.argwhere(n > 1)), t(flat) + t(np.nonzero(n > 0)[0]), matrix[t(i), t(j)].sum(), i.tolist()
+
+
+@program(*ROW)
+def numpys_masks(x):
+    n = x.numpy()
+    kept, firsts = n[n > 1], (n * np.ones([2, 1], "float32"))[:, n > 0]
+    both = np.concatenate([kept, n[:1]])
+    return t(kept), t(firsts).sum(0), t(both) * 2, t(np.compress(n > 0, n)), t(np.extract(n < 0, n)), t(kept[:, None] > both)
+
+
+@program(*ROW)
+def numpys_distinct_values(x):
+    n = x.numpy()
+    values, places, inverse, counts = np.unique(n, return_index=True, return_inverse=True, return_counts=True)
+    others = t(np.setdiff1d(n, [2.0])), t(np.bincount(np.abs(n).astype(int))), t(np.trim_zeros(n))
+    return t(values)[t(inverse)] + x, t(counts) * t(places), *others
+
+
+@program(*ROW)
+def numpys_arrays_as_long_as_numbers_say(x):
+    n = x.numpy()
+    most, at = int(np.abs(n).max()), np.argmax(n)
+    made = t(np.zeros(most)), t(np.arange(most + 1)), t(np.linspace(0.0, 1.0, most)), t(np.arange(0.0, np.abs(n).max()))
+    return *made, t(np.repeat(n, np.arange(len(n)))), t(np.delete(n, at)), t(np.delete(n, [0, 1])), t(np.eye(4)[at])
+
+
+@program(*ROW)
+def numpys_places_by_the_path(x):
+    n = x.numpy()
+    found = n[n > 1] if x.sum() > 0 else np.zeros(4, "float32")
+    y = x[t(np.flatnonzero(n > 0))] if (n > 0).any() else x
+    return t(found) * 2, y * y, y.sum() * x
+
+
+@program(*ROW)
+def numpys_places_in_a_loop(x):
+    y, total = x, x.sum() * 0
+    for k in range(t(3)):
+        y = y[t(np.flatnonzero(y.numpy() > k))] * 1.5
+        total = total + y.sum()
+    return y, total
+
+
+@program(*SETS)
+def numpys_arrays_of_what_a_run_finds(x):
+    y = x[x > 0]
+    n = y.numpy() * 2
+    return y + t(n), t(n.astype("int32")), len(n), t(n[:, None] * np.ones(2, "float32")), t(n.sum())
+
+
+@program(*ROW)
+def numpys_arrays_of_kept_numbers(x):
+    return t(np.array([v for v in x.tolist() if v > 1], "float32")) * 2, t(np.array([float(v) for v in x], "float32"))

@@ -1,5 +1,6 @@
 """Extents that only the values of a run tell."""
 
+import numpy as np
 from feature_rows import rows_of, t
 
 import d2s
@@ -30,6 +31,12 @@ def shaped(x, n):
 @row("`nonzero`, `masked_select`", SETS)
 def places(x):
     return d2s.nonzero(x > 0), d2s.masked_select(x, x > 1)
+
+
+@row("NumPy results whose length the values decide: `np.where(...)[0]`, `n[n > 1]`, `np.unique`", SETS)
+def found_by_numpy(x):
+    n = x.numpy()
+    return x[d2s.to_tensor(np.where(n[:, 0] > 0)[0])], d2s.to_tensor(n[n > 1]), d2s.to_tensor(np.unique(n))
 
 
 @row("a mask in a tensor if", SETS)
