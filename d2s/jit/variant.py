@@ -250,7 +250,7 @@ class Variant:
             self._check_places(leaf, [])
         # `leaf` does not know the run: no cycle keeps what a call has made
         run = host.Run(objects, leaf=leaf, repeatable=self.can_be_repeated)
-        if not self.captured.stores:
+        if not self.changes_places:
             outputs = self._outputs(inputs, run)
             return build(self.captured.result, leaf)
         try:
@@ -273,6 +273,11 @@ class Variant:
             return self.graph(inputs)
         with host.running(run):
             return self.graph(inputs)
+
+    @once
+    def changes_places(self) -> bool:
+        """Whether a run may change what was there before it, be it on paths only that end in an exception."""
+        return bool(self.captured.stores) or any(node.attrs.get("stores") for node in self.graph.program.every_node())
 
     @once
     def can_be_repeated(self) -> bool:

@@ -517,3 +517,20 @@ def test_lists_of_tries_pass_the_checks(k):
         assert (
             d2s.to_static(tried)(d2s.to_tensor([0.0]), d2s.to_tensor(k))[0] == tried(d2s.to_tensor([0.0]), d2s.to_tensor(k))[0]
         )
+
+
+def test_an_op_that_fails_behind_a_change_on_one_path_passes_the_check():
+    """Of such an end a run knows no more than that eager code makes the call."""
+    counted = d2s.zeros([2])
+
+    def f(x, n):
+        if x.sum() > 0:
+            counted.add_(x[0])
+        return x + n
+
+    static = d2s.to_static(f)
+    with d2s.config(CHECK=2):
+        for x in ([[1.0, 2.0]], [[-1.0, -2.0]], [[3.0, 5.0]]):
+            with pytest.raises(d2s.errors.DTypeError, match="float32 and int64 do not mix"):
+                static(d2s.to_tensor(x), d2s.to_tensor([1, 2]))
+    assert counted.tolist() == [4.0, 7.0]

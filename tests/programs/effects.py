@@ -747,3 +747,32 @@ def texts_of_objects():
         loud.n += 1
 
     return f, state
+
+
+@row((A, t(2)), (B, t(2)), (A, t(0)), captures=2)
+def changes_on_paths_that_all_end_in_an_exception():
+    """No run that comes to its end has changed anything."""
+    counted, last = d2s.zeros([2]), box(x=None)
+
+    def f(x, n):
+        for i in range(n):
+            if x.sum() > i:
+                counted.add_(x)
+                last.x = x
+            raise ValueError("no trip")
+        return x * 2
+
+    return f, lambda: (counted.numpy().tolist(), None if last.x is None else last.x.numpy().tolist())
+
+
+@row((A, t(0)), (A, t(5)), captures=2)
+def an_op_fails_behind_a_change_in_front_of_an_exception():
+    counted = d2s.zeros([2])
+
+    def f(x, n):
+        for _ in range(n + 1):
+            counted.add_(x)
+            raise ValueError(float(x[n]))
+        return x
+
+    return f, lambda: counted.numpy().tolist()
