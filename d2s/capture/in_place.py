@@ -15,6 +15,7 @@ on the path that runs. A call writes it into the memory of a tensor that was the
 """
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 from d2s.eager.in_place import InPlace
@@ -84,13 +85,13 @@ class ChangesInPlace:
     def _replaced(self, by: Any) -> Any:
         return OPS["where"](current().constant(False, Type(bool_)), self, by)
 
-    def _set_item(self, index: Any, value: Any) -> None:
-        """`x[index] = value`; a mask of the tensor's shape, with one value, chooses element by element."""
+    def _set_item(self, index: Any, value: Any, places: Callable[[], Any]) -> None:
+        """`x[index] = value`; a mask of the tensor's shape, with one value, chooses element by element, all else by places."""
         held = current().type_of(index)
         if held is not None and held.dtype is bool_ and held.shape == self.value.type.shape and _single(value):
             self._become(OPS["where"](index, number_of(value, self.value.type.dtype), self))
         else:
-            self._become(set_item(self, index, value))
+            self._become(set_item(self, places(), value))
 
 
 def _single(value: Any) -> bool:

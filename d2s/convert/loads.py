@@ -36,7 +36,6 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError
 from d2s.ops import OPS, Op
 from d2s.runtime import modes
-from d2s.types import bool_
 
 
 def load(value: Any, name: str) -> Any:
@@ -271,10 +270,7 @@ def set_part(tracer: Tracer, owner: Any, key: Any, value: Any) -> None:
     if symbol.value.type.python:
         raise TypeError(f"'{'int' if symbol.dtype.kind == 'i' else 'float'}' object does not support item assignment")
     _guard_places(tracer, key)
-    single = not getattr(value, "ndim", 0)
-    mask = not isinstance(key, tuple) and getattr(key, "dtype", None) is bool_ and single
-    entries = key if mask else places_of(tracer, symbol, key)
-    symbol._set_item(tracer.symbol_of(key) if mask else entries, value)
+    symbol._set_item(key, value, lambda: places_of(tracer, symbol, key))
 
 
 def _guard_places(tracer: Tracer, key: Any) -> None:

@@ -22,7 +22,7 @@ from d2s.eager.history import acts
 from d2s.errors import ArgumentError, CaptureError, DTypeError, IndexRangeError, brief
 from d2s.ops.compare import where
 from d2s.ops.dispatch import current, handlers
-from d2s.ops.item import filling, get_item, set_item
+from d2s.ops.item import get_item, set_item, written
 from d2s.types import NUMBERS
 
 
@@ -49,7 +49,7 @@ class Indexing:
             new = where(self._new(mask), value.astype(self.dtype), self)  # type: ignore[attr-defined]
         else:
             index = self._plain(index)
-            if self._forgets(value) and (part := filling(self, index, value)) is not None:
+            if self._forgets(value) and (part := written(self, index, value)) is not None:
                 self._check_values(self.array)
                 self.array[index] = part.array  # only what changes is touched
                 noted(self.array)

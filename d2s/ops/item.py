@@ -17,11 +17,11 @@ from d2s.extents import Extent
 from d2s.ops.compare import cast
 from d2s.ops.create import full, number_of
 from d2s.ops.dispatch import current
-from d2s.ops.expand import expand, together
+from d2s.ops.expand import together
 from d2s.ops.gather import take_at
-from d2s.ops.scatter import put_at
+from d2s.ops.scatter import filling, put_at
 from d2s.ops.shape import squeeze, unsqueeze
-from d2s.ops.shapes import fitting, unnamed, whole_number
+from d2s.ops.shapes import whole_number
 from d2s.ops.slicing import Stretch, at, columns, set_slice, sliced, stretch
 from d2s.types import Shape, Type, int64
 
@@ -192,22 +192,22 @@ def set_item(x: Any, index: Any, value: Any) -> Any:
     item = understood(held.shape, index)  # type: ignore[union-attr]
     new, base = _converted(value, held), _added(item.left, item.added)  # type: ignore[arg-type]
     if item.tensors:
-        filling = _filling(new, _taken(base, _shape_of(item.tensors[0]), item), x)
-        new = put_at(_basic(x, item), filling, *item.tensors, axes=item.axes, front=item.front)
+        new = filling("assignment", new, _taken(base, _shape_of(item.tensors[0]), item), x, *item.tensors)
+        new = put_at(_basic(x, item), new, *item.tensors, axes=item.axes, front=item.front)
     else:
-        new = _filling(new, base, x)
+        new = filling("assignment", new, base, x)
     if _shape_of(new) and item.added:
         new = squeeze(new, item.added)
     return new if item.tensors and item.whole else set_slice(x, new, *item.basic)
 
 
-def filling(x: Any, index: Any, value: Any) -> Any:
+def written(x: Any, index: Any, value: Any) -> Any:
     """What an assignment writes where ints, slices, None and ... point, perhaps to be repeated; None for other indices."""
     held = current().type_of(x)
     item = understood(held.shape, index)  # type: ignore[union-attr]
     if item.tensors:
         return None
-    return _filling(_converted(value, held), _added(item.left, item.added), x)  # type: ignore[arg-type]
+    return filling("assignment", _converted(value, held), _added(item.left, item.added), x)  # type: ignore[arg-type]
 
 
 def _added(shape: Shape, added: Sequence[int]) -> Shape:
@@ -225,19 +225,3 @@ def _converted(value: Any, to: Type) -> Any:
     """A value in the dtype of what it is written into."""
     held = current().type_of(value)
     return value if held == Type(to.dtype, held.shape if held else ()) else number_of(value, to.dtype)
-
-
-def _filling(value: Any, shape: Shape, x: Any) -> Any:
-    """A value repeated to a shape; a single one stays single, axes of extent 1 that are too many go."""
-    have = _shape_of(value)
-    while len(have) > len(shape) and have[0] == 1:
-        value, have = squeeze(value, 0), have[1:]
-    if not have or have == shape:
-        return value
-    if all(isinstance(d, int) for d in shape):
-        return expand(value, shape)
-    if have == _shape_of(x):
-        return value
-    if fitting("assignment", "value", have, shape):
-        raise unnamed("assignment", f"whether shape {list(have)} is {list(shape)}")
-    return value

@@ -13,14 +13,15 @@ from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops.create import number_of
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.expand import expand, summed_to, together
+from d2s.ops.found import finds_extents, length
 from d2s.ops.gather import agreeing, columns_of, indexed, names, take_at
 from d2s.ops.movement import CHUNK
 from d2s.ops.op import Share, op
 from d2s.ops.places import out_of_range, written
 from d2s.ops.shape import flatten
-from d2s.ops.shapes import fitting, one_axis, tensor_type, whole_numbers
+from d2s.ops.shapes import broadcast, fitting, one_axis, tensor_type, uncountable, unnamed, whole_numbers
 from d2s.ops.slicing import zero
-from d2s.types import Type, int64
+from d2s.types import Shape, Type, int64
 
 
 @op(paddle=None)
@@ -197,21 +198,29 @@ def index_put(x: Any, indices: Any, value: Any, accumulate: bool = False) -> Any
         raise ArgumentError("D2S0004", f"index_put(): 'indices' expects 1 to {len(have.shape)} tensors")
     places, axes = together(indices), tuple(range(len(indices)))
     types = [current().type_of(i) for i in places]
+    tensor_type(value, "index_put", "value")
     result = indexed("index_put", have, types, axes, False).result  # type: ignore[arg-type]
-    return (add_at if accumulate else put_at)(x, filling(value, result), *places, axes=axes)
+    return (add_at if accumulate else put_at)(x, filling("index_put", value, result, x, *places), *places, axes=axes)
 
 
-def filling(value: Any, shape: tuple[Any, ...]) -> Any:
-    """A value in a shape it broadcasts to; a single one stays single."""
-    have = tensor_type(value, "index_put", "value").shape
-    if have == shape or not have:
-        return value
+def filling(of: str, value: Any, shape: Shape, *sized: Any) -> Any:
+    """A value in a shape it broadcasts to; a single one stays single. `sized`: tensors that have the shape's open extents."""
+    have = current().type_of(value).shape  # type: ignore[union-attr]
     while len(have) > len(shape) and have[0] == 1:
         value, have = OPS["squeeze"](value, 0), have[1:]
-    if any(isinstance(d, str) for d in shape) or len(have) > len(shape):
-        fitting("index_put", "value", have, shape)
+    if have == shape or not have:
         return value
-    return expand(value, shape)
+    if len(have) > len(shape):
+        fitting(of, "value", have, shape)
+    if not any(map(uncountable, shape)):
+        return expand(value, shape)
+    broadcast(of, [have, shape])
+    if len(have) == len(shape) and all(h != 1 or d == 1 for h, d in zip(have, shape, strict=True)):
+        return value  # whoever puts it there has runs ask whether these are equal
+    counts = {d: (x, k) for x in sized for k, d in enumerate(current().type_of(x).shape)}  # type: ignore[union-attr]
+    if not finds_extents() or any(uncountable(d) and d not in counts for d in shape):
+        raise unnamed(of, f"whether shape {list(have)} is {list(shape)}")
+    return expand(value, [length(*counts[d]) if uncountable(d) else d for d in shape])
 
 
 def masked_fill(x: Any, mask: Any, value: Any) -> Any:

@@ -425,3 +425,81 @@ def numpys_arrays_of_what_a_run_finds(x):
 @program(*ROW)
 def numpys_arrays_of_kept_numbers(x):
     return t(np.array([v for v in x.tolist() if v > 1], "float32")) * 2, t(np.array([float(v) for v in x], "float32"))
+
+
+MASKED = tuple(
+    (t([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), t(mask))
+    for mask in ([True, False, True], [False] * 3, [True] * 3, [False, True, False])
+)
+
+
+@program(*MASKED)
+def rows_become_one_number(x, m):
+    y, z, k, b = x * 1, d2s.zeros([3, 2]), x.astype("int64"), x > 2
+    y[m] = -1.0
+    z[~m] = 1
+    k[m] = 2.7
+    b[x.sum(1) > 4] = False
+    w = x * 1
+    w[m] = y.sum()
+    return y * x, z * x, k, b, w
+
+
+@program(*MASKED)
+def rows_become_others(x, m):
+    y, z, w = x * 1, x * 1, x * 1
+    y[m] = x[0] * 3
+    z[m] = x[:1] * 2
+    w[m] = x[m][:, :1]
+    v = w * 1
+    v[m] = x[1:2, 1:]
+    v[m] *= 2
+    v[m] += x[2]
+    return y * x, z, w * y, v
+
+
+@program(*MASKED)
+def parts_of_rows_become_others(x, m):
+    y, z = x * 1, (x * 1).t()
+    y[m, 1:] = x[0, :1]
+    y[m, :] = y[0] * x[1]
+    y[m, 0] = 4.0
+    y[m, 1] = x[0, :1]
+    z[:, m] = x[:2, :1]
+    z[..., m] = z[:, :1] + 1
+    cube = x.reshape([3, 1, 2]) * d2s.ones([3, 2, 2])
+    cube[m] = x[:2]
+    cube[m, 1] = x[0]
+    return y * x, z, cube
+
+
+@program(*MASKED)
+def as_many_rows_as_a_mask_holds(x, m):
+    y = x * 1
+    y[m] = x[:2] * 2
+    return y * x
+
+
+@program(*MASKED)
+def rows_become_others_on_paths_and_trips(x, m):
+    y = x * 1
+    if x.sum() > 10 * m.astype("float32").sum():
+        y[m] = 0.0
+    else:
+        y[m] = x[0]
+    i = d2s.to_tensor(0)
+    while i < 3:
+        y[m] = y[0] * 2
+        y[y[:, 0] > 8] = 1.0
+        i += 1
+    return y * x
+
+
+@program(*MASKED)
+def places_and_slices_become_others(x, m):
+    y, n, at = x * 1, m.sum(), d2s.nonzero(m).flatten()
+    y[:n] = x[0]
+    y[n:] = x[:1] * 2
+    z = x * 1
+    z[at] = y[0]
+    return y, z, d2s.index_put(x, (at,), x[0]), d2s.index_put(x, (at,), x[:1], accumulate=True)
