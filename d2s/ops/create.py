@@ -19,7 +19,7 @@ from d2s.errors import ArgumentError, DTypeError
 from d2s.ops.compare import cast, where
 from d2s.ops.dispatch import current
 from d2s.ops.expand import broadcast_tensors, expand, expand_as
-from d2s.ops.found import counted, finds_extents
+from d2s.ops.found import counted, extents_of, finds_extents
 from d2s.ops.movement import CHUNK
 from d2s.ops.op import Share, op
 from d2s.ops.open_shapes import full_of, is_open, one_by_one
@@ -97,7 +97,10 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     have = tensor_type(x, "full_like", "x")
     wanted = have.dtype if dtype is None else _dtype(dtype)
     number = number_of(fill_value, wanted)
-    return expand(number, have.shape) if all(isinstance(d, int) for d in have.shape) else expand_as(number, x)
+    if all(isinstance(d, int) for d in have.shape):
+        return expand(number, have.shape)
+    # of `expand_as` x is an input, so that it would want a gradient as x does
+    return full_of(number, extents_of(x)) if finds_extents() else expand_as(number, x)
 
 
 def zeros_like(x: Any, dtype: Any = None) -> Any:

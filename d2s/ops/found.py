@@ -188,6 +188,11 @@ def length(x: Any, axis: int) -> Any:
     return found
 
 
+def extents_of(x: Any) -> list[Any]:
+    """The shape of a tensor in ints, and in numbers of run time where only a run knows them."""
+    return [d if isinstance(d, int) else length(x, k) for k, d in enumerate(current().type_of(x).shape)]  # type: ignore[union-attr]
+
+
 def number(value: Any) -> Any:
     """A Python int, or one of run time, as a number that ops compute with."""
     return current().constant(value, NUMBER) if isinstance(value, int) else cast(value, int64)

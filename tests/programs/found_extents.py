@@ -503,3 +503,21 @@ def places_and_slices_become_others(x, m):
     z = x * 1
     z[at] = y[0]
     return y, z, d2s.index_put(x, (at,), x[0]), d2s.index_put(x, (at,), x[:1], accumulate=True)
+
+
+@program(*MASKED)
+def made_like_what_was_found(x, m):
+    rows, part, n = x[m], x[: m.sum()], x * 1
+    made = (
+        d2s.zeros_like(rows),
+        d2s.ones_like(part),
+        d2s.full_like(rows, 2.5),
+        d2s.empty_like(n),
+        d2s.full_like(part, 3, "int64"),
+    )
+    return made, [y.stop_gradient for y in made], made[0] + rows, made[1] * part
+
+
+@program(*MASKED, (t([[1.0, 2.0]] * 4), t([True] * 4)), (t([[1.0, 2.0]] * 5), t([False] * 5)))
+def made_like_alone(x, m):
+    return d2s.ones_like(x[m]).sum() + d2s.full_like(x, 2.0).sum()
