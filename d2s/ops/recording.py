@@ -90,7 +90,7 @@ class Recorder:
     def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         values = [self.resolve(x) for x in inputs]
         outputs = self.add(op.name, values, op.infer([v.type for v in values], attrs), attrs)
-        return outputs[0] if len(outputs) == 1 else outputs
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def add(self, op: str, inputs: Sequence[Value], types: Sequence[Type], attrs: dict[str, Any]) -> list[Any]:
         return [self.symbol(self, v) for v in self.builder.add(op, inputs, types, attrs, self.where)]

@@ -225,3 +225,16 @@ def loops_as_calls_inside_of_others(x):
         return d2s.static.nn.while_loop(lambda j, u: j < 2, lambda j, u: (j + 1, u * u), (d2s.zeros([], "int64"), v))[1]
 
     return d2s.static.nn.while_loop(lambda v: v.abs().max() < 90.0, lambda v: [inner(v) + 1.0], [x])[0]
+
+
+@program((t([[3.0, 1.0, 2.0], [1.0, 5.0, 4.0], [2.0, 4.0, 6.0]]),))
+def results_of_many(x):
+    f, plane = nn.functional, x.reshape([1, 1, 3, 3])
+    rows = f.max_pool1d(x.unsqueeze(0), 2, return_mask=True), f.adaptive_max_pool1d(x.unsqueeze(0), 2, return_mask=True)
+    planes = f.max_pool2d(plane, 2, return_mask=True), f.adaptive_max_pool2d(plane, 2, return_mask=True)
+    planes += nn.MaxPool2D(2, return_mask=True)(plane)
+    ordered = d2s.topk(x, 2), d2s.kthvalue(x, 2), d2s.mode(x), d2s.cummax(x, 1), d2s.cummin(x, 1)
+    parts = d2s.split(x, 3), d2s.chunk(x, 3), d2s.unbind(x), d2s.unstack(x), x.split(3), x.unbind(), d2s.meshgrid(x[0], x[1])
+    found = d2s.unique(x, return_index=True, return_counts=True), d2s.nonzero(x > 2, as_tuple=True), d2s.where(x > 2)
+    solved = d2s.linalg.qr(x), d2s.linalg.svd(x), d2s.linalg.eigh(x @ x.t()), d2s.linalg.slogdet(x)
+    return rows, planes, ordered, parts, found, solved, d2s.broadcast_tensors([x, x[0]])
