@@ -366,5 +366,5 @@ def _listed(symbol: SymbolicTensor) -> Any:
 
 
 FEW = 16
-SymbolicTensor.item, SymbolicTensor.tolist = item, _listed  # type: ignore[method-assign]
+SymbolicTensor.tolist = _listed  # type: ignore[method-assign]
 SymbolicTensor.numpy = lambda self: later("numpy", Tensor.numpy, self)  # type: ignore[method-assign]

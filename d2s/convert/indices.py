@@ -19,12 +19,14 @@ from typing import Any
 from d2s.capture.branch import branch
 from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import OneOf
-from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.capture.steps import item
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
+from d2s.eager.holding import as_index, inside, row_meant
 from d2s.eager.tensor import Tensor, to_tensor
-from d2s.errors import IndexRangeError, ShapeError
+from d2s.errors import DTypeError, IndexRangeError, ShapeError
 from d2s.ops import OPS
-from d2s.ops.found import cut, length, number, numbers_of, places_along
+from d2s.ops.found import cut, extents_of, length, number, numbers_of, places_along
 from d2s.ops.item import get_item
 from d2s.ops.shapes import unnamed
 from d2s.ops.slices import open_part
@@ -57,6 +59,38 @@ def _part(tracer: Tracer, symbol: Any, axis: int, start: Any, stop: Any, step: i
 
     branch(tracer, OPS["bitwise_or"](OPS["less_than"](place, 0), OPS["greater_equal"](place, size)), (no_row, list))
     return cut(symbol, place, number(1), axis, 1, (1,))
+
+
+def element(symbol: SymbolicTensor, *at: Any) -> Any:
+    """`symbol.item()`; or the element at a place: its number in the row of all, or one index for each axis."""
+    tracer = capturing()
+    if tracer is None or not at:
+        return item(symbol)
+    row = OPS["flatten"](symbol) if row_meant(at, symbol.ndim) else symbol
+    return item(get_item(row, tuple(_inside(tracer, index, end) for index, end in zip(at, extents_of(row), strict=True))))
+
+
+def _inside(tracer: Tracer, index: Any, end: Any) -> Any:
+    """An index, from 0 on, of so many values: a run complains of one beyond that only it knows."""
+    asked = tracer.symbol_of(index) if isinstance(index, _SYMBOLS) else None
+    if asked is not None:
+        index = item(asked)
+        if index.dtype.kind == "f":
+            raise DTypeError("D2S0001", f"item(): an index is an int, not {index.value.type}")
+    elif isinstance(end, int):
+        return inside(index, end)
+    else:
+        index = as_index(index)
+
+    def beyond() -> list[Any]:
+        raise IndexRangeError("D2S0007", "item(): an index is out of range in this run, it is one from 0 on")
+
+    outside = [OPS["less_than"](number(index), 0), OPS["greater_equal"](number(index), number(end))]
+    branch(tracer, OPS["bitwise_or"](*outside), (beyond, list))
+    return index
+
+
+SymbolicTensor.item = element  # type: ignore[method-assign]
 
 
 def places_of(tracer: Tracer, owner: SymbolicTensor, key: Any) -> tuple[Any, ...]:

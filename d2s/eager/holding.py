@@ -5,6 +5,7 @@
 (3.0, 4.0, [2, 1], [[2.0, 4.0], [6.0, 8.0]])
 """
 
+import itertools
 import math
 import operator
 from collections.abc import Callable
@@ -135,14 +136,28 @@ def _applied(x: Any, function: Any, name: str) -> Any:
 
 def _place(shape: tuple[int, ...], at: tuple[Any, ...]) -> tuple[int, ...]:
     """Checked indices of one element."""
-    if len(at) not in (1, len(shape)):
-        raise ArgumentError("D2S0004", f"item(): {len(at)} indices for {len(shape)} axes")
-    ends = (math.prod(shape),) if len(at) == 1 else shape
-    for index, end in zip(at, ends, strict=True):
-        try:
-            inside = 0 <= operator.index(index) < end
-        except TypeError:
-            raise DTypeError("D2S0001", f"item(): an index is an int, not {brief(index)}") from None
-        if not inside:
-            raise IndexRangeError("D2S0007", f"item(): index {brief(index)} is out of range for {end} values")
-    return tuple(map(operator.index, at))
+    ends = (math.prod(shape),) if row_meant(at, len(shape)) else shape
+    return tuple(itertools.starmap(inside, zip(at, ends, strict=True)))
+
+
+def inside(given: Any, end: int) -> int:
+    """An index that `item(...)` is given for so many values."""
+    index = as_index(given)
+    if not 0 <= index < end:
+        raise IndexRangeError("D2S0007", f"item(): index {brief(given)} is out of range for {end} values")
+    return index
+
+
+def row_meant(at: tuple[Any, ...], rank: int) -> bool:
+    """Whether `item(...)` is given the number of an element in the row of all, not one index for each axis."""
+    if len(at) not in (1, rank):
+        raise ArgumentError("D2S0004", f"item(): {len(at)} indices for {rank} axes")
+    return len(at) == 1
+
+
+def as_index(index: Any) -> int:
+    """What `item(...)` is given, as an int."""
+    try:
+        return operator.index(index)
+    except TypeError:
+        raise DTypeError("D2S0001", f"item(): an index is an int, not {brief(index)}") from None

@@ -244,3 +244,29 @@ def limits_of_dtypes(x):
         x = x * 0.5 + rounding
     lowest = d2s.full_like(x, d2s.finfo("float32").min)
     return d2s.where(x > 0, x, lowest), x * float(numpy_limits.tiny), x * np.iinfo("int8").max, d2s.iinfo("int64").max
+
+
+ELEMENTS = t([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+@program((ELEMENTS, t([2, 1]), 1), (ELEMENTS, t([0, 0]), 5))
+def elements_as_numbers(x, places, n):
+    a, b = x.item(n), x.item(0, 2)
+    if x.item(1, 1) > 4 and places.item(0) == places[0]:
+        a = a + x.item(places[0]) + x[0].item(n % 3)
+    return a, b, x * x.item(n - 1), places.item(1) + 1, x.item(int(places[1]), places.sum() - 1 if n == 1 else 0)
+
+
+@program(*((ELEMENTS, t(k)) for k in (0, 5, 6, -1)))
+def an_element_that_a_run_asks_for(x, k):
+    return x.item(k) * x
+
+
+@program(*((ELEMENTS, index) for index in (-1, 6, 0.5, None, (1, 2), True)))
+def elements_that_are_not_there(x, index):
+    return x.item(index) if index is not None else x.item(1, 2, 0)
+
+
+@program((ELEMENTS, t([True, True])), (ELEMENTS, t([False, True])), (ELEMENTS, t([False, False])))
+def elements_of_what_a_run_found(x, m):
+    return x[m].item(2) + x[m].item(0, 1)
