@@ -10,25 +10,29 @@ import functools
 import operator
 from typing import Any
 
+import numpy as np
+
 from d2s.capture import growing
 from d2s.capture.answers import question_of
 from d2s.capture.branch import branch, refuse_unheld, switch
 from d2s.capture.by_path import is_number
-from d2s.capture.containers import by_path, stand_in
+from d2s.capture.containers import by_path, plain_kind, stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
 from d2s.capture.reads import changing
-from d2s.capture.steps import tell
+from d2s.capture.steps import number_of, tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import flatten
 from d2s.capture.users_code import refuse, user_line
+from d2s.convert.growing import in_graph
 from d2s.convert.loads import guard_content, place_in, set_part
 from d2s.convert.methods import answers, asked
-from d2s.eager.tensor import Tensor
+from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import CaptureError
 from d2s.ops import OPS
 
 _OUTSIDE = "return the new value and store it outside the captured function"
+_TYPED = Tensor | SymbolicTensor | np.generic
 PLACES = 64  # of a list, that a value may go to by what a run finds
 CHANGING = {
     "append",
@@ -179,6 +183,21 @@ def _refuse_key(key: Any, where: str) -> None:
     raise CaptureError("D2S1001", message, where=where, hint="give the dict all keys first")
 
 
+def _as_numbers(value: Any) -> Any:
+    """What is assigned to a part of a tensor: of a list or an array the tensor that NumPy's array of it would be."""
+    if isinstance(value, Later):
+        return in_graph(_array)(value, None) if isinstance(value.example, np.ndarray | np.generic) else number_of(value)
+    if plain_kind(value) not in (list, tuple, np.ndarray):
+        return value
+    leaves = flatten(value)[0]
+    floats = any(isinstance(leaf, float) or (isinstance(leaf, _TYPED) and leaf.dtype.kind == "f") for leaf in leaves)
+    return in_graph(_array)(value, "float64" if floats else None)
+
+
+def _array(values: Any, of: Any) -> Any:
+    return to_tensor(values, of)
+
+
 def set_item(value: Any, owner: Any, key: Any) -> None:
     tracer = capturing()
     if tracer:
@@ -189,7 +208,11 @@ def set_item(value: Any, owner: Any, key: Any) -> None:
             tell(tracer, "setitem", operator.setitem, (owner, key, value), {})
             return
         if isinstance(owner, Tensor | SymbolicTensor):
-            set_part(tracer, owner, key, value)
+            value = _as_numbers(value)
+            if isinstance(value, OneOf):
+                switch(tracer, value, lambda one: list(filter(None, [set_item(one, owner, key)])))  # type: ignore[func-returns-value]
+            else:
+                set_part(tracer, owner, key, value)
             return
         if answers(owner, "__setitem__"):
             asked(owner, "__setitem__", key, value)

@@ -399,3 +399,23 @@ def del_while(x):
 @program(*SETS)
 def str_join_cond(x):
     return "".join("+" if v > 0 else "-" for v in x), ",".join([str(i) for i, v in enumerate(x) if v > 0])
+
+
+@program((t([[1.0, 2.0], [3.0, 4.0]]), t([True, False]), [0.1, 5.0]), (t([[1.0, -2.0], [3.0, -4.0]]), t([True, True]), [1, 2]))
+def parts_become_what_lists_hold(x, m, values):
+    y, k, double = x * 1, x.astype("int64"), x.astype("float64")
+    y[0] = [7.0, 0.1]
+    y[:, 1] = (x.shape[0], 2.5)
+    k[1] = [2.7, -1.2]
+    double[0] = values
+    double[1] = np.array([0.1, 1e300])
+    y[m] = [x[0, 0], 8.0]
+    z = x * 2
+    z[:] = [[1.0, 2.0], [3.0, 4.0]] if x.sum() > 0 else [5, 6]
+    for row in range(2):
+        z[row] = [row, row + 0.5]
+    i = d2s.to_tensor(0)
+    while i < 2:
+        z[i] = [i * 2, 1.5]
+        i += 1
+    return y * x, k, double, z
