@@ -1,5 +1,7 @@
 """Memory for arrays. What does not fit into the machine is refused before anything is allocated, in the user's words.
 
+Much at once is compared with what is free just then, by Python's ways and by native ones, which ask here (`native_objects`).
+
 >>> allocated("full", (2, 3), np.dtype("float32")).shape
 (2, 3)
 """
@@ -40,7 +42,7 @@ def _free() -> int:
 
 def check(name: str, shape: Sequence[int], dtype: np.dtype) -> None:
     """Refuses a result that no memory holds; a system may promise such memory and end the process that uses it."""
-    if not _fits(math.prod(shape) * dtype.itemsize):
+    if not fits(math.prod(shape) * dtype.itemsize):
         raise _no_room(name, shape, dtype)
 
 
@@ -49,12 +51,14 @@ def asked_from() -> int:
     return available() // 8
 
 
-def _fits(size: int) -> bool:
-    return 0 <= size <= available() and (size <= asked_from() or size <= _free())
+def fits(size: int, beside: int = 0) -> bool:
+    """Whether there are so many bytes; `beside` are in use for the same by now."""
+    return 0 <= size <= available() and (size + beside <= asked_from() or size <= _free())
 
 
 def allocated(name: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-    """A new array of any values, for a result of `name` whose size was checked."""
+    """A new array of any values, for a result of `name`."""
+    check(name, shape, dtype)
     try:
         return _on_a_line(np.empty, shape, dtype)
     except (MemoryError, ValueError):
@@ -86,12 +90,15 @@ def zeros(name: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
         raise _no_room(name, shape, dtype) from None
 
 
-def space(size: int, wished: int = 0) -> np.ndarray:
-    """So many bytes for values that are on their way, or as many as are wished; a size that left 64 bits is below 0."""
-    for bytes_ in [wished, size] if wished > size >= 0 else [size]:
+def space(size: int, wished: int = 0, beside: int = 0) -> np.ndarray:
+    """So many bytes for values that are on their way, of which others have some by now; a size that left 64 bits is below 0.
+
+    As many as are wished where that is not much: memory that nobody has written to yet counts as free.
+    """
+    found = max(size, wished) if size >= 0 and wished + beside <= asked_from() else size
+    if fits(found, beside):
         with contextlib.suppress(MemoryError):
-            if _fits(bytes_):
-                return np.empty(bytes_, np.uint8)
+            return np.empty(found, np.uint8)
     said = f"{size} bytes" if size >= 0 else "more than 2**63 bytes"
     raise ArgumentError("D2S0004", f"a graph's values on their way take {said}: they do not fit into memory")
 

@@ -56,10 +56,6 @@ class Frames:
         self.table = binding.table(inputs, plan.extents, written)
         self.table_address = self.table.ctypes.data
         self.made = [(v.type.shape, v.type.dtype.numpy) for v, _ in _written(plan)]
-        for shape, of in self.made:
-            if all(isinstance(d, int) for d in shape):
-                memory.check(program.name, shape, of)  # type: ignore[arg-type]
-        self.named = any(isinstance(d, str) for shape, _ in self.made for d in shape)
         self.handed_on = plan.outputs != plan.computed or any(v.type.grows for v in outputs) or bool(plan.found)
         self.lists = [(n, plan.inputs[n]) for n, v in enumerate(program.inputs) if v.type.listed]
         # a frame may be used again as it is left: what a run reads it writes before, but for stacks
@@ -75,11 +71,8 @@ class Frames:
         if self.lists:
             arrays = self._with_lists(arrays, cells)
         cells[executor.TOP], cells[executor.END] = frame.top, frame.end
-        if self.named:
-            dims = _dims(plan, arrays)
-            outputs: list[Any] = [_output(plan.program.name, shape, of, dims) for shape, of in self.made]
-        else:
-            outputs = [memory.allocated(plan.program.name, shape, of) for shape, of in self.made]  # type: ignore[arg-type]
+        dims = _dims(plan, arrays) if plan.defined else {}
+        outputs: list[Any] = [memory.allocated(plan.program.name, _shape(shape, dims), of) for shape, of in self.made]
         bound = [*arrays, *outputs]
         if self.native is None or self.native(frame.address, self.table_address, id(bound)):
             _bind(plan, frame.registers, arrays)
@@ -121,7 +114,8 @@ class Frames:
                 pc ^= executor.PLACE
                 register, number = plan.steps[pc, 1:3].tolist()
                 of = plan.program.outputs[number].type
-                placed[number] = _output(plan.program.name, of.shape, of.dtype.numpy, _dims(plan, arrays, registers))
+                shape = _shape(of.shape, _dims(plan, arrays, registers))
+                placed[number] = memory.allocated(plan.program.name, shape, of.dtype.numpy)
                 registers[register] = placed[number].ctypes.data
                 pc += 1
             elif plan.checks[pc].op == "host" or OPS[plan.checks[pc].op].has("python"):
@@ -194,12 +188,6 @@ def _bind(plan: plan.Plan, frame: np.ndarray, arrays: Sequence[Any]) -> None:
 
 def _shape(shape: Shape, dims: dict[str, int]) -> tuple[int, ...]:
     return tuple(d if isinstance(d, int) else dims[d] for d in shape)
-
-
-def _output(name: str, of: Shape, dtype: np.dtype, dims: dict[str, int]) -> np.ndarray:
-    shape = _shape(of, dims)
-    memory.check(name, shape, dtype)
-    return memory.allocated(name, shape, dtype)
 
 
 def _python_step(plan: plan.Plan, frame: np.ndarray, dims: dict[str, int], pc: int) -> None:

@@ -14,6 +14,7 @@ stays here until it has ended, and says how large an arena the next one wants.
 (True, 2, True)
 """
 
+import contextlib
 import ctypes
 import math
 import sys
@@ -45,28 +46,33 @@ class Growing:
         return pc
 
     def arena(self) -> np.ndarray:
-        """One chunk for the next run, as large as all that this one took; if that is too much, the largest of them."""
-        if len(self.chunks) == 1:
-            return self.chunks[0]
-        try:
-            return memory.space(sum(chunk.size for chunk in self.chunks))
-        except ArgumentError:
-            return max(self.chunks, key=len)
+        """One chunk for the next run, as large as all that this one took; if that is much, it is free between runs."""
+        size = sum(map(len, self.chunks))
+        if len(self.chunks) > 1 and size <= memory.asked_from():
+            with contextlib.suppress(ArgumentError):
+                return memory.space(size)
+        return self.chunks[0]
+
+    def _size(self) -> int:
+        return sum(map(len, (*self.chunks, *self.buffers.values())))
 
     def _next_chunk(self, registers: np.ndarray, wanted: int) -> None:
         """Goes on in the chunk behind the one in use, which a trip may have left for an earlier one, or in a new, larger."""
-        full = next(n for n, c in enumerate(self.chunks) if c.ctypes.data + c.size == registers[executor.END])
-        least = wanted + 128 if wanted >= 0 else wanted
-        behind = [c for c in self.chunks[full + 1 :] if c.size >= least]
-        if not behind:
-            self.chunks.append(memory.space(least, 2 * self.chunks[-1].size))
-        registers[executor.TOP], registers[executor.END] = bounds(behind[0] if behind else self.chunks[-1])
+        least, largest = wanted + 128 if wanted >= 0 else wanted, max(map(len, self.chunks))
+        behind = 1 + next(n for n, c in enumerate(self.chunks) if c.ctypes.data + c.size == registers[executor.END])
+        while len(self.chunks) > behind and len(self.chunks[behind]) < least:
+            del self.chunks[behind]
+        if len(self.chunks) == behind:
+            self.chunks.append(memory.space(least, 2 * largest, self._size()))
+        registers[executor.TOP], registers[executor.END] = bounds(self.chunks[behind])
 
     def _grow(self, registers: np.ndarray, stack: int, wanted: int, most: float) -> None:
         """A buffer twice as large for what grows; what it holds moves along, for it is read through its register only."""
         at, used = int(registers[stack]), int(registers[stack + 1])
         least = used + wanted if wanted >= 0 else wanted
-        larger = memory.space(least, int(min(most, max(4096, 2 * least))))
+        if not used:
+            self.buffers.pop(at, None)
+        larger = memory.space(least, int(min(most, max(4096, 2 * least))), self._size())
         ctypes.memmove(larger.ctypes.data, at, used)
         self.buffers.pop(at, None)
         self.buffers[larger.ctypes.data] = larger

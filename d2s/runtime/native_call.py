@@ -197,6 +197,7 @@ class NativeFrame:
         try:
             self.growing.more(self.plan, self.registers, int(self.registers[-1]))
         except D2SError:
+            self.growing, self.registers[-1] = Growing(self.growing.chunks[0]), 0
             return False
         return True
 

@@ -91,6 +91,13 @@ settle:
   %settled = call i1 @settled(ptr %head, ptr %frame)
   br i1 %settled, label %finish, label %drop
 drop:
+  %error = call ptr @PyErr_Occurred()
+  %quiet = icmp eq ptr %error, null
+  br i1 %quiet, label %tidy, label %dropped
+tidy:
+  %tidied = call i1 @settled(ptr %head, ptr %frame)
+  br label %dropped
+dropped:
   %made = i64 at %head[outputs]
   %results = call ptr @results(ptr %head, ptr %frame)
   call void @release(ptr %results, i64 %made)
@@ -315,22 +322,6 @@ define internal ptr @asks(ptr %head, ptr %frame) alwaysinline {
   ret ptr %asks
 }
 
-; Whether Python's answer is True.
-define internal i1 @answered(ptr %head, ptr %asks, ptr %function) {
-entry:
-  %given = ptr at %asks[0]
-  %true = ptr at %head[true]
-  %answer = call ptr @PyObject_Call(ptr %function, ptr %given, ptr null)
-  %raised = icmp eq ptr %answer, null
-  br i1 %raised, label %no, label %look
-no:
-  ret i1 false
-look:
-  %is = icmp eq ptr %answer, %true
-  call void @Py_DecRef(ptr %answer)
-  ret i1 %is
-}
-
 ; Behind a run that had more memory than its frame: has Python make that the frame's.
 define internal i1 @settled(ptr %head, ptr %frame) {
 entry:
@@ -342,7 +333,8 @@ yes:
   ret i1 true
 ask:
   %settle = ptr at %head[settle]
-  %answer = call i1 @answered(ptr %head, ptr %asks, ptr %settle)
+  %given = ptr at %asks[0]
+  %answer = call i1 @answered(ptr %head, ptr %settle, ptr %given)
   ret i1 %answer
 }
 
@@ -401,7 +393,8 @@ grow:
   %more = ptr at %head[more]
   %asks_at = call ptr @asks(ptr %head, ptr %frame)
   %asks_at[1] := i64 %end
-  %grown = call i1 @answered(ptr %head, ptr %asks_at, ptr %more)
+  %asking = ptr at %asks_at[0]
+  %grown = call i1 @answered(ptr %head, ptr %more, ptr %asking)
   br i1 %grown, label %has_more, label %no
 has_more:
   %at = xor i64 %end, %memory

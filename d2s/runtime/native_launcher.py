@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from d2s import memory
 from d2s.codegen import cache
 from d2s.codegen.host import native_object
 from d2s.runtime import native_door, native_objects, native_tape, user_lines
@@ -185,6 +186,7 @@ def layout(
     words = {"tensor_type": id(tensor), "array_at": at["array"], "stop_at": at["stopped"], "node_at": at["node"]}
     words |= {"float_type": id(float), "int_type": id(int), "new_array": api[94], "array_type": api[2]}
     words |= {"set_base": api[282], "byte_descr": id(_BYTE), "size_at": _size_of_item()}
+    words |= {"asked_from": memory.asked_from(), "fits": id(memory.fits)}
     words |= {"true": id(True), "false": id(False), "none": id(None), "order": id(classes.order), "mode": id(classes.mode)}
     words |= {"tensor_template": templates[0].ctypes.data, "node_template": templates[1].ctypes.data}
     words |= {f"{name}_at": node_at[name] for name in filled} | {"recording": id(_RECORDING)}

@@ -29,18 +29,65 @@ end:
   ret i64 %bytes
 }
 
-; A fresh array; a large one begins where a line of the cache does.
+; A fresh array; a large one begins where a line of the cache does. Null: there is no room for it.
 define internal ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %dims) {
 entry:
   %bytes = call i64 @bytes_of(ptr %head, ptr %descr, i64 %rank, ptr %dims)
   %large = icmp sge i64 %bytes, LARGE_ARRAY
-  br i1 %large, label %spacious, label %small
+  br i1 %large, label %look, label %small
 small:
   %plain = call ptr @array_in(ptr %head, ptr %descr, i64 %rank, ptr %dims, ptr null)
   ret ptr %plain
+look:
+  %asked_from = i64 at %head[asked_from]
+  %huge = icmp sgt i64 %bytes, %asked_from
+  br i1 %huge, label %ask, label %spacious
+ask:
+  %fits = call i1 @fits(ptr %head, i64 %bytes)
+  br i1 %fits, label %spacious, label %no
+no:
+  ret ptr null
 spacious:
   %a = call ptr @aligned(ptr %head, ptr %descr, i64 %rank, ptr %dims, i64 %bytes)
   ret ptr %a
+}
+
+; Whether so many bytes are free, as Python finds it.
+define internal i1 @fits(ptr %head, i64 %bytes) {
+entry:
+  %function = ptr at %head[fits]
+  %given = call ptr @PyTuple_New(i64 1)
+  %none = icmp eq ptr %given, null
+  br i1 %none, label %no, label %fill
+no:
+  ret i1 false
+fill:
+  %number = call ptr @PyLong_FromSsize_t(i64 %bytes)
+  %given[FIRST_ITEM] := ptr %number
+  %lost = icmp eq ptr %number, null
+  br i1 %lost, label %drop, label %ask
+ask:
+  %answer = call i1 @answered(ptr %head, ptr %function, ptr %given)
+  br label %drop
+drop:
+  %fits = phi i1 [false, %fill], [%answer, %ask]
+  call void @Py_DecRef(ptr %given)
+  ret i1 %fits
+}
+
+; Whether what Python answers is True.
+define internal i1 @answered(ptr %head, ptr %function, ptr %given) {
+entry:
+  %true = ptr at %head[true]
+  %answer = call ptr @PyObject_Call(ptr %function, ptr %given, ptr null)
+  %raised = icmp eq ptr %answer, null
+  br i1 %raised, label %no, label %look
+no:
+  ret i1 false
+look:
+  %is = icmp eq ptr %answer, %true
+  call void @Py_DecRef(ptr %answer)
+  ret i1 %is
 }
 
 ; An array in memory that is given, or, where that is null, in memory of its own.

@@ -19,7 +19,7 @@ REGISTERS = 64  # what a kernel may be given: addresses and extents
 # Words of a door's head, of a case, of a template: names for the text below, and the order Python fills them in.
 HEAD = (
     *("tensor_type", "array_at", "stop_at", "node_at", "float_type", "int_type", "new_array", "array_type"),
-    *("set_base", "byte_descr", "size_at"),
+    *("set_base", "byte_descr", "size_at", "asked_from", "fits"),
     *("true", "false", "none", "tensor_template", "node_template", "edges_at", "order_at", "op_at", "attrs_at", "saved_at"),
     *("code_at", "at_at", "order", "mode", "recording", "arrays", "op"),
     *("top_at", "through_at", "frame_code", "frame_back", "frame_instruction", "frame_owner", "code_type", "code_start"),
