@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from d2s.errors import ArgumentError, DTypeError, brief
+from d2s.errors import ArgumentError, DTypeError, brief, kind_of
 
 _LARGEST = 2**1024 - 2**970  # the first int that rounds to infinity
 
@@ -23,7 +23,7 @@ _LARGEST = 2**1024 - 2**970  # the first int that rounds to infinity
 def expect(function: str, name: str, value: Any, kinds: Any, words: str) -> None:
     """Refuses a value that is none of some classes."""
     if not isinstance(value, kinds):
-        raise DTypeError("D2S0001", f"{function}(): '{name}' expects {words}, got {type(value).__name__}")
+        raise DTypeError("D2S0001", f"{function}(): '{name}' expects {words}, got {kind_of(value)}")
 
 
 def one_of(function: str, name: str, value: Any, known: Iterable[str]) -> None:
@@ -38,7 +38,7 @@ def number(function: str, name: str, value: Any) -> float:
     if type(value) is float:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise DTypeError("D2S0001", f"{function}(): '{name}' expects a number, got {type(value).__name__}")
+        raise DTypeError("D2S0001", f"{function}(): '{name}' expects a number, got {kind_of(value)}")
     if isinstance(value, int) and not -_LARGEST < value < _LARGEST:  # no `try`: captured functions come here, too
         raise ArgumentError("D2S0004", f"{function}(): '{name}' is {brief(value)}, too large for a float")
     return float(value)

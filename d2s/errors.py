@@ -38,6 +38,16 @@ def brief(value: object) -> str:
     return " ".join(_Brief().repr(value).split())
 
 
+def kind_of(value: object) -> str:
+    """The class of a value as a message names it; what stands for a number of a run says that it does.
+
+    >>> kind_of(1.5)
+    'float'
+    """
+    stands = getattr(type(value), "stands_for_number", None)
+    return (stands and stands(value)) or type(value).__name__
+
+
 class D2SError(Exception):
     """Base of all coded errors; `code` is a key of PAGES, `where` is `file:line` or empty; `columns` are what is meant."""
 

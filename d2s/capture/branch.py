@@ -27,7 +27,7 @@ from d2s.capture.forms import Form, Grown, OneOf, Union, described, form_of, joi
 from d2s.capture.heap import Changes, Memory, Place, contents
 from d2s.capture.raised import found_by_run, raise_in_run
 from d2s.capture.stores import pending
-from d2s.capture.symbolic import OF_RUN, SymbolicTensor, Tracer, capturing
+from d2s.capture.symbolic import OF_RUN, WAY_OUT, SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
 from d2s.capture.undefined import with_all_names
 from d2s.capture.users_code import user_columns, user_line
@@ -325,7 +325,9 @@ def refuse_stand_in(error: Exception) -> None:
     refuse_fault(error)
     if any(kind in part for kind in _STAND_INS for part in error.args if isinstance(part, str)):
         text = error.message if isinstance(error, D2SError) else error
-        raise CaptureError("D2S1003", f"{type(error).__name__}: {text}", where=line_of(error)) from error
+        hint = error.hint if isinstance(error, D2SError) else ""
+        hint = hint or (WAY_OUT if OF_RUN in str(text) else "")
+        raise CaptureError("D2S1003", f"{type(error).__name__}: {text}", where=line_of(error), hint=hint) from error
 
 
 def _forms(ends: Sequence[list[Any] | None], makers: Sequence[Tracer]) -> list[Form]:

@@ -38,7 +38,8 @@ from d2s.runtime import launch
 from d2s.types import Type
 
 Overwritten = dict[Value, tuple[Value, str]]  # by what, and at which of the user's lines
-OF_RUN = "a run's "  # with this a message tells a number from one that Python knows
+OF_RUN = " that only a run computes"  # with this a message tells a number from one that Python knows
+WAY_OUT = "compute the number before the call, and pass it; or say this in ops that take tensors, as d2s.where does"
 ROWS = 1024  # that Python may take apart one by one: each is a node of its own
 _HINT = "go on with the tensor itself: an `if`, `while` or `for` on it becomes part of the graph; or do this before the call"
 
@@ -126,8 +127,13 @@ class SymbolicTensor(in_place.ChangesInPlace, Sized):
     def stands_for(self) -> str:
         """In messages, where a tensor would be."""
         of = self.value.type
-        number = {"b": "bool", "i": "int", "f": "float"}.get(of.dtype.kind)
-        return f"{OF_RUN}{number}" if of.python else f"Tensor(shape={list(of.shape)}, dtype={of.dtype.name})"
+        return self.stands_for_number() or f"Tensor(shape={list(of.shape)}, dtype={of.dtype.name})"
+
+    def stands_for_number(self) -> str:
+        """In messages, where a Python number would be; empty where it is none."""
+        of = self.value.type
+        number = {"b": "a bool", "i": "an int", "f": "a float"}.get(of.dtype.kind)
+        return f"{number}{OF_RUN}" if of.python else ""
 
     __str__ = __repr__ = __format__ = _unknown("the text")
     stop_gradient = property(_unknown("stop_gradient"))

@@ -32,6 +32,7 @@ from d2s.convert.library_steps import library_step
 from d2s.convert.making import layer, make, member, of_object_itself
 from d2s.convert.methods import answers, follow, guard_method, is_followed, method_of
 from d2s.convert.names import guard_names
+from d2s.convert.numbers_found import clipped, complaint, in_brief, normals, spread
 from d2s.convert.objects import is_made
 from d2s.convert.operators import getter, method_called
 from d2s.convert.own_gradients import applied
@@ -42,9 +43,11 @@ from d2s.convert.sizes_found import most, parts, smallest
 from d2s.convert.steps import step_of
 from d2s.convert.stores import CHANGING
 from d2s.eager.py_layer import PyLayer
-from d2s.errors import D2SError
+from d2s.errors import D2SError, brief
 from d2s.ops import Op
+from d2s.ops.extremes import clip
 from d2s.ops.operators import Operators
+from d2s.ops.random import normal, uniform
 from d2s.ops.slicing import split
 from d2s.ops.sort import kthvalue, topk
 from d2s.runtime import random_state
@@ -55,6 +58,10 @@ RECORDED: dict[Any, Callable[..., Any]] = {  # functions of d2s's own that act, 
     split: parts,
     topk: most,
     kthvalue: smallest,
+    clip: clipped,
+    normal: normals,
+    uniform: spread,
+    brief: in_brief,
     PyLayer.apply.__func__: lambda tracer, cls, *args, **kwargs: applied(call, tracer, cls, *args, **kwargs),  # type: ignore[attr-defined]
     Entering.__enter__: lambda tracer, manager: manager.__enter__(),
     Entering.__exit__: lambda tracer, manager, *raised: of_each(manager.__exit__, *raised),
@@ -100,14 +107,18 @@ def _object_that_is_called(tracer: Tracer, function: Any) -> Becomes:
 
 def _complaint(tracer: Tracer, function: Any) -> Becomes:
     """d2s's own, from its functions that are captured."""
-    return function if isinstance(function, type) and issubclass(function, D2SError) else None
+    is_one = isinstance(function, type) and issubclass(function, D2SError)
+    return functools.partial(complaint, function) if is_one else None
 
 
 def _op(tracer: Tracer, function: Any) -> Becomes:
     if isinstance(function, Op) and function in RECORDED:
         return functools.partial(RECORDED[function], tracer)
-    if isinstance(function, types.MethodType) and isinstance(function.__self__, Operators) and function.__func__ in RECORDED:
-        return functools.partial(RECORDED[function.__func__], tracer, function.__self__)
+    if isinstance(function, types.MethodType) and isinstance(function.__self__, Operators):
+        method: Any = function.__func__
+        recorded = RECORDED.get(method) or RECORDED.get(getattr(method, "__wrapped__", None))
+        if recorded:
+            return functools.partial(recorded, tracer, function.__self__)
     is_op = isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators)
     return functools.partial(of_ops, function) if is_op else None
 

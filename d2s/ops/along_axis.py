@@ -303,7 +303,10 @@ def put_along_axis(
     handler = current()
     if handler.type_of(values) is None:
         expect("put_along_axis", "values", values, NUMBERS, "a Tensor or a number")
-    value = handler.constant(values, Type(have.dtype)) if handler.type_of(values) is None else values
+    held = handler.type_of(values)
+    value = handler.constant(values, Type(have.dtype)) if held is None else values
+    if held is not None and held.python and have.dtype.kind in ("f", held.dtype.kind):
+        value = OPS["cast"](values, have.dtype)
     own = flag(include_self, "include_self")
     one_of("put_along_axis", "reduce", reduce, [*REDUCES, "mean"])
     if broadcast:

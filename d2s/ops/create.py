@@ -15,7 +15,7 @@ import numpy as np
 from d2s import memory
 from d2s.arguments import number
 from d2s.default_dtype import default_dtype
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError, DTypeError, kind_of
 from d2s.ops.compare import cast, where
 from d2s.ops.dispatch import current
 from d2s.ops.expand import broadcast_tensors, expand, expand_as
@@ -36,7 +36,7 @@ def number_of(value: Any, of: DType) -> Any:
     if handler.type_of(value) is not None:
         return cast(value, of)
     if not isinstance(value, NUMBERS):
-        raise DTypeError("D2S0001", f"expected a number or a Tensor, got {type(value).__name__}")
+        raise DTypeError("D2S0001", f"expected a number or a Tensor, got {kind_of(value)}")
     number = value.item() if isinstance(value, np.generic) else value
     if of.kind == "i" and isinstance(number, float):
         return cast(handler.constant(number, Type(float64)), of)
@@ -157,7 +157,7 @@ def _plain(value: Any, name: str, argument: str) -> Any:
     if held is not None:
         return value.item()
     if not isinstance(value, NUMBERS):
-        raise DTypeError("D2S0001", f"{name}(): argument '{argument}' expects a number, got {type(value).__name__}")
+        raise DTypeError("D2S0001", f"{name}(): argument '{argument}' expects a number, got {kind_of(value)}")
     return value
 
 

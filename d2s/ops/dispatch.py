@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from d2s import types
-from d2s.errors import D2SError, DTypeError
+from d2s.errors import D2SError, DTypeError, kind_of
 from d2s.types import NUMBERS, Type
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _typed(op: "Op", position: int, value: Any, handler: Handler) -> tuple[Type,
     if found is None and isinstance(value, NUMBERS) and op.promotes and position >= op.kept:
         return Type(types.python_dtype(value), python=True), value
     if found is None or (found.python and not op.promotes and op.name != "cast"):
-        name, got = op.arrays[min(position, len(op.arrays) - 1)], type(value).__name__ if found is None else str(found)
+        name, got = op.arrays[min(position, len(op.arrays) - 1)], kind_of(value)
         allowed = " or a number" if op.promotes and position >= op.kept else ""
         raise DTypeError("D2S0001", f"{op.name}(): argument '{name}' expects a Tensor{allowed}, got {got}")
     return found, value

@@ -23,7 +23,7 @@ import numpy as np
 
 from d2s import memory, types
 from d2s.default_dtype import default_dtype
-from d2s.errors import ArgumentError, CaptureError, DTypeError, brief
+from d2s.errors import ArgumentError, CaptureError, DTypeError, brief, kind_of
 from d2s.extents import Extent
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.op import Op
@@ -168,13 +168,16 @@ def whole(name: str, argument: str, value: Any) -> int:
             raise TypeError
         return operator.index(value)
     except (TypeError, ValueError):
-        raise DTypeError("D2S0001", f"{name}(): '{argument}' expects an int, got {type(value).__name__}") from None
+        raise DTypeError("D2S0001", f"{name}(): '{argument}' expects an int, got {kind_of(value)}") from None
 
 
-def finite(name: str, argument: str, value: Any, dtype: DType) -> float:
-    """A finite number of a float dtype."""
+def finite(name: str, argument: str, value: Any, dtype: DType) -> Any:
+    """A finite number of a float dtype; one of run time as it is, which whoever records the call has the run look at."""
+    held = current().type_of(value)
+    if held is not None and held.python:
+        return value
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise DTypeError("D2S0001", f"{name}(): '{argument}' expects a number, got {type(value).__name__}")
+        raise DTypeError("D2S0001", f"{name}(): '{argument}' expects a number, got {kind_of(value)}")
     try:
         found = float(value)
     except OverflowError:

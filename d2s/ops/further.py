@@ -12,7 +12,7 @@ from typing import Any
 
 from d2s import types
 from d2s.arguments import one_of
-from d2s.errors import ArgumentError, DTypeError, brief
+from d2s.errors import ArgumentError, DTypeError, brief, kind_of
 from d2s.ops.compare import cast, equal, where
 from d2s.ops.create import full_like
 from d2s.ops.dispatch import current
@@ -38,7 +38,7 @@ from d2s.types import Type, bool_, int32, int64
 
 def _times(name: str, y: Any, alpha: Any) -> Any:
     if isinstance(alpha, bool) or not isinstance(alpha, int | float):
-        raise DTypeError("D2S0001", f"{name}(): 'alpha' expects a number, got {type(alpha).__name__}")
+        raise DTypeError("D2S0001", f"{name}(): 'alpha' expects a number, got {kind_of(alpha)}")
     return multiply(y, alpha)
 
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from d2s import types
 from d2s.errors import ArgumentError, DTypeError, brief
+from d2s.ops.create import number_of
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.draw import drawn_shape, draws, finite, float_dtype, held_in_memory, outside, signed, whole
 from d2s.ops.drawn_as import by_tensor, in_shape
@@ -48,10 +49,11 @@ def uniform(shape, dtype=None, min=-1.0, max=1.0, seed=0):
     dtype = float_dtype("uniform", dtype)
     shape = drawn_shape("uniform", shape, dtype)
     low, high = finite("uniform", "min", min, dtype), finite("uniform", "max", max, dtype)
-    if low > high or high - low > float(np.finfo(dtype.numpy).max):
+    known = all(isinstance(end, float) for end in (low, high))
+    if known and (low > high or high - low > float(np.finfo(dtype.numpy).max)):
         raise ArgumentError("D2S0004", f"uniform(): from {brief(min)} to {brief(max)} is no range of {dtype.name}s")
     seed = _seed("uniform", seed)
-    ends = [current().constant(end, Type(dtype)) for end in (low, high)]
+    ends = [number_of(end, dtype) for end in (low, high)]
     return in_shape(uniform, shape, dtype.size // 4, ends, seed, dtype=dtype)
 
 
@@ -106,7 +108,7 @@ def normal(mean=0.0, std=1.0, shape=None):
     >>> d2s.normal(d2s.to_tensor([[1.0], [2.0]]), d2s.to_tensor([0.0, 0.0])).numpy().tolist()
     [[1.0, 1.0], [2.0, 2.0]]
     """
-    held = [t for t in map(current().type_of, (mean, std)) if t is not None]
+    held = [t for t in map(current().type_of, (mean, std)) if t is not None and not t.python]
     if not held:
         return _normals("normal", mean, std, (1,) if shape is None else shape, None)
     if shape is not None:
@@ -123,10 +125,10 @@ def normal(mean=0.0, std=1.0, shape=None):
     return OPS["add"](OPS["multiply"](z, std), mean)
 
 
-def _spread(argument: str, value: Any, dtype: DType, name: str = "normal") -> float:
+def _spread(argument: str, value: Any, dtype: DType, name: str = "normal") -> Any:
     """A mean, or a standard deviation, which is not below 0."""
     found = finite(name, argument, value, dtype)
-    if argument == "std" and found < 0:
+    if argument == "std" and isinstance(found, float) and found < 0:
         raise ArgumentError("D2S0004", f"{name}(): 'std' is {brief(value)}, below 0")
     return found
 
@@ -135,7 +137,7 @@ def _normals(name: str, mean: Any, std: Any, shape: Any, dtype: Any) -> Any:
     dtype = float_dtype(name, dtype)
     shape = drawn_shape(name, shape, dtype)
     given = [_spread("mean", mean, dtype, name), _spread("std", std, dtype, name)]
-    inputs = [current().constant(number, Type(dtype)) for number in given]
+    inputs = [number_of(number, dtype) for number in given]
     return in_shape(normal, shape, dtype.size // 4, inputs, dtype=dtype)
 
 

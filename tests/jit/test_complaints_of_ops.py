@@ -76,6 +76,25 @@ def test_a_number_of_the_run_where_a_known_one_is_expected_is_refused_at_one_lin
     def rounds(x):
         return d2s.clip(x, [int(x.sum()), 2], 5.0)
 
-    with pytest.raises(CaptureError, match="a run's int") as refused:
+    with pytest.raises(CaptureError, match="an int that only a run computes") as refused:
         d2s.to_static(rounds)(X)
+    assert str(refused.value).count(__file__) == 1
+
+
+OPTIONS = {
+    "leaky_relu(): 'negative_slope' expects a number, got a float": lambda x: F.leaky_relu(x, x.sum().item()),
+    "norm(): 'p' expects a number, got a float": lambda x: x.norm(p=float(x.sum())),
+    "linspace(): 'stop' expects a number, got a float": lambda x: d2s.linspace(0.0, x.sum(), 3),
+    "sum(): axis an int": lambda x: x.sum(axis=int(x.sum())),
+    "an option is a float": lambda x: F.dropout(x, float(x.sum())),
+    "an option is a number": lambda x: F.gumbel_softmax(x, temperature=float(x.sum())),
+    "as_std(): argument 'x' expects a Tensor, got a float": lambda x: d2s.normal(x, float(x.sum())),
+}
+
+
+@pytest.mark.parametrize("said", OPTIONS)
+def test_an_option_that_is_made_of_tensors_is_refused_with_a_way_out(said):
+    with pytest.raises(CaptureError, match=re.escape(f"{said} that only a run computes")) as refused:
+        d2s.to_static(OPTIONS[said])(X)
+    assert "compute the number before the call" in refused.value.hint
     assert str(refused.value).count(__file__) == 1

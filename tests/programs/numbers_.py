@@ -270,3 +270,40 @@ def elements_that_are_not_there(x, index):
 @program((ELEMENTS, t([True, True])), (ELEMENTS, t([False, True])), (ELEMENTS, t([False, False])))
 def elements_of_what_a_run_found(x, m):
     return x[m].item(2) + x[m].item(0, 1)
+
+
+BOUNDED = tuple(
+    (t([1.0, -2.0, 0.5, -0.0, float("nan")]), t(bound)) for bound in (0.5, 0.25, 2.0, 0.0, float("inf"), float("nan"))
+)
+
+
+@program(*BOUNDED)
+def bounds_made_of_tensors(x, bound):
+    b = float(bound)
+    return x.clip(-b, b), d2s.clip(x, min=b) * x, x.clip(max=bound.item()), x.astype("float64").clip(b, 0.5), x.clip(-1.0, b)
+
+
+@program((X, 0.5), (X, 0.25), (X, 2.0), (X, -1.0))
+def bounds_that_change_from_call_to_call(x, b):
+    return x.clip(-b, b) * 2, d2s.nn.functional.normalize(x, epsilon=b * b)
+
+
+@program(*BOUNDED[:3])
+def bounds_in_a_loop(x, bound):
+    b = float(bound)
+    for k in range(t(3)):
+        x = x.clip(-b, b) * 1.5
+        b = b * 0.75 + k
+    return x
+
+
+@program(*((X, t(spread)) for spread in (0.5, 0.0, 2.0, -1.0, float("nan"), float("inf"))))
+def draws_of_spreads_made_of_tensors(x, spread):
+    d2s.seed(3)
+    s = float(spread)
+    return x * d2s.normal(0.0, s, [2]), d2s.uniform([3], min=-s, max=s), d2s.normal(s, 1.0, [2])
+
+
+@program((t([[1.0, 2.0]]), t(0.5)), (t([[1.0, 2.0]]), t(-2.0)))
+def values_put_that_are_made_of_tensors(x, value):
+    return d2s.put_along_axis(x, t([[1]]), float(value), 1), x.put_along_axis(t([[0]]), value.item() * 2, 1, "add")
