@@ -85,7 +85,7 @@ def test_a_bool_is_no_int():
 ATTRIBUTES = {
     "leaky_relu": lambda x, s: F.leaky_relu(x, s),
     "dropout": lambda x, s: F.dropout(x, s, training=False),
-    "clip": lambda x, s: d2s.clip(x, -s, 1 + s),
+    "elu": lambda x, s: F.elu(x, s),
     "norm": lambda x, s: x.norm(s + 2),
     "linspace": lambda x, s: d2s.linspace(0, s, 5),
     "arange": lambda x, s: d2s.arange(0, 3, s),
@@ -101,6 +101,21 @@ def test_floats_that_an_op_needs_to_know(name):
     for s in (0.3, 0.25, 0.3):
         assert told(static(X, s)) == told(ATTRIBUTES[name](X, s))
     assert static.recompiles() == ["s: 0.3 → 0.25"]
+
+
+COMPUTED_WITH = {
+    "clip": lambda x, s: d2s.clip(x, -s, 1 + s),
+    "normalize": lambda x, s: F.normalize(x, epsilon=s),
+    "put_along_axis": lambda x, s: d2s.put_along_axis(x, d2s.to_tensor([[1]]), s, 1),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED_WITH)
+def test_floats_that_an_op_computes_with(name):
+    static = d2s.to_static(COMPUTED_WITH[name])
+    for s in (0.3, 0.25, 0.3):
+        assert told(static(X, s)) == told(COMPUTED_WITH[name](X, s))
+    assert static.recompiles() == []
 
 
 def test_a_float_is_told_at_each_call_though_an_int_is_not():
