@@ -168,9 +168,14 @@ def having(region: Program, name: str) -> Value:
     found = (v for one in (name, source(name)) for v in region.inputs if one in v.type.shape and not v.type.listed)
     value = next(found, None)
     if value is None:
-        message = f"a gradient through a loop in which a tensor has '{name}' values on an axis, reckoned from what a trip found"
-        raise GradientError("D2S0006", message, hint="take the gradient of a call without to_static")
+        raise untold(name)
     return value
+
+
+def untold(name: str) -> GradientError:
+    """What is said where no value tells an extent."""
+    message = f"a gradient through a loop in which a tensor has '{name}' values on an axis, reckoned from what a trip found"
+    return GradientError("D2S0006", message, hint="take the gradient of a call without to_static")
 
 
 def _flags(present: Any, length: Any) -> Any:

@@ -128,8 +128,8 @@ class LoopSweep:
             for p in self.flagged:
                 if p.type.listed and p not in self.found:
                     self.found[p] = self.scope.absent(p)
-            found = [s for p, flagged in self.flagged.items() for s in self._output(p, flagged)]
             left = self.left - 1
+            found = [s for p, flagged in self.flagged.items() for s in self._output(p, flagged)]
         outputs = [left, self.scope.popped(self.stack), *found]  # what the totals read is popped, too
         test = self.outer.recorder.region("test")
         own = [test.input(s.value.type, s.value.name) for s in self._own()]

@@ -235,7 +235,8 @@ class _Scope(SweepsLists, PopsResiduals):
         return any(one is source for _, one in self.split.get(value, (None, ()))[1])
 
     def behind(self, values: Sequence[Value]) -> list[Value]:
-        """These and what else they may be."""
+        """What is given what these are given: they themselves, by their first names, and what else they may be."""
+        values = [self.renamed.get(v, v) for v in values]
         found = dict.fromkeys(values)
         for value in values:
             others = [source for _, source in self.split.get(value, (None, ()))[1] if source is not value]

@@ -1,20 +1,22 @@
 """Residuals of a region: popped in front of its gradient, in the order in which the region pushes them, backwards.
 
 In: forward values that the gradient of a region reads. Out: pops in front of it, and what the region is to push. Where only a
-run knows an extent of a value, the extent is pushed behind the value, so that it is known before the value is popped.
+run knows an extent of a value, the extent is pushed behind the value, so that it is known before the value is popped; of one
+that follows from another by whole numbers, that other one.
 
 >>> Pushed(Value(SIZE, "n"), 3)
 Pushed(value=<Value n: int>, slot=3, axis=None)
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from d2s.autodiff.lists import having
+from d2s.autodiff.lists import having, untold
 from d2s.errors import GradientError
 from d2s.ir.program import Node, Value
 from d2s.ops.recording import Symbolic
 from d2s.ops.shapes import is_found
+from d2s.reckoned import source
 from d2s.types import STACK, Dim, Type, int64
 
 SIZE = Type(int64, python=True)
@@ -47,11 +49,12 @@ class PopsResiduals:
         top, pops = self.recorder.resolve(stack), list[Node]()
         known = {d for v in self.recorder.builder.inputs if not v.type.listed for d in v.type.shape}
         for forward, symbol in reversed(self.used()):
-            new: dict[str, int] = {str(d): k for k, d in enumerate(forward.type.shape) if is_found(d) and d not in known}
+            new = dict.fromkeys(str(source(d)) for d in forward.type.shape if is_found(d) and known.isdisjoint((d, source(d))))
             known |= new.keys()
             sizes = list[Value]()
-            for axis in new.values():  # they were pushed behind the value
-                top, size = self.pop(pops, top, Value(SIZE), Pushed(forward, self.slots.next(), axis))
+            for name in new:  # they were pushed behind the value
+                value, axis = self.telling(forward, name)
+                top, size = self.pop(pops, top, Value(SIZE), Pushed(value, self.slots.next(), axis))
                 sizes.append(size)
             top, _ = self.pop(pops, top, symbol.value, Pushed(forward, self.slots.next()), sizes, tuple(new))
         self.define_extents(known)
@@ -59,6 +62,15 @@ class PopsResiduals:
             node.inputs = tuple(top if v is self.unpopped.value else v for v in node.inputs)
         self.recorder.builder.nodes[:0] = pops
         return Symbolic(self.recorder, top if self.stack is self.unpopped else self.stack.value)
+
+    def telling(self, forward: Value, name: str) -> tuple[Value, int]:
+        """A value of the region, and the axis of it that is as long as a name says: the value to be saved, if it has one."""
+        values = (forward, *self.region.inputs, *(v for node in self.region.nodes for v in node.outputs))
+        found = (v for v in values if name in v.type.shape and not v.type.listed)
+        value = next(found, None)
+        if value is None:
+            raise untold(name)
+        return value, value.type.shape.index(name)
 
     def pop(
         self,
@@ -76,15 +88,17 @@ class PopsResiduals:
         self.pushed.insert(0, pushed)
         return pops[-1].outputs[0], value
 
-    def define_extents(self, known: Collection[Dim]) -> None:
+    def define_extents(self, known: set[Dim]) -> None:
         """Takes in a value for each extent that saved values have and nothing in the gradient region defines."""
         inputs = self.recorder.builder.inputs
-        popped = [*(p.value.type for p in self.pushed), *self.unstacked]
+        popped = [*(p.value.type for p in self.pushed if p.axis is None), *self.unstacked]
         for name in dict.fromkeys(d for t in popped for d in t.shape if isinstance(d, str)):
-            if is_found(name) and name not in known:
+            if not known.isdisjoint((name, source(name))):
+                continue
+            if is_found(name):
                 message = f"the gradient of a gradient in a loop or branch whose values are {name} long, as only the run knows"
                 raise GradientError("D2S0006", message)
-            if name not in known and not any(name in v.type.shape and not v.type.listed for v in inputs):
+            if not any(name in v.type.shape and not v.type.listed for v in inputs):
                 top = self
                 while top.parent:
                     top = top.parent

@@ -28,6 +28,7 @@ WAYS = {
     "a product": lambda x, m, k: x[: k + 1] @ x[:2],
     "softmax": lambda x, m, k: d2s.nn.functional.softmax(x[: k + 1]) * x[:1],
     "sorted": lambda x, m, k: d2s.sort(x[: k + 1], 0),
+    "tiled": lambda x, m, k: x.tile([k + 1, 1]).tanh(),
 }
 
 
@@ -118,3 +119,20 @@ def test_gradients_inside(way, form):
         for _ in range(2):
             found, expected = static(*copies(args)), stepped(*copies(args))
             np.testing.assert_array_equal(found.numpy(), expected.numpy())
+
+
+@pytest.mark.parametrize("form", [counted, begun_and_read_by_a_sum, carried_on], ids=lambda form: form.__name__)
+@pytest.mark.parametrize("way", ["first rows", "masked values", "more rows", "tiled", "softmax"])
+def test_gradients_of_gradients(way, form):
+    def penalty(x, m, n):
+        made = form(WAYS[way], x * 0.25, m, n)
+        last = made[0] if isinstance(made, tuple) else made
+        (g,) = d2s.grad([(last * last * last).sum()], [x], create_graph=True)
+        (g * g).sum().backward()
+        return x.grad
+
+    static = d2s.to_static(penalty)
+    for args in SETS[:3]:
+        for _ in range(2):
+            found, expected = static(*copies(args)), penalty(*copies(args))
+            np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-5)  # the same addends, in another order
