@@ -25,6 +25,7 @@ from d2s.capture.fitting import places
 from d2s.capture.fork import Forked
 from d2s.capture.forms import Form, Grown, OneOf, Union, described, form_of, join, origins_in, stays
 from d2s.capture.heap import Changes, Memory, Place, contents
+from d2s.capture.locks import Awaited
 from d2s.capture.raised import found_by_run, raise_in_run
 from d2s.capture.stores import pending
 from d2s.capture.symbolic import OF_RUN, WAY_OUT, SymbolicTensor, Tracer, capturing
@@ -309,7 +310,9 @@ def _forget_frames(*errors: BaseException | None) -> None:
 
 def is_internal(error: BaseException) -> bool:
     """Whether an exception is no business of the user's code: it ends the capture, or a path of it."""
-    return isinstance(error, Ended | Forked) or (isinstance(error, D2SError) and error.code.startswith(("D2S1", "D2S9")))
+    return isinstance(error, Ended | Forked | Awaited) or (
+        isinstance(error, D2SError) and error.code.startswith(("D2S1", "D2S9"))
+    )
 
 
 def _as_eager(error: Exception) -> Exception:

@@ -16,9 +16,10 @@ import os
 import threading
 import warnings
 import weakref
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
+Found = TypeVar("Found")
 SOON = 0.2  # seconds
 PATIENCE = 20.0  # seconds; a call that Python acts in may have the lock for so long
 
@@ -128,13 +129,46 @@ class acting(had):
         super().__exit__()
 
 
+class Awaited(BaseException):
+    """Ends a capture that changes what a call of another thread has: that call may wait for the capture."""
+
+    def __init__(self, turn: Turn) -> None:
+        self.turn = turn
+
+
+class _Captures(threading.local):
+    waited: list[Turn] | None = None  # for which this thread has waited before it began to capture
+
+
+_captures = _Captures()
+
+
+def with_turns(capture: Callable[[Turn | None], Found]) -> Found:
+    """What a capture makes; where others have what it changes it is made anew, given their turn to wait for in front of it."""
+    around, waited = _captures.waited, list[Turn]()
+    while True:
+        _captures.waited = waited
+        try:
+            return capture(together(waited))
+        except Awaited as awaited:
+            waited.append(awaited.turn)
+        finally:
+            _captures.waited = around
+
+
 class soon(acting):
-    """The same in a capture, which others wait for: who has the lock may be one of them, and changes nothing meanwhile."""
+    """The same in a capture, which others wait for: who has the lock may be one of them."""
 
     __slots__ = ()
 
     def __enter__(self) -> None:
-        self.locks = locks_of(self.turn) if self.turn is not None and self.turn.acquire(True, SOON) else ()
+        turn, waited = self.turn, _captures.waited
+        found = turn is None or turn.acquire(True, SOON)
+        if turn is not None and not found and waited is None:
+            found = in_time(turn)
+        elif turn is not None and not found and turn not in (waited or ()):
+            raise Awaited(turn)
+        self.locks = locks_of(turn) if found else ()
         for lock in self.locks:
             lock.acting += 1
 

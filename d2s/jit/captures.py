@@ -19,7 +19,7 @@ from typing import Any
 from d2s import convert, forks
 from d2s.capture.answers import MOST, QuestionKey, described
 from d2s.capture.held import containers_held
-from d2s.capture.locks import Turn, acting, locks_of, together
+from d2s.capture.locks import Turn, acting, locks_of, together, with_turns
 from d2s.capture.tree import changeable
 from d2s.capture.users_code import at_users_line
 from d2s.eager.tensor import Tensor
@@ -53,12 +53,16 @@ class Captures(Binds):
     log: list[str]
 
     def _variant(self, leaves: list[Any], skeleton: Any, values: tuple[Any, ...]) -> Variant:
+        """The variant that stands for a call, captured if there is none."""
+        return with_turns(lambda turn: self._standing(leaves, skeleton, values, turn))
+
+    def _standing(self, leaves: list[Any], skeleton: Any, values: tuple[Any, ...], turn: Turn | None) -> Variant:
         arguments = self._arguments(values)
         given = changeable(list(arguments.values()))[1:]
         self._refuse_twins(given)
         names = self._names(arguments)
         call = signature.key_of(leaves, skeleton, names)
-        with self._capturing():
+        with self._capturing(turn):
             for n, (key, variant) in enumerate(self.variants):
                 if key.fits(call) and not variant.changed(leaves):
                     self._refuse_twins(given, variant)
@@ -71,7 +75,7 @@ class Captures(Binds):
             why = "first call"
             if self.variants:
                 why = reason(self.variants, call, leaves, names)
-                self._note(why)
+                self._note(why, again=turn is not None)
             else:
                 stage("recompiles", f"{self.__name__}: {why}")
             variant = self._capture(call, leaves, names, self._specs(values))
@@ -80,16 +84,21 @@ class Captures(Binds):
 
     def _answering(self, tried: Sequence[tuple[Variant, int]], leaves: list[Any], values: tuple[Any, ...]) -> Variant:
         """The capture for what runs of others found, each at a question of tensors in its place; none of these."""
+        return with_turns(lambda turn: self._assuming(tried, leaves, values, turn))
+
+    def _assuming(
+        self, tried: Sequence[tuple[Variant, int]], leaves: list[Any], values: tuple[Any, ...], turn: Turn | None
+    ) -> Variant:
         (variant, place), answers = tried[-1], dict[QuestionKey, bool]()
         for one, ended in tried:
             *before, last = one.captured.assumed[: ended + 1]
             answers |= {asked.known_by: asked.answer for asked in before} | {last.known_by: not last.answer}
-        with self._capturing():
+        with self._capturing(turn):
             others = [v for key, v in self.variants if key == variant.key and all(v is not one for one, _ in tried)]
             found = next((v for v in others if v.assumes(answers) and not v.changed(leaves)), None)
             if found is None:
                 asked = variant.captured.assumed[place]
-                self._note(f"{described(asked.where)}: {asked.answer} → {not asked.answer}")
+                self._note(f"{described(asked.where)}: {asked.answer} → {not asked.answer}", again=turn is not None)
                 return self._keep(self._made(variant.key, leaves, self._names(self._arguments(values)), answers))
             if found.matches is None:
                 found.write_check(leaves)
@@ -101,10 +110,10 @@ class Captures(Binds):
         return together([variant.turn for _, variant in list(self.variants)])
 
     @contextlib.contextmanager
-    def _capturing(self) -> Iterator[None]:
+    def _capturing(self, awaited: Turn | None = None) -> Iterator[None]:
         """Nobody else captures in a `with` block, and no call of another thread changes what this function does."""
         while True:
-            turn = self._turn()
+            turn = together([self._turn(), awaited])
             with acting(turn), forks.capturing:
                 if set(locks_of(self._turn())) <= set(locks_of(turn)):
                     yield
@@ -128,8 +137,10 @@ class Captures(Binds):
             left = left_to_eager(self.function, self.signature(), self.forms, self._turn())
         self.quick[:] = [way for way in (*(variant.quick for variant in asked), left) if way]
 
-    def _note(self, why: str) -> None:
-        """Why the function is captured again."""
+    def _note(self, why: str, again: bool) -> None:
+        """Why the function is captured again; where that is made anew, it is known."""
+        if again:
+            return
         self.log.append(why)
         refuse_recompile(self.__name__, why, self._line())
         stage("recompiles", f"{self.__name__}: {why}")

@@ -364,6 +364,67 @@ def test_a_step_that_waits_for_a_thread_which_waits_for_its_turn_waits_only_so_l
     assert len({variant.turn for static in (add, beside) for _, variant in static.variants}) == 1
 
 
+def test_a_capture_waits_for_a_call_that_has_what_it_changes(monkeypatch):
+    """What the capture puts back it has found behind the call: else what that adds meanwhile would be lost."""
+    monkeypatch.setattr(locks, "SOON", 0.01)
+    log, taken, done, x = [], threading.Event(), threading.Event(), d2s.ones([2])
+
+    @d2s.to_static
+    def add(x):
+        try:
+            log.append(len(log))
+        except BaseException:
+            log.append("what ends a capture is nothing to catch")
+        return x * len(log)
+
+    @d2s.to_static
+    def beside(x):
+        return x * 2
+
+    def take():
+        with locks.acting(locks.lock_of(log)):
+            taken.set()
+            done.wait()
+            log.append("beside")
+
+    holder = threading.Thread(target=take)
+    holder.start()
+    taken.wait()
+    found = []
+    waiting = threading.Thread(target=lambda: found.append(add(x).tolist()))
+    waiting.start()
+    waiting.join(0.5)
+    assert log == [] and not add.variants and beside(x).tolist() == [2.0, 2.0]  # others may capture meanwhile
+    done.set()
+    holder.join()
+    waiting.join()
+    assert found == [[2.0, 2.0]] and log == ["beside", 1] and not add.recompiles()
+
+
+def test_a_capture_waits_only_so_long_for_a_call_that_has_what_it_changes(monkeypatch):
+    monkeypatch.setattr(locks, "SOON", 0.01)
+    monkeypatch.setattr(locks, "PATIENCE", 0.1)
+    log, taken, done, x = [], threading.Event(), threading.Event(), d2s.ones([2])
+
+    @d2s.to_static
+    def add(x):
+        log.append(1)
+        return x * len(log)
+
+    def take():
+        with locks.acting(locks.lock_of(log)):
+            taken.set()
+            done.wait()
+
+    holder = threading.Thread(target=take)
+    holder.start()
+    taken.wait()
+    with pytest.warns(RuntimeWarning, match="for 0.1 seconds: it goes on beside that"):
+        assert add(x).tolist() == [1.0, 1.0] and log == [1]
+    done.set()
+    holder.join()
+
+
 def test_a_forked_child_has_its_turn_though_another_thread_had_it():
     box, x = Box(), d2s.ones([2])
 
