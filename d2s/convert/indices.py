@@ -13,7 +13,7 @@ a part between bounds of run time is, and how often a mask holds, a run finds.
 f32[m0,2]
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from d2s.capture.branch import branch
@@ -27,7 +27,8 @@ from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import DTypeError, IndexRangeError, ShapeError
 from d2s.ops import OPS
 from d2s.ops.found import cut, extents_of, length, number, numbers_of, places_along
-from d2s.ops.item import get_item
+from d2s.ops.item import get_item, understood
+from d2s.ops.shape import unsqueeze
 from d2s.ops.shapes import unnamed
 from d2s.ops.slices import open_part
 from d2s.types import bool_
@@ -95,16 +96,47 @@ SymbolicTensor.item = element  # type: ignore[method-assign]
 
 def places_of(tracer: Tracer, owner: SymbolicTensor, key: Any) -> tuple[Any, ...]:
     """The index of a part that is assigned to: the places of what has bounds of run time."""
-    pairs, entries = list(_with_axes(owner, key)), []
+    pairs = list(_with_axes(owner, key))
+    if any(_is_open(owner, entry, axis) for entry, axis in pairs):
+        return _grid(tracer, owner, pairs)
+    return tuple(one for entry, axis in pairs for one in _entries(tracer, owner, entry, axis))
+
+
+def _grid(tracer: Tracer, owner: SymbolicTensor, pairs: list[tuple[Any, int]]) -> tuple[Any, ...]:
+    """The same where bounds of run time are among slices and ints: places that meet each other, as rows meet columns.
+
+    What stands between the first and the last of them is said by places, too, so that the axes keep their order.
+    """
+    if not all(isinstance(entry, slice) or entry is ... or _is_place(entry) for entry, _ in pairs):
+        message = "assignment between bounds of run time, beside an index of another kind"
+        refuse("D2S1003", message, "take the part with one index, assign to it by the other, and put it back")
+    understood(owner.value.type.shape, tuple(slice(None) if isinstance(entry, slice) else entry for entry, _ in pairs))
+    entries: list[Any] = [slice(None)] * owner.ndim
     for entry, axis in pairs:
-        if _is_open(owner, entry, axis):
-            if any(not isinstance(other, slice) and other is not ... for other, _ in pairs):
-                message = "assignment between bounds of run time, beside an index of another kind"
-                refuse("D2S1003", message, "assign to a part of a part: first one index, then the other")
-            entries.append(numbers_of(owner, axis, *_bounds(entry)))
-        else:
-            entries += _entries(tracer, owner, entry, axis)
-    return tuple(entries)
+        if entry is not ...:
+            entries[axis] = entry
+    meant = [k for k, entry in enumerate(entries) if not isinstance(entry, slice) or _is_open(owner, entry, k)]
+    along = [k for k in range(meant[0], meant[-1] + 1) if isinstance(entries[k], slice)]
+    for k in along:
+        entries[k] = _numbers_along(tracer, owner, k, entries[k])
+        for _ in along[along.index(k) + 1 :]:
+            entries[k] = unsqueeze(entries[k], -1)
+    return tuple(one for k, entry in enumerate(entries) for one in _entries(tracer, owner, entry, k))
+
+
+def _is_place(entry: Any) -> bool:
+    """Whether an entry is one place of an axis, known or of run time."""
+    if isinstance(entry, _SYMBOLS):
+        return not entry.ndim and entry.dtype.kind == "i"
+    return type(entry) is int
+
+
+def _numbers_along(tracer: Tracer, owner: SymbolicTensor, axis: int, entry: slice) -> Any:
+    """The places along an axis that a slice names."""
+    dim = owner.value.type.shape[axis]
+    if isinstance(dim, str) or _is_open(owner, entry, axis):
+        return numbers_of(owner, axis, *_bounds(entry))
+    return _made(tracer, range(dim)[entry])
 
 
 def _with_axes(owner: Any, key: Any) -> Iterator[tuple[Any, int]]:
@@ -179,9 +211,14 @@ def _listed(tracer: Tracer, owner: Any, entry: list[Any], axis: int) -> list[Any
         if extent != len(entry):
             raise IndexRangeError("D2S0007", f"a mask of shape [{len(entry)}] does not fit an axis of {extent} values")
         places = [place for place, holds in enumerate(entry) if holds]
-    made = to_tensor(places, "int64")
+    return [_made(tracer, places)]
+
+
+def _made(tracer: Tracer, places: Sequence[int]) -> Tensor:
+    """Places that every call has."""
+    made = to_tensor(list(places), "int64")
     tracer.root.made[id(made)] = made
-    return [made]
+    return made
 
 
 def _places(tracer: Tracer, owner: Any, mask: Any, axis: int) -> list[Any]:

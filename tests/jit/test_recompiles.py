@@ -392,3 +392,27 @@ def test_any_number_of_batch_sizes_costs_two_captures(number):
         assert (found[0] is None) == (found[1] is None)
         assert found[0] is None or found[0].numpy().tobytes() == found[1].numpy().tobytes()
     assert len(captured.recompiles()) == 1
+
+
+def within(x):
+    y = x * 1
+    y[1:, 1:] = x[0, 0] * 0.5
+    return y * x
+
+
+def bordered(x):
+    y = x * 1
+    y[:-1, :-1] += x[:1, :1]
+    y[0, 1:] = y[0, :-1]
+    return y * x
+
+
+@pytest.mark.parametrize("function", [within, bordered])
+def test_blocks_of_what_has_any_size_are_assigned_as_eagerly(function):
+    captured = d2s.to_static(function)
+    for shape in ((3, 3), (4, 4), (5, 5), (2, 6), (7, 3)):
+        x = d2s.to_tensor(np.arange(np.prod(shape), dtype="float32").reshape(shape) + 1, stop_gradient=False)
+        want, got = function(x), captured(x)
+        assert got.numpy().tolist() == want.numpy().tolist()
+        assert d2s.grad(got.sum(), x)[0].numpy().tolist() == d2s.grad(want.sum(), x)[0].numpy().tolist()
+    assert len(captured.recompiles()) < 3

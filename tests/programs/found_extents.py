@@ -521,3 +521,43 @@ def made_like_what_was_found(x, m):
 @program(*MASKED, (t([[1.0, 2.0]] * 4), t([True] * 4)), (t([[1.0, 2.0]] * 5), t([False] * 5)))
 def made_like_alone(x, m):
     return d2s.ones_like(x[m]).sum() + d2s.full_like(x, 2.0).sum()
+
+
+BLOCKS = tuple(
+    (X, t([[[float(9 * i + 3 * j + k) for k in range(4)] for j in range(3)] for i in range(3)]), t(n)) for n in (2, 3, 0, -1, 7)
+)
+
+
+@program(*BLOCKS)
+def blocks_become_others(x, c, n):
+    y, z = x * 1, c * 1
+    y[:n, :n] = 0.0
+    y[n::-1, ::-1] = x[0]
+    y[n:, -n:] *= 2
+    z[:n, :, :n] = c[:1, :1, :1]
+    z[:n, 1:, 1:n] = x[1:2, 1:].unsqueeze(-1)
+    z[::2, 1:, :n] = 9.0
+    return y * x, z * c
+
+
+@program(*BLOCKS)
+def parts_of_one_row_become_others(x, c, n):
+    y, z, i = x * 1, c * 1, n * 0 + 1
+    y[:n, 1] = 4.0
+    y[0, :n] = x[1, :n]
+    z[1, :, :n] = 1.0
+    z[:n, :, 1] = x[0] * 2
+    z[n:, ..., i] = 3.0
+    z[:n, i, :n] = x[0, 0]
+    for k in range(int(n)):
+        z[k, :k, k:] += 1
+    return y * x, z * c
+
+
+@program(*BLOCKS[:2])
+def a_block_of_too_many_axes_or_beyond(x, c, n):
+    y = x * 1
+    if n > 2:
+        y[:n, :n, :n] = 0.0
+    y[:n, 5] = 0.0
+    return y
