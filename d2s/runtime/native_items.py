@@ -61,7 +61,14 @@ end:
 one:
   %item = call ptr @array(ptr %head, ptr %descr, i64 %rank, ptr %inside)
   %no_item = icmp eq ptr %item, null
-  br i1 %no_item, label %lost, label %copy
+  br i1 %no_item, label %short, label %copy
+short:
+  %error = call ptr @PyErr_Occurred()
+  %is_said = icmp ne ptr %error, null
+  br i1 %is_said, label %lost, label %say
+say:
+  %said = call ptr @PyErr_NoMemory()
+  br label %lost
 copy:
   %to = ptr at %item[2]
   %from = inttoptr i64 %at to ptr

@@ -38,7 +38,7 @@ PYTHON = (
     *("Py_IncRef", "Py_DecRef", "PyType_IsSubtype", "PyType_GenericAlloc", "PyTuple_New", "PyIter_Next", "PyObject_GetAttr"),
     *("PyLong_AsLongLongAndOverflow", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread"),
     *("PyThreadState_Get", "PyLong_FromSsize_t", "PyErr_CheckSignals"),
-    *("PyObject_Call", "PyErr_ExceptionMatches", "PyErr_Clear", "PyErr_Fetch", "PyErr_Restore"),
+    *("PyObject_Call", "PyErr_ExceptionMatches", "PyErr_Clear", "PyErr_Fetch", "PyErr_Restore", "PyErr_NoMemory"),
 )
 DECLARED = """
 declare void @Py_IncRef(ptr)
@@ -60,6 +60,7 @@ declare i32 @PyErr_ExceptionMatches(ptr)
 declare void @PyErr_Clear()
 declare void @PyErr_Fetch(ptr, ptr, ptr)
 declare void @PyErr_Restore(ptr, ptr, ptr)
+declare ptr @PyErr_NoMemory()
 declare double @llvm.fabs.f64(double)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 

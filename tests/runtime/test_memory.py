@@ -13,6 +13,7 @@ import d2s
 from d2s import memory
 from d2s.errors import ArgumentError
 from d2s.ops.dispatch import handlers
+from d2s.runtime.native_items import Items
 
 MB = 1 << 20
 
@@ -84,6 +85,31 @@ def test_what_many_values_take_together_is_asked_for(free):
     with pytest.raises(ArgumentError, match="D2S0004"):
         static(x, d2s.to_tensor(40))
     assert static(x, d2s.to_tensor(3)) == 3
+
+
+def test_items_of_a_list_are_asked_for(free):
+    def items(x, n):
+        out = []
+        for _ in range(n):
+            out.append(x * 2)
+        return out
+
+    static, x = d2s.to_static(items), d2s.ones([3 * MB])
+    for n in (1, 1, 1, 1):
+        assert len(static(x, d2s.to_tensor(n))) == n
+    free["bytes"] = 10 * MB
+    with pytest.raises(ArgumentError, match="D2S0004"):
+        static(x, d2s.to_tensor(1))
+
+
+@pytest.mark.skipif(handlers.base.classes is None, reason="no native calls on this system")
+def test_an_item_there_is_no_room_for(free):
+    items = Items(handlers.base.classes)
+    found = np.ones((1, 3 * MB), "float32")
+    assert items.tensors(found)[0].shape == [3 * MB]
+    free["bytes"] = 10 * MB
+    with pytest.raises(MemoryError):
+        items.tensors(found)
 
 
 EAGER = """
