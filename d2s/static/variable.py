@@ -23,7 +23,6 @@ from d2s.eager.tensor import Tensor, stop_flag
 from d2s.extents import agree
 from d2s.ops.compare import cast
 from d2s.ops.found import places_along
-from d2s.ops.gather import take_at
 from d2s.ops.item import get_item, set_item
 from d2s.types import Dim, bool_
 
@@ -157,19 +156,19 @@ class Variable(SymbolicTensor):
         refuse("D2S1003", "set_value() of a variable: only a run has its values", "give a run other values to feed")
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, Variable) and index.dtype is bool_ and index.ndim:
-            return self._where(index)
-        return get_item(self, index)
+        return get_item(self, self._plain(index))
 
-    def _where(self, mask: "Variable") -> Any:
-        """The values, or the rows and further parts, where a mask of the first axes holds."""
-        dims, want = mask.value.type.shape, self.value.type.shape[: mask.ndim]
+    def _plain(self, index: Any) -> Any:
+        """An index as ops take it: of a mask of the first axes the places where it holds."""
+        if not (isinstance(index, Variable) and index.dtype is bool_ and index.ndim):
+            return index
+        dims, want = index.value.type.shape, self.value.type.shape[: index.ndim]
         if not agree(dims, want):
             refuse("D2S0007", f"a mask of shape {list(dims)} does not fit axes of {list(want)} values")
-        return take_at(self, *places_along(mask), axes=tuple(range(mask.ndim)))
+        return tuple(places_along(index))
 
     def __setitem__(self, index: Any, value: Any) -> None:  # type: ignore[override]
-        self._become(set_item(self, index, value))
+        self._become(set_item(self, self._plain(index), value))
 
     def _become(self, result: Any, history: bool = True) -> Any:
         """The variable is another one from here on."""

@@ -12,7 +12,15 @@ def of_values(y):
     return d2s.masked_select(y, y > 0.5) * 2.0
 
 
+def assigned(x):
+    y = x * 1.0
+    y[x > 0.5] = -1.0
+    y[x[:, 0] > 0.0] = x.sum()
+    return y * x
+
+
 CASES = {
+    "assigned": assigned,
     "values": lambda x: d2s.masked_select(x, x > 0.0),
     "values of values": lambda x: of_values(x[x > 0.0]),
     "by an index": lambda x: x[x > 0.0],
