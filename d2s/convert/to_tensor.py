@@ -10,15 +10,17 @@ In: what it is called with. Out: a constant of the graph, a tensor made once, or
 f32[2]
 """
 
+import functools
 from typing import Any
 
 from d2s.capture.alternatives import each
 from d2s.capture.by_path import opened
 from d2s.capture.examples import example_of
-from d2s.capture.forms import Later, OneOf
+from d2s.capture.forms import Later, OneOf, Varied
 from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.kinds import NUMPYS_NUMBERS
+from d2s.capture.steps import array
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.users_code import refuse
@@ -26,7 +28,7 @@ from d2s.convert.computing import of_each
 from d2s.convert.copies import leaf as leaf_of
 from d2s.convert.loads import guard_content
 from d2s.convert.steps import to_tensor_of
-from d2s.eager.tensor import Tensor, to_tensor
+from d2s.eager.tensor import Tensor, to_tensor, values_of
 from d2s.ops import OPS
 from d2s.ops.compare import cast
 from d2s.ops.dispatch import handlers, handling
@@ -51,8 +53,7 @@ def made_of(call: Any, tracer: Tracer, data: Any, dtype: Any = None, place: Any 
     if not stop_gradient:
         refuse("D2S1003", "to_tensor() of what wants a gradient", "make it outside of the captured function")
     if is_grown(data):
-        message = "to_tensor() of a list that a loop makes longer"
-        refuse("D2S1003", message, "append tensors, and d2s.stack the list: parts.append(d2s.to_tensor(k))")
+        return _listed(tracer, data, dtype)
     guard_content(tracer, data)
     leaves, skeleton = flatten(data)
     if any(isinstance(leaf, OneOf) for leaf in leaves):
@@ -68,6 +69,16 @@ def made_of(call: Any, tracer: Tracer, data: Any, dtype: Any = None, place: Any 
         return tracer.constant(tensor.item(), launch.type_of(tensor.array))
     tracer.root.made[id(tensor)] = tensor
     return tensor
+
+
+def _listed(tracer: Tracer, data: Any, dtype: Any) -> Any:
+    """What a list that a loop makes longer is as a tensor: as long as a run finds the list."""
+    examples = [example_of(data, which) for which in (0, 1)]
+    if examples[0] is MISSING:
+        message = "to_tensor() of a list that a loop makes longer, of more than numbers and tensors"
+        refuse("D2S1003", message, "append tensors, and d2s.stack the list: parts.append(d2s.to_tensor(k))")
+    made = functools.partial(values_of, dtype=dtype)
+    return array(tracer, "to_tensor", made, (data,), Varied(*map(made, examples)))
 
 
 def _stacked(tracer: Tracer, symbols: list[Any], skeleton: Any, leaves: list[Any], dtype: Any) -> Any:

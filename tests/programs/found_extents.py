@@ -561,3 +561,22 @@ def a_block_of_too_many_axes_or_beyond(x, c, n):
         y[:n, :n, :n] = 0.0
     y[:n, 5] = 0.0
     return y
+
+
+@program(*ROW)
+def numbers_that_a_loop_appends(x):
+    order, kept = d2s.argsort(-x), []
+    while order.shape[0] > 0:
+        first = order[0]
+        kept.append(int(first))
+        order = order[1:][(x[order[1:]] - x[first]).abs() > 1.5]
+    return x[t(kept)], t(kept, "int32") + 1, t(np.array(kept)), len(kept)
+
+
+@program(*((t([1.0, 2.0, -3.0]), t(n)) for n in (3, 1, 2)))
+def tensors_that_a_loop_appends(x, n):
+    parts, rows = [], []
+    for k in range(n):
+        parts.append(x[k] * 2)
+        rows.append(x * k)
+    return t(parts) * x.sum(), t(rows, "float64")
