@@ -23,7 +23,7 @@ from d2s.ir.program import Node, Value
 from d2s.ops import OPS
 from d2s.ops.shapes import is_found
 from d2s.runtime import binding, executor, host, interpreter, launch, lists, plan
-from d2s.runtime.growing import MEMORY, Growing, bounds
+from d2s.runtime.growing import ARENA, MEMORY, Growing, bounds
 from d2s.runtime.plan import finds_extents
 from d2s.runtime.plan_growing import COUNT
 from d2s.types import Shape, Type
@@ -66,7 +66,7 @@ class Frames:
         try:
             frame = self.pool.pop()
         except IndexError:  # asking first would let another thread in between
-            frame = Frame(plan.frame, np.empty(1 << 16, np.uint8))
+            frame = Frame(plan.frame, np.empty(ARENA, np.uint8))
         cells = frame.cells
         if self.lists:
             arrays = self._with_lists(arrays, cells)

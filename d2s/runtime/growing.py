@@ -26,6 +26,7 @@ from d2s.errors import ArgumentError
 from d2s.runtime import executor, interpreter
 from d2s.runtime.plan import Plan
 
+ARENA = 1 << 16  # bytes of the first chunk
 MEMORY = executor.FULL | executor.STACK_FULL  # why a run may stop that goes on when it has more
 
 

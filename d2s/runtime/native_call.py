@@ -44,7 +44,7 @@ from d2s.errors import D2SError
 from d2s.ir.program import Program
 from d2s.parsing import tree_of
 from d2s.runtime import binding, executor, native_objects, native_results, native_tape, plan
-from d2s.runtime.growing import Growing, bounds
+from d2s.runtime.growing import ARENA, Growing, bounds
 from d2s.runtime.host import steps_in
 from d2s.runtime.native_call_functions import FUNCTIONS
 from d2s.runtime.native_call_text import TEXT
@@ -56,7 +56,6 @@ from d2s.types import Dim
 FLOAT, STACK, INT = -1, -2, -3
 ROOM, MOST_ROOM = 1 << 12, 1 << 24  # of a stack at first, and at most
 MOST_AXES = 32  # of an output
-_ARENA = 1 << 16
 _NUMBERS: dict[type, int] = {float: FLOAT, int: INT, bool: INT}
 _BYTES = np.dtype(np.uint8)
 
@@ -173,7 +172,7 @@ class Entry:
         try:
             return self.pool.pop().arena  # type: ignore[no-any-return]
         except IndexError:  # asking first would let another thread in between
-            return np.empty(_ARENA, np.uint8)
+            return np.empty(ARENA, np.uint8)
 
 
 class NativeFrame:
