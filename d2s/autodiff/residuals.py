@@ -8,7 +8,7 @@ that follows from another by whole numbers, that other one.
 Pushed(value=<Value n: int>, slot=3, axis=None)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from d2s.autodiff.lists import having, untold
@@ -51,26 +51,33 @@ class PopsResiduals:
         for forward, symbol in reversed(self.used()):
             new = dict.fromkeys(str(source(d)) for d in forward.type.shape if is_found(d) and known.isdisjoint((d, source(d))))
             known |= new.keys()
+            told = {name: place for name in new if (place := telling(name, [forward, *self.values()]))}
+            for name in new.keys() - told.keys():
+                self.take_in(name)
             sizes = list[Value]()
-            for name in new:  # they were pushed behind the value
-                value, axis = self.telling(forward, name)
+            for value, axis in told.values():  # they were pushed behind the value
                 top, size = self.pop(pops, top, Value(SIZE), Pushed(value, self.slots.next(), axis))
                 sizes.append(size)
-            top, _ = self.pop(pops, top, symbol.value, Pushed(forward, self.slots.next()), sizes, tuple(new))
+            top, _ = self.pop(pops, top, symbol.value, Pushed(forward, self.slots.next()), sizes, tuple(told))
         self.define_extents(known)
         for node in self.recorder.builder.nodes:
             node.inputs = tuple(top if v is self.unpopped.value else v for v in node.inputs)
         self.recorder.builder.nodes[:0] = pops
         return Symbolic(self.recorder, top if self.stack is self.unpopped else self.stack.value)
 
-    def telling(self, forward: Value, name: str) -> tuple[Value, int]:
-        """A value of the region, and the axis of it that is as long as a name says: the value to be saved, if it has one."""
-        values = (forward, *self.region.inputs, *(v for node in self.region.nodes for v in node.outputs))
-        found = (v for v in values if name in v.type.shape and not v.type.listed)
-        value = next(found, None)
-        if value is None:
-            raise untold(name)
-        return value, value.type.shape.index(name)
+    def values(self) -> list[Value]:
+        """What the region has."""
+        return [*self.region.inputs, *(v for node in self.region.nodes for v in node.outputs)]
+
+    def take_in(self, name: str) -> None:
+        """Has the gradient region read a value that a region around it has, and that is as long as a name says."""
+        around = self.parent
+        while around:
+            if place := telling(name, around.values()):
+                self.recorder.resolve(around.need(place[0]))
+                return
+            around = around.parent
+        raise untold(name)
 
     def pop(
         self,
@@ -103,3 +110,9 @@ class PopsResiduals:
                 while top.parent:
                     top = top.parent
                 self.recorder.resolve(top.need(having(top.region, name)))
+
+
+def telling(name: str, values: Iterable[Value]) -> tuple[Value, int] | None:
+    """The first value that has an axis as long as a name says, and that axis."""
+    found = (v for v in values if name in v.type.shape and not v.type.listed)
+    return next(((v, v.type.shape.index(name)) for v in found), None)
