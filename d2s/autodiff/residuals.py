@@ -52,8 +52,9 @@ class PopsResiduals:
             new = dict.fromkeys(str(source(d)) for d in forward.type.shape if is_found(d) and known.isdisjoint((d, source(d))))
             known |= new.keys()
             told = {name: place for name in new if (place := telling(name, [forward, *self.values()]))}
-            for name in new.keys() - told.keys():
-                self.take_in(name)
+            for name in new:
+                if name not in told:
+                    self.take_in(name)
             sizes = list[Value]()
             for value, axis in told.values():  # they were pushed behind the value
                 top, size = self.pop(pops, top, Value(SIZE), Pushed(value, self.slots.next(), axis))

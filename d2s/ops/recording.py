@@ -24,7 +24,8 @@ from d2s.ops import control
 from d2s.ops.dispatch import OPS
 from d2s.ops.op import Op
 from d2s.ops.operators import Operators
-from d2s.types import DType, Type
+from d2s.reckoned import is_reckoned, source
+from d2s.types import Dim, DType, Type
 
 
 class Symbolic(Operators):
@@ -122,9 +123,31 @@ class Recorder:
     def region(self, name: str) -> "Recorder":
         return type(self)(name, self)
 
+    def take_in_extents(self) -> None:
+        """Takes in what tells an extent that others of this region follow from, where it has nothing that does."""
+        known = {d for v in self.builder.inputs if not v.type.listed for d in v.type.shape}
+        for node in self.builder.nodes:
+            known.update(d for d in node.attrs.get("finds", ()) if not is_reckoned(d))
+            for d in (d for v in node.outputs for d in v.type.shape if is_reckoned(d)):
+                if known.isdisjoint((d, source(d))):
+                    known.add(source(d))
+                    self._take_in(source(d))
+
+    def _take_in(self, extent: Dim) -> None:
+        around = self.parent
+        while around:
+            values = itertools.chain(around.builder.inputs, *(node.outputs for node in around.builder.nodes))
+            value = next((v for v in values if extent in v.type.shape and not v.type.grows), None)
+            if value is not None:
+                self.resolve(around.symbol(around, value))
+                return
+            around = around.parent
+
     def adopt(self, regions: Sequence["Recorder"], outputs: Sequence[Sequence[Symbolic]]) -> tuple[list[Value], list[Program]]:
         """Regions finished with one list of inputs between them; returns the values of this recorder they read."""
         values = [[region.resolve(s) for s in results] for region, results in zip(regions, outputs, strict=True)]
+        for region in regions:
+            region.take_in_extents()
         reads = list(dict.fromkeys(outer for region in regions for outer in region.captured))
         for region in regions:
             own = [v for v in region.builder.inputs if v not in region.captured.values()]

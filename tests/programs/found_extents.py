@@ -205,6 +205,27 @@ def made_anew_and_what_it_was(x, n):
     return y, z
 
 
+@program(*COUNTS)
+def reckoned_on_a_path_from_what_a_trip_found(x, n):
+    total = x.sum()
+    for k in range(n):
+        row = x[: k + 1].flatten()
+        if row.sum() > 0:
+            total = total + row.tile([2]).tanh().sum()
+    return total
+
+
+@program(*COUNTS)
+def reckoned_in_a_loop_from_what_the_one_around_found(x, n):
+    total, y = x.sum(), x[0]
+    for k in range(n):
+        row = x[: k + 1].flatten()
+        for _ in range(k + 1):
+            y = row.tile([2]).tanh()
+            total = total + (y * y).sum()
+    return y, total
+
+
 @program(*SETS)
 def different(x):
     special = d2s.concat([x.flatten(), x[0], x[0] * float("nan"), x[1] * 0.0])

@@ -89,7 +89,16 @@ def kept_as_sums(way, x, m, n):
     return d2s.stack(sums)
 
 
-FORMS = counted, begun_and_read_by_a_sum, as_long_as, left, carried_on, in_a_loop_of_a_loop, kept_as_sums
+def reckoned_on_a_path(way, x, m, n):
+    total = x.sum()
+    for k in range(n):
+        y = way(x, m, k).flatten()
+        if y.sum() > 3:
+            total = total + y.tile([2]).tanh().sum()
+    return total
+
+
+FORMS = counted, begun_and_read_by_a_sum, as_long_as, left, carried_on, in_a_loop_of_a_loop, kept_as_sums, reckoned_on_a_path
 
 
 def bound(form, way):
