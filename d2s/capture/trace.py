@@ -36,9 +36,10 @@ from d2s.capture.tree import Skeleton, changeable, containers, flatten, rebuild
 from d2s.capture.variables import guard_key
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError
-from d2s.ir.program import Program, Value
+from d2s.ir.program import Node, Program, Value
 from d2s.ir.text import show
 from d2s.once import once
+from d2s.ops import OPS
 from d2s.ops.dispatch import handling
 from d2s.runtime import host
 from d2s.types import Type
@@ -421,6 +422,11 @@ def read_of(target: Target) -> tuple[Any, Any]:
     return None, None
 
 
+def _may_fail(node: Node) -> bool:
+    """Whether a run may end at a node, in front of what is behind it."""
+    return node.op == "fail" or OPS[node.op].has("fault")
+
+
 def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> Any:
     """What the function returns; where every run raises, nothing."""
     try:
@@ -432,7 +438,7 @@ def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> 
             raise
         refuse_stand_in(error)
         program = tracer.builder.finish([])
-        before = host.acts(program) or pending(tracer)[1] or any(node.op == "fail" for node in program.every_node())
+        before = host.acts(program) or pending(tracer)[1] or any(map(_may_fail, program.every_node()))
         if isinstance(error, RecursionError) or not (before or found_by_run(tracer, error)):
             raise
         tracer.where = line_of(error) or tracer.where

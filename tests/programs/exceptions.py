@@ -275,3 +275,11 @@ def made_by_what_may_raise(x):
     if len(made) > 1:
         made.pop("first")
     return made
+
+
+@program(*((x, t(n)) for (x,) in SETS[:2] for n in (1, 5, -3)))
+def what_an_op_raises_comes_before_what_every_run_raises(x, n):
+    y = x[n]
+    if y > 0:
+        y = y * 2
+    raise ValueError("at the end")
