@@ -96,6 +96,17 @@ def _only_grows(body: Program, count: int, append: Node) -> bool:
     return uses == 1 and body.outputs.count(longer) == 1 and items not in body.outputs
 
 
+def chained(loop: Node) -> dict[Value, Value]:
+    """Floats that a trip leaves, made there and of one form throughout, and what the next trip is given them as."""
+    body, found = loop.attrs["body"], dict[Value, Value]()
+    carried = zip(body.inputs[: loop.attrs["carries"]], body.outputs, loop.inputs, loop.outputs, strict=False)
+    for p, left, first, out in carried:
+        plain = p.type.is_float and not p.type.listed and not p.type.grows
+        if plain and p.type == left.type == first.type == out.type and left not in body.inputs:
+            found.setdefault(left, p)
+    return found
+
+
 def alike(a: Type, b: Type) -> bool:
     """Whether values of two types may be one tensor: they differ in what their extents are called, at most."""
     return a.dtype == b.dtype and len(a.shape) == len(b.shape) and (a.python, a.listed) == (b.python, b.listed)

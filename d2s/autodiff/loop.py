@@ -11,6 +11,7 @@ import dataclasses
 from typing import Any
 
 from d2s import types
+from d2s.autodiff.chained import Chain
 from d2s.autodiff.handed import Ways, alike, appended, interleaved
 from d2s.autodiff.lists import flag_of
 from d2s.autodiff.totals import Total, Totals, add, nothing, presence, told
@@ -54,6 +55,7 @@ class LoopSweep:
         """Sweeps the body once; whether totals are as surely there at its end as they were assumed to be at its start."""
         self.scope = self.outer.inside(self.body, "body", self.fixed)
         self.recorder = self.scope.recorder
+        self.scope.chain = self.chain = Chain(self) if self.recorder.connected else None
         self.left = self.recorder.input(TRIPS, "trips")
         self.stack = self.recorder.input(STACK, "residuals")
         self.inputs = {p: self._input(p, flagged) for p, flagged in self.flagged.items()}
@@ -130,7 +132,10 @@ class LoopSweep:
                     self.found[p] = self.scope.absent(p)
             left = self.left - 1
             found = [s for p, flagged in self.flagged.items() for s in self._output(p, flagged)]
+        if self.chain:
+            self.chain.close()
         outputs = [left, self.scope.popped(self.stack), *found]  # what the totals read is popped, too
+        outputs += self.chain.handed() if self.chain else []
         test = self.outer.recorder.region("test")
         own = [test.input(s.value.type, s.value.name) for s in self._own()]
         with handling(test):
@@ -151,7 +156,7 @@ class LoopSweep:
     def _own(self) -> list[Any]:
         """What the loop carries: trips left, residuals, and each total with its bool."""
         pairs = [s for total in self.inputs.values() for s in (total.value, total.present) if s is not None]
-        return [self.left, self.stack, *pairs]
+        return [self.left, self.stack, *pairs, *(self.chain.left.values() if self.chain else ())]
 
     def _firsts(self) -> list[Any]:
         firsts = [self.outer.need(self.trips), self.outer.stack]
@@ -160,7 +165,7 @@ class LoopSweep:
             like = self.after[p] if p in self.moving else self.outside[p]
             firsts.append(self.start[p].value if p in self.start else nothing(self.outer.need(like)))
             firsts += [presence(self.start.get(p))] if flagged else []
-        return firsts
+        return firsts + (self.chain.begun() if self.chain else [])
 
     def _hand_over(self, results: Any, totals: Totals) -> None:
         left = {p: Total(next(results), next(results) if flagged else None) for p, flagged in self.flagged.items()}

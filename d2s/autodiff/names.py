@@ -16,11 +16,20 @@ made the tensor, what a trip of a loop begins with, or that two values may be on
 
 import itertools
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from d2s.ir.program import Node, Program, Value, calls_of
 
 Bases = frozenset[Any]
+
+
+class _Later(NamedTuple):
+    """A base that values of a loop's body have behind its first trip: what a trip begins with may be another then."""
+
+    base: Any
+    loop: Node
+
+
 _ITEMS = ("list_append", "list_set")  # hand on what a list holds, and what they put there
 
 
@@ -33,6 +42,8 @@ class Names:
         self._joined: dict[Value, tuple[Node, int]] = {}
         self._read: dict[Value, Value] = {}  # the inputs of arms and bodies that all trips have alike
         self._results: dict[str, list[Bases]] = {}  # of the functions around, what they give
+        self._left: dict[Value, tuple[Node, Bases]] = {}  # of what loops leave, what it is where they have made a trip
+        self._numbers: dict[Value, Any] = {}
         for v in program.inputs:
             self._put(v, [v])
         self._follow(program)
@@ -67,8 +78,11 @@ class Names:
             if node.op in ("list_full", "list_unstack"):
                 self._put(node.outputs[0], node.outputs[:1])
             return
+        if node.op == "constant":
+            self._numbers[node.outputs[0]] = node.attrs["value"]
+        nothing = node.op == "hole" or (node.op == "spread" and node.inputs[0] not in self._active)  # no gradient goes there
         for v in node.outputs:
-            self._put(v, self.of[node.inputs[0]] if node.op == "renamed" else [v] if node.op != "hole" else ())
+            self._put(v, self.of[node.inputs[0]] if node.op == "renamed" else () if nothing else [v])
 
     def _cond(self, node: Node) -> None:
         for arm in node.regions().values():
@@ -84,17 +98,36 @@ class Names:
         body, count = node.attrs["body"], node.attrs["carries"]
         inside = _inside(body)
         self._read.update(zip(body.inputs[count:], node.inputs[count:], strict=True))
-        for p, v in zip(body.inputs, node.inputs, strict=True):
-            self._put(p, self.of[v])
+        for n, (p, v) in enumerate(zip(body.inputs, node.inputs, strict=True)):
+            loop, bases = self._left.get(v, (None, frozenset()))
+            begun = bases if loop is not None and self._makes_as_many(node, loop) else self.of[v]
+            self._put(p, begun if n < count else begun | _later(node, begun))
         self._carry(node, body.inputs[:count], node.inputs[:count])
         before = None
         while before != (before := [self.of[p] for p in body.inputs]):
             self._follow(body)
             self._carry(node, body.inputs[:count], body.outputs)
             for p, v in zip(body.inputs, body.outputs, strict=False):
-                self._put(p, _without(self.of[v], inside))
-        for out, p in zip(node.outputs, body.inputs, strict=False):
-            self._put(out, {base for base in self.of[p] if base is not p} | {out})
+                self._put(p, _later(node, _without(self.of[v], inside)))
+        for out, p, v in zip(node.outputs, body.inputs, body.outputs, strict=False):
+            left = {out, *_at_any_trip(node, _without(self.of[v], inside))}
+            self._put(out, left.union(_at_any_trip(node, self.of[p])) - {p})
+            self._left[out] = node, self.of[out].intersection(left)
+
+    def _makes_as_many(self, node: Node, loop: Node) -> bool:
+        """Whether a loop counts down what another one, in front of it, has counted up: the trips it has made."""
+        test, ups = node.attrs["test"], loop.attrs["body"]
+        if node.inputs[0] not in loop.outputs or [one.op for one in test.nodes] != ["constant", "greater_than"]:
+            return False
+        zero, more = test.nodes
+        n = loop.outputs.index(node.inputs[0])
+        counted = next((one for one in ups.nodes if ups.outputs[n] in one.outputs), None)
+        counts = counted is not None and counted.op == "add" and counted.inputs[0] is ups.inputs[n]
+        return (
+            counts
+            and (more.inputs, test.outputs) == ((test.inputs[0], zero.outputs[0]), more.outputs)
+            and (zero.attrs["value"], self._numbers.get(loop.inputs[n])) == (0, 0)
+        )
 
     def _carry(self, node: Node, carried: Sequence[Value], held: Sequence[Value]) -> None:
         """What trips, or calls, begin with: something of its own each, and two may be one where they are given one."""
@@ -175,4 +208,17 @@ def _inside(body: Program) -> set[Any]:
 
 def _without(bases: Bases, inside: Collection[Any]) -> Bases:
     """The bases that were there before."""
-    return frozenset(base for base in bases if (base[0] if isinstance(base, tuple) else base) not in inside)
+    return frozenset(base for base in bases if _made_by(base) not in inside)
+
+
+def _made_by(base: Any) -> Any:
+    return _made_by(base[0]) if isinstance(base, tuple) else base
+
+
+def _later(loop: Node, bases: Iterable[Any]) -> Bases:
+    """The bases as those of values behind the loop's first trip."""
+    return frozenset(base if isinstance(base, _Later) and base.loop is loop else _Later(base, loop) for base in bases)
+
+
+def _at_any_trip(loop: Node, bases: Iterable[Any]) -> Bases:
+    return frozenset(base.base if isinstance(base, _Later) and base.loop is loop else base for base in bases)

@@ -21,12 +21,23 @@ import collections
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from d2s.autodiff.handed import alike, appended, handed_on, interleaved, renamed
+from d2s.autodiff.handed import alike, appended, chained, handed_on, interleaved, renamed
 from d2s.autodiff.names import Names
 from d2s.ir.program import Node, Program, Value
+from d2s.types import STACK
 
 MANY = 2  # contributions, or more
-_GIVING = ("list_append", "list_set", "list_full", "list_new", "list_get", "list_pop", "list_length", "renamed")  # only hand on
+_GIVING = (
+    "list_append",
+    "list_set",
+    "list_full",
+    "list_new",
+    "list_get",
+    "list_pop",
+    "list_length",
+    "renamed",
+    "push",
+)  # only hand on
 
 
 def another(program: Program, active: Collection[Value], begun: Collection[Value], given: Sequence[Value]) -> Node | None:
@@ -42,6 +53,8 @@ class _Orders:
         self.active = active
         self.names = Names(program, active)
         self.renamed = _renamed(program)
+        regions = [program, *(r for node in program.every_node() for r in node.regions().values())]
+        self.pops = {node.attrs["slot"]: (r, node.outputs[1]) for r in regions for node in r.nodes if node.op == "pop"}
 
     def found(self, region: Program, begun: Collection[Value], loop: Node | None) -> Iterator[Node]:
         """Where it is so in a region; `loop`: that of which it is the body."""
@@ -52,6 +65,7 @@ class _Orders:
             named = any(counted[base] > 1 for base in self.names.of[value])
             if named and not self._in_order(region, value, reads, split, loop):
                 yield self._maker(region, value) or loop or region.nodes[0]
+        yield from self._pushed(region, reads, loop)
         for node in region.nodes:
             if node.op == "while_loop":
                 yield from self._carried(node, region, reads)
@@ -59,10 +73,44 @@ class _Orders:
                 if inner is not node.attrs.get("test"):
                     yield from self.found(inner, self._begun(node, region, reads), node if node.op != "cond" else None)
 
+    def _pushed(self, region: Program, reads: dict[Value, list[int]], loop: Node | None) -> Iterator[Node]:
+        """Where what a gradient read of a region, which comes first in eager code, is added to what is there already."""
+        pushed = [node for node in region.nodes if node.op == "push" and node.inputs[1].type is not STACK]
+        pushes = [(node.inputs[1], count) for node in pushed if (count := self._popped(node))]
+        last = {v: max(places, default=-1) for v, places in reads.items()}
+        last |= {v: len(region.nodes) for v, _ in pushes}
+        for n, (value, count) in enumerate(pushes):
+            at = self._place(region, value)
+            others = [w for w in last if w is not value and (w.type.listed or last[w] > at)]
+            entered = value in region.inputs and (loop is None or value not in chained(loop).values())
+            again = count > 1 and any(v is value for v, _ in pushes[n + 1 :])  # it comes behind what a later gradient read
+            named = any(self._are_one(value, w, region, loop) for w in others)
+            if named or entered or again or value in region.outputs:
+                yield self._maker(region, value) or loop or region.nodes[0]
+
+    def _are_one(self, value: Value, other: Value, region: Program, loop: Node | None) -> bool:
+        """Whether a value that is pushed may be another one. What the first trip is given is not read as pushed: `Chain`."""
+        if loop is None or value not in region.inputs or other not in region.inputs:
+            return self.names.one(value, other)
+        left = dict(zip(region.inputs[: loop.attrs["carries"]], region.outputs, strict=False))
+        return self.names.one(left[value], left.get(other, other))
+
+    def _popped(self, push: Node) -> int:
+        """How many contributions there are to what is popped of what is pushed."""
+        region, value = self.pops[push.attrs["slot"]]
+        if value not in self.active:
+            return 0
+        reading = [node for node in region.nodes if value in node.inputs]
+        if value in region.outputs or any(node.regions() or node.op in _GIVING for node in reading):
+            return MANY
+        return self._within(region, value)
+
     def _reads(self, region: Program, begun: Collection[Value]) -> dict[Value, list[int]]:
         """The places of contributions to each value of a region; what comes from behind it comes at its end."""
         made = [v for node in region.nodes for v in node.outputs]
-        reads: dict[Value, list[int]] = {v: [] for v in (*region.inputs, *made) if v in self.active and v in self.names.of}
+        reads: dict[Value, list[int]] = {
+            v: [] for v in (*region.inputs, *made) if v in self.active and v in self.names.of and v.type is not STACK
+        }
         known = renamed(region)
         for n, node in enumerate(region.nodes):
             for v in dict.fromkeys(node.inputs):
@@ -111,6 +159,8 @@ class _Orders:
         """How many contributions to a value a node makes."""
         if not any(v in self.active for v in node.outputs) or node.op in _GIVING:
             return 0
+        if node.op == "spread":
+            return node.inputs[:1].count(value)  # of the other one it has the extents only
         if node.op in ("call", "again"):
             return MANY
         inner = [arm for name, arm in node.regions().items() if name != "test"]
@@ -142,7 +192,9 @@ class _Orders:
         theirs = [sorted(n for v in those for n in reads[v] if n > at) for those in together]
         if all(_merge(own, places) for places in theirs):
             return True
-        return self._is_split(region, value, before, split, loop)
+        return self._is_split(
+            region, value, [v for v in before if v.type.listed or max(reads[v], default=-1) > at], split, loop
+        )
 
     def _moved(self, region: Program, value: Value, loop: Node | None) -> Collection[Value]:
         """The lists of a loop whose contributions to a value come in their place (`LoopSweep._without_moved`)."""
@@ -214,9 +266,14 @@ class _Orders:
 
     def _is_read_behind(self, loop: Node, first: Value, region: Program, reads: dict[Value, list[int]]) -> bool:
         """Whether what a loop begins with has contributions from behind the loop, but for those to what the loop leaves."""
-        n = region.nodes.index(loop)
-        names = [v for v in reads if v not in loop.outputs and first in self.names.of and self.names.one(v, first)]
-        return any(m > n for v in names for m in reads[v])
+        if first not in self.names.of:
+            return False
+        n, left = region.nodes.index(loop), {*loop.outputs}
+        names = [v for v in reads if v not in left and self.names.one(v, first)]
+        for node in region.nodes[n + 1 :]:
+            if node.op == "cond" and left.issuperset(v for v in node.inputs if v in names):
+                left.update(node.outputs)  # it can only be that by what the loop leaves
+        return any(m > n for v in names if v not in left for m in reads[v])
 
     def _place(self, region: Program, value: Value) -> int:
         """Where a name comes from: the node that makes it or puts it into a list."""

@@ -27,6 +27,7 @@ from typing import Any
 
 from d2s.autodiff import reads, writes
 from d2s.autodiff.active import active_values, wanted_inputs
+from d2s.autodiff.chained import Chain
 from d2s.autodiff.handed import Ways, handed_on, placed, renamed
 from d2s.autodiff.linear import Linear, returned, uniquely_named
 from d2s.autodiff.lists import SweepsLists
@@ -56,6 +57,7 @@ def linearize(
     watched: Collection[Value] = (),
     overwritten: Mapping[Value, tuple[Value, str]] | None = None,
     wanting: Collection[Value] | None = None,
+    connected: bool = False,
 ) -> Linear:
     """The two halves; `given` and `started` say which outputs have a cotangent, and which inputs a total, so far.
 
@@ -63,11 +65,11 @@ def linearize(
 
     No gradient passes values that are `stopped`. The gradients of `watched` values, computed at the top level, are results too.
     Of values that eager code has `overwritten` it is told by what, and at which of the user's lines. `wanting`: what wants a
-    gradient there, if that is more than what leads to what is wanted here.
+    gradient there, if that is more than what leads to what is wanted here. `connected`: whether it may have one itself.
     """
     active = active_values(program, wanted_inputs(program, wanted) | set(watched), stopped)
     recorder = Recorder(program.name + "_grad")
-    recorder.extents_named = _extents_named(program)
+    recorder.extents_named, recorder.connected = _extents_named(program), connected
     scope = _Scope(program, active, recorder)
     scope.watched, scope.overwritten = watched, overwritten or {}
     scope.wanting = active if wanting is None else wanting
@@ -103,6 +105,7 @@ class _Scope(SweepsLists, PopsResiduals):
         self.alias: dict[Value, Value] = alias or {}
         self.handed: dict[Value, Value] = {}  # what an arm returns is a result of its node: nothing to push
         self.saved: dict[Value, Symbolic] = {}
+        self.chain: Chain | None = None  # of the body of a loop
         self.pushed: list[Pushed] = []
         self.stack = self.unpopped = Symbolic(recorder, Value(STACK, "residuals"))
         self.slots: Slots = parent.slots if parent else Slots(region)
@@ -134,6 +137,10 @@ class _Scope(SweepsLists, PopsResiduals):
             return self.parent.need(self.handed[value])
         if value in self.constants:
             return current().constant(self.constants[value], value.type)
+        return (self.chain.need(value) if self.chain else None) or self.pop_of(value)
+
+    def pop_of(self, value: Value) -> Symbolic:
+        """What was pushed of a forward value."""
         if value not in self.saved:
             self.saved[value] = Symbolic(self.recorder, Value(value.type, value.name or "saved"))
         return self.saved[value]
@@ -362,7 +369,8 @@ class _Scope(SweepsLists, PopsResiduals):
     def used(self) -> list[tuple[Value, Symbolic]]:
         """Forward values the gradient reads in the end."""
         read = {v for node in self.recorder.builder.nodes for v in node.inputs}
-        return [(v, s) for v, s in self.saved.items() if s.value in read]
+        popped = self.chain.popped if self.chain else ()
+        return [(v, s) for v, s in self.saved.items() if s.value in read or v in popped]
 
     def saving(self, stack: Value) -> tuple[list[Node], Value]:
         """The forward nodes of this region, those with regions pushing on the stack; and the stack after them."""

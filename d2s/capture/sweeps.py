@@ -188,7 +188,7 @@ class Training:
             active = active_values(self._program([]), set(wanted), stopped)
             self.surely_freed |= surely_passed(builder.nodes, {v for v, _ in roots}, active) & self.freed
         known = {*builder.inputs, *(v for node in builder.nodes for v in node.outputs)}
-        found = self._recorded(roots, wanted | passed.intersection(self.watched), stopped)
+        found = self._recorded(roots, wanted | passed.intersection(self.watched), stopped, connected)
         if not connected:
             found = {v: _own(total, known) for v, total in found.items()}
             self.stopped |= {total.value.value for total in found.values()}
@@ -267,7 +267,9 @@ class Training:
         builder = self.tracer.builder
         return Program(builder.name, tuple(builder.inputs), tuple(builder.nodes), tuple(outputs))
 
-    def _recorded(self, roots: Sequence[tuple[Value, Value]], wanted: set[Value], stopped: set[Value]) -> dict[Value, Total]:
+    def _recorded(
+        self, roots: Sequence[tuple[Value, Value]], wanted: set[Value], stopped: set[Value], connected: bool
+    ) -> dict[Value, Total]:
         """Puts the forward half in the place of what was recorded, and the backward half behind it."""
         builder, program = self.tracer.builder, self._program([v for v, _ in roots])
         begun = [v in wanted for v in program.inputs]
@@ -275,7 +277,8 @@ class Training:
         stepped = [(one, (by, where)) for by, (before, where) in self.stepped.items() for one in (before, *self.lain(before))]
         overwritten = self.tracer.overwritten | dict(stepped)
         wanting = active_values(program, {*wanted, *self.leaves()}, self.stopped)
-        linear = linearize(program, begun, [True] * len(roots), [False] * len(begun), stopped, watched, overwritten, wanting)
+        given, started = [True] * len(roots), [False] * len(begun)
+        linear = linearize(program, begun, given, started, stopped, watched, overwritten, wanting, connected)
         for refusal in linear.refused:
             raise refusal
         _refuse_order(program, wanted, stopped)
@@ -374,9 +377,7 @@ def _placed_in(region: Program, changes: Mapping[Value, Value]) -> Program:
 
 def _refuse_order(program: Program, wanted: set[Value], stopped: Collection[Value]) -> None:
     """A tensor of two names has one total in eager code and two in a graph: where that would be another order of additions."""
-    if any(node.op == "pop" for node in program.every_node()):
-        return  # a gradient of a gradient: what its stacks hand on has no names here
-    node = orders.another(program, active_values(program, set(wanted), stopped), [], program.outputs)
+    node = orders.another(program, _passed(program, active_values(program, set(wanted), stopped)), [], program.outputs)
     if node is not None:
         kind = {"cond": "an `if`", "while_loop": "a loop", "call": "a call", "again": "a call"}.get(node.op, "a list")
         message = f"a gradient in the function itself goes through {kind} that gives a tensor a second name ({node.where})"
@@ -423,6 +424,10 @@ def _passed(region: Program, active: set[Value]) -> set[Value]:
     """Of the values that depend on what is wanted those that a sweep from the outputs passes."""
     passed = _between(region.nodes, region.outputs, active)
     swept = [node for node in region.nodes if not passed.isdisjoint(node.outputs)]
+    for node in swept:
+        if node.op == "while_loop":  # what it begins with is what it leaves, where it makes no trip
+            begun = zip(node.attrs["body"].inputs, node.outputs, strict=False)
+            passed.update(p for p, out in begun if out in passed and p in active)
     return passed.union(*(_passed(inner, active) for node in swept for inner in node.regions().values()))
 
 

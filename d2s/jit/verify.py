@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import difflib
 import io
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -146,8 +147,12 @@ class _Run:
         differ = [of for (of, one), (_, other) in zip(given, found, strict=False) if not _same(one, other)]
         if not differ and len(given) == len(found):
             return "node by node the graph gives what eager code gives: what is compiled of it differs", ""
-        if unlike and differ != [PRINTED]:  # of two loops other trips may have met, where nothing else differs
-            return _unlike(*unlike[0])
+        if differ != [PRINTED]:
+            at_their_turns = (
+                (eager[: n + 1], other) for n, other in _as_often(eager, graph) if not _gave_the_same(eager[n], other)
+            )
+            if (first := next(at_their_turns, None)) is not None:
+                return _unlike(*first)
         maker = next((one for one in reversed(eager) if any(_same(x, r) for r in one.results)), None)
         if maker and isinstance(y, np.ndarray):
             return _told(maker, x, y)
@@ -169,17 +174,32 @@ class _Seen:
         self.read, self.made = [id(a) for a in inputs], [id(a) for a in results]
         self.inputs, self.results = [np.array(a) for a in inputs], [np.array(a) for a in results]
         self.types = tuple(a.dtype for a in self.results)
+        self.kind = name, where, self.types
 
 
 def _pairs(eager: Sequence[_Seen], graph: Sequence[_Seen]) -> Iterator[tuple[int, _Seen]]:
     """The eager ops, by place, that stand in the graph, too; one that stands there in the place of another is that one."""
-    kinds, others = ([(one.name, one.where, one.types) for one in seen] for seen in (eager, graph))
+    kinds, others = ([one.kind for one in seen] for seen in (eager, graph))
     for _, start, end, other, last in difflib.SequenceMatcher(None, kinds, others, autojunk=False).get_opcodes():
         for n in range(start, end):
             alike = (m for m in range(other, last) if _stands_for(graph[m], eager[n]))
             if (met := next(alike, None)) is not None:
                 yield n, graph[met]
                 other = met + 1
+
+
+def _as_often(eager: Sequence[_Seen], graph: Sequence[_Seen]) -> Iterator[tuple[int, _Seen]]:
+    """The eager ops, by place, of which both ran as many of a kind, and those of the graph whose turn was theirs.
+
+    Where there are more of a kind in one of the two, ops of two trips of a loop could meet.
+    """
+    turns = defaultdict[Any, list[_Seen]](list)
+    for one in graph:
+        turns[one.kind].append(one)
+    as_many = {kind for kind, count in Counter(one.kind for one in eager).items() if count == len(turns[kind])}
+    for n, one in enumerate(eager):
+        if one.kind in as_many:
+            yield n, turns[one.kind].pop(0)
 
 
 def _stands_for(one: _Seen, eager: _Seen) -> bool:

@@ -51,6 +51,7 @@ class Recorder:
     def __init__(self, name: str, parent: "Recorder | None" = None) -> None:
         self.builder = Builder(name, [])
         self.parent = parent
+        self.connected: bool = parent.connected if parent else False  # whether a gradient that is recorded may have one itself
         self.captured: dict[Value, Value] = {}  # of the parent → input of this region
         self.constants: dict[tuple[str, Type], Any] = {}
         self.where: str = parent.where if parent else ""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import d2s
+from d2s.errors import CaptureError
 
 
 def branching(x, w):
@@ -84,7 +85,7 @@ def test_bits(function, point):
     assert outside(d2s.to_static(function), point) == outside(function, point)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", [branching, looping, nested])
 def test_bits_inside_of_a_captured_function(function):
     both = inside(function)
     static = d2s.to_static(both)
@@ -92,6 +93,12 @@ def test_bits_inside_of_a_captured_function(function):
         assert told(static(*tensors(point))) == told(both(*tensors(point)))
         with d2s.config(EXECUTOR="interpreter"):
             assert told(static(*tensors(point))) == told(both(*tensors(point)))
+
+
+def test_what_each_path_names_anew_is_refused_inside_of_a_captured_function():
+    with pytest.raises(CaptureError, match="second name") as refused:
+        d2s.to_static(inside(leaving))(*tensors(POINTS[0]))
+    assert refused.value.code == "D2S1003" and "outside of the function" in refused.value.hint
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

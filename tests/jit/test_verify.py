@@ -10,6 +10,7 @@ import pytest
 
 import d2s
 from d2s import passes
+from d2s.autodiff import chained, orders
 from d2s.errors import MismatchError
 from d2s.ir.program import Node, Program
 from d2s.jit import variant
@@ -244,6 +245,27 @@ def test_gradients_behind_those_that_the_function_takes_itself():
     x = d2s.to_tensor([1.0, 2.0], stop_gradient=False)
     assert str(verify(with_a_gradient_inside, x)) == "equal: 1 output, 2 gradients"
     assert verify(with_one_that_frees, x).gradients == 2
+
+
+def penalized(x, w, n):
+    h = x
+    for _ in range(n):
+        h = d2s.tanh(h @ w + x)
+    (g,) = d2s.grad((h * h).sum(), [x], create_graph=True)
+    (g * g).sum().backward()
+    return h
+
+
+def test_ops_of_different_trips_are_not_compared(monkeypatch):
+    monkeypatch.setattr(chained, "chained", lambda loop: {})  # contributions to states in another order than eagerly
+    monkeypatch.setattr(orders, "another", lambda *_: None)
+    random = np.random.default_rng(1)
+    x, w = (t(*random.standard_normal(shape), grad=True) for shape in ((3, 2), (2, 2)))
+    with pytest.raises(MismatchError) as found:
+        verify(penalized, x, w, d2s.to_tensor(3))
+    what, first = found.value.message.split("; first in add at ")
+    for run in ("eagerly", "static"):
+        assert what.split(" is ")[1].split(f" {run}")[0].split("and ")[-1] in first
 
 
 def test_a_wrong_gradient_behind_one_that_the_function_takes_itself(monkeypatch):
