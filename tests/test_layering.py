@@ -11,7 +11,7 @@ import pytest
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "d2s"
 LAYERS = [  # what stands on one line may import each other and everything above
     "pages errors config stages types extents reckoned place limits flags version default_dtype memory later arguments"
-    " unique_name regularizer once forks parsing whereabouts",
+    " unique_name regularizer once exact forks parsing whereabouts",
     "ir",
     "ops",
     "codegen",

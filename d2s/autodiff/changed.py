@@ -10,6 +10,7 @@ False
 from collections.abc import Collection, Iterator, Mapping
 
 from d2s.autodiff import reads
+from d2s.exact import Exactly
 from d2s.ir.program import Node, Program, Value, calls_of
 from d2s.ops import OPS
 
@@ -55,7 +56,7 @@ def needed_by(node: Node, active: Collection[Value], changes: Changes) -> list[V
     if node.regions() or node.op in _OTHER or node.op.startswith("list_") or not any(v in active for v in node.outputs):
         return []
     wanted = tuple(v in active for v in node.inputs)
-    needed = reads.of_gradient(OPS[node.op], tuple(v.type for v in node.inputs), tuple(node.attrs.items()), wanted)
+    needed = reads.of_gradient(OPS[node.op], tuple(v.type for v in node.inputs), Exactly(node.attrs), wanted)
     before = [changes[v][0] for v in node.outputs if v in changes]
     own = {*before, *node.outputs} if before else set()
     return [v for k, v in enumerate((*node.inputs, *node.outputs)) if k in needed and v not in own]

@@ -40,6 +40,7 @@ from d2s.autodiff.stacks import Slots
 from d2s.autodiff.sweep import pull
 from d2s.autodiff.totals import FLAG, Total, Totals, add, nothing, presence, told
 from d2s.errors import GradientError
+from d2s.exact import Exactly
 from d2s.ir.program import Node, Program, Value
 from d2s.ops import OPS
 from d2s.ops.control import called_as
@@ -203,7 +204,7 @@ class _Scope(SweepsLists, PopsResiduals):
         A node that changes a tensor in place has what it overwrites, and its own result, in memory of its own.
         """
         inputs, wanted = tuple(v.type for v in node.inputs), tuple(v in self.wanting for v in node.inputs)
-        needed = reads.of_gradient(OPS[node.op], inputs, tuple(node.attrs.items()), wanted)
+        needed = reads.of_gradient(OPS[node.op], inputs, Exactly(node.attrs), wanted)
         own = set(node.outputs).intersection(by for by, _ in self.overwritten.values())
         needs = [v for k, v in enumerate((*node.inputs, *node.outputs)) if k in needed and v not in own]
         changed = [(v, *self.overwritten[v]) for v in needs if v in self.overwritten and v not in self.constants]

@@ -27,6 +27,7 @@ from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor
+from d2s.exact import told
 from d2s.ops.found import OPEN
 from d2s.ops.shapes import is_found
 from d2s.runtime import launch
@@ -173,7 +174,7 @@ def same(a: Any, b: Any) -> bool:
     if a is b or (isinstance(a, Undefined) and isinstance(b, Undefined) and a.name == b.name):
         return True
     if type(a) is frozenset and type(b) is frozenset:  # what two sets hold
-        return {(type(v), v) for v in a} == {(type(v), v) for v in b}
+        return told(a) == told(b)
     return type(a) is type(b) and isinstance(a, bool | int | float | str | bytes) and repr(a) == repr(b)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from d2s.capture.containers import by_path
 from d2s.capture.kinds import AROUND, COMPARED, CONTENT, held_by
 from d2s.errors import brief
+from d2s.exact import told
 
 MISSING = object()
 # ("attribute", owner, name), ("item", container, key), ("value", value, None), ("length", list, None),
@@ -95,10 +96,10 @@ class Itself(NamedTuple):
 def fingerprint(value: Any, around: tuple[int, ...] = (), exact: Collection[int] = ()) -> Any:
     """Plain values by value and type, containers by content, methods by what they bind, everything else by identity."""
     kind = type(value)
-    if kind in COMPARED:
-        return kind, value
-    if kind is float:
-        return kind, value.hex()
+    if kind in COMPARED or kind in (float, complex):
+        return told(value)
+    if kind is slice:
+        return kind, fingerprint((value.start, value.stop, value.step), around, exact)
     if isinstance(value, np.generic):
         return kind, repr(value.item())
     if id(value) in around or by_path(value):  # a container inside itself, or one that a capture has made

@@ -146,4 +146,4 @@ def _paths(skeleton: Skeleton, before: tuple[Any, ...] = ()) -> Iterator[tuple[A
         return
     _, keys, children = skeleton
     for n, child in enumerate(children):
-        yield from _paths(child, (*before, keys[n][1] if keys else n))
+        yield from _paths(child, (*before, keys[n].value if keys else n))

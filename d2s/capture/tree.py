@@ -12,6 +12,7 @@ from typing import Any
 
 from d2s.capture.containers import by_path, plain_kind
 from d2s.errors import DTypeError, brief
+from d2s.exact import Exactly
 
 Skeleton = Any  # None for a leaf, else (type, keys, children)
 
@@ -29,7 +30,7 @@ def _flattened(structure: Any) -> tuple[list[Any], Skeleton]:
     if by_path(structure):
         return [structure], None
     if kind is dict:
-        keys, parts = tuple((type(k), k) for k in structure), list(structure.values())
+        keys, parts = tuple(map(Exactly, structure)), list(structure.values())
     elif kind in (list, tuple) or (isinstance(structure, tuple) and hasattr(structure, "_fields")):
         keys, parts = (), list(structure)
     else:
@@ -67,5 +68,5 @@ def _rebuild(skeleton: Skeleton, leaves: Iterator[Any], made: Callable[[Any], An
     kind, keys, children = skeleton
     parts = [_rebuild(child, leaves, made) for child in children]
     if kind is dict:
-        return made(dict(zip((k for _, k in keys), parts, strict=True)))  # 1, 1.0 and True are one key, not one kind of call
+        return made(dict(zip((k.value for k in keys), parts, strict=True)))
     return made(kind(*parts) if hasattr(kind, "_fields") else kind(parts))

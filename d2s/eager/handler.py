@@ -17,6 +17,7 @@ from d2s.autodiff import reads, sweep, tape, writes
 from d2s.autodiff.mode import mode, recording
 from d2s.eager.tensor import Tensor
 from d2s.errors import GradientError
+from d2s.exact import Exactly
 from d2s.once import once
 from d2s.ops import OPS, Op, dispatch
 from d2s.runtime import launch, native_launcher
@@ -70,7 +71,7 @@ class OpNode(tape.TapeNode):
     def read(self) -> set[int]:
         """Which of the saved values the gradient reads."""
         given = tuple(launch.type_of(a) for a in self.saved[: len(self.edges)])
-        return reads.of_gradient(self.op, given, tuple(self.attrs.items()), tuple(edge is not None for edge in self.edges))
+        return reads.of_gradient(self.op, given, Exactly(self.attrs), tuple(edge is not None for edge in self.edges))
 
     def _tensors(self, connected: bool) -> tuple[list[Tensor], list[Tensor]]:
         """Inputs and results; with their history if the sweep goes on the tape."""
@@ -155,7 +156,7 @@ class _Eager:
             return
         found = [self.type_of(x) or Type(number) for x in inputs]
         attributes = op.canonical(found, attrs)
-        key = op, tuple(found), tuple(attributes.items())
+        key = op, tuple(found), Exactly(attributes)
         prepared = launch.prepared(*key)
         times = self._again(key)
         if op.variadic or self.classes is None or times > TRIES:

@@ -24,6 +24,7 @@ from d2s.capture.reads import item_or_missing
 from d2s.capture.tree import changeable
 from d2s.default_dtype import HELD
 from d2s.eager.tensor import Tensor
+from d2s.exact import told
 from d2s.jit.signature import Key, Leaf, fingerprint
 from d2s.types import Type
 
@@ -93,17 +94,17 @@ class Check:
         if value != "values":
             self._container(name, skeleton)
         for n, child in enumerate(children):
-            key = self.named(keys[n][1]) if kind is dict and value != "values" else n
+            key = self.named(keys[n].value) if kind is dict and value != "values" else n
             self._structure(f"{name}[{key}]", child, given)
 
     def _container(self, name: str, skeleton: Any) -> None:
         """Its class, how much it holds, the keys of a dict."""
         kind, keys, children = skeleton
         self.test(f"type({name}) is {self.named(kind)} and len({name}) == {len(children)}")
-        if kind is dict and children and all(of is str for of, _ in keys):  # a text is equal to texts only
-            self.test(f"[*{name}] == {self.named([key for _, key in keys])}")
+        if kind is dict and children and all(type(key.value) is str for key in keys):  # a text is equal to texts only
+            self.test(f"[*{name}] == {self.named([key.value for key in keys])}")
         elif kind is dict and children:
-            self.test(f"[(type(k), k) for k in {name}] == {self.named(list(keys))}")
+            self.test(f"[*map({self.named(told)}, {name})] == {self.named([told(key.value) for key in keys])}")
 
     def held(self, value: str, skeleton: Any, given: Any) -> None:
         """A structure in a place has the containers it had, and the leaves that stay what they are."""
@@ -119,7 +120,7 @@ class Check:
         kind, keys, children = skeleton
         self.in_places += [] if kind is tuple else [name]
         for n, child in enumerate(children):
-            self.held(f"{name}[{self.named(keys[n][1]) if kind is dict else n}]", child, given)
+            self.held(f"{name}[{self.named(keys[n].value) if kind is dict else n}]", child, given)
 
     def _leaf(self, name: str, leaf: Leaf) -> None:
         if leaf.dtype is None:

@@ -19,6 +19,7 @@ import numpy as np
 from d2s import memory, types
 from d2s.codegen import cache, emit
 from d2s.errors import D2SError, PythonIntOverflow
+from d2s.exact import Exactly
 from d2s.ops import Op
 from d2s.types import Type
 
@@ -40,7 +41,7 @@ def run(op: Op, inputs: Sequence[Type], arrays: Sequence[np.ndarray], attrs: dic
     if op.has("python"):
         (of,) = op.infer(inputs, attrs)
         return np.array(op.rules["python"](*arrays, **attrs), of.dtype.numpy, order="C")
-    return using(prepared(op, tuple(inputs), tuple(attrs.items())), op, inputs, arrays, attrs)
+    return using(prepared(op, tuple(inputs), Exactly(attrs)), op, inputs, arrays, attrs)
 
 
 def using(ready: "Prepared", op: Op, inputs: Sequence[Type], arrays: Sequence[np.ndarray], attrs: dict[str, Any]) -> Any:
@@ -89,12 +90,13 @@ class Prepared(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4096)
-def prepared(op: Op, inputs: tuple[Type, ...], attrs: tuple[tuple[str, Any], ...]) -> Prepared:
-    outputs = op.infer(inputs, dict(attrs))
+def prepared(op: Op, inputs: tuple[Type, ...], attributes: Exactly) -> Prepared:
+    attrs = attributes.value
+    outputs = op.infer(inputs, attrs)
     results = [(tuple(int(d) for d in out.shape), out.dtype.numpy) for out in outputs]
     for shape, dtype in results:
         memory.check(op.name, shape, dtype)
-    launch = emit.lower(op, inputs, outputs, dict(attrs))
+    launch = emit.lower(op, inputs, outputs, attrs)
     extents = [int(np.prod(dims, dtype=np.int64)) for dims in launch.extents]  # type: ignore[arg-type]
     address = cache.address(launch.text, launch.T)
     return Prepared(outputs, results, address, _KERNEL(address), extents, launch.fails)

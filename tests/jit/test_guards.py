@@ -818,6 +818,14 @@ def test_floats_that_change_capture_once():
     assert captures(s) == 1
 
 
+@pytest.mark.parametrize("made", [lambda: {float("nan"): 1}, lambda: complex(0, float("nan")), lambda: slice(1, 2)])
+def test_values_that_are_made_anew_capture_once(made):
+    s = d2s.to_static(lambda x, given: (x * 2, repr(given)))
+    for _ in range(4):
+        assert s(x1, made())[1] == repr(made())
+    assert captures(s) == 1
+
+
 def test_arguments_by_value():
     def f(x, how):
         if how is None:

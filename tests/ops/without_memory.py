@@ -5,6 +5,7 @@ import ctypes
 import numpy as np
 
 from d2s.codegen import cache, emit
+from d2s.exact import Exactly
 from d2s.runtime import launch
 
 
@@ -22,7 +23,7 @@ def prepared_anew(op, arrays, attrs, changed=str):
     """All results of an op's kernel, whose text is made now, and changed: nothing is remembered of earlier calls."""
     types = [launch.type_of(a) for a in arrays]
     attrs = op.canonical(types, {**op.attributes, **attrs})
-    ready = launch.prepared(op, tuple(types), tuple(attrs.items()))
+    ready = launch.prepared(op, tuple(types), Exactly(attrs))
     made = emit.lower(op, types, ready.outputs, attrs)
     found = [np.empty(*result) for result in ready.results]
     registers = [*(a.ctypes.data for a in (*arrays, *found)), *ready.extents]

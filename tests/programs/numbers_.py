@@ -6,6 +6,7 @@ import numpy as np
 from programs_compare import program, t
 
 import d2s
+import d2s.nn.functional as F
 
 X = t([1.0, 2.0])
 HALF, THREE = np.float32(0.5), np.int64(3)
@@ -307,3 +308,29 @@ def draws_of_spreads_made_of_tensors(x, spread):
 @program((t([[1.0, 2.0]]), t(0.5)), (t([[1.0, 2.0]]), t(-2.0)))
 def values_put_that_are_made_of_tensors(x, value):
     return d2s.put_along_axis(x, t([[1]]), float(value), 1), x.put_along_axis(t([[0]]), value.item() * 2, 1, "add")
+
+
+SIGNED = t([1.0, -2.0, 0.0, -0.0])
+
+
+@program((SIGNED, 0.0), (SIGNED, -0.0), (SIGNED, 0.0), (SIGNED, False))
+def zero_of_either_sign_as_a_bound(x, a):
+    return x.clip(a), F.leaky_relu(x, float(a)), F.elu(x, float(a)), F.hardtanh(x, float(a), 1.0)
+
+
+@program((SIGNED, {0.0: 1}), (SIGNED, {-0.0: 1}), (SIGNED, {(0.0,): 1}), (SIGNED, {(-0.0,): 1}), (SIGNED, {(False,): 1}))
+def keys_that_are_equal_only(x, held):
+    return x * 2, list(held), [repr(key) for key in held]
+
+
+@program((SIGNED, range(0, 3, 2)), (SIGNED, range(0, 4, 2)), (SIGNED, range(0)), (SIGNED, range(5, 5)))
+def ranges_that_count_the_same(x, places):
+    return x * 2, places.start, places.stop, repr(places)
+
+
+@program((X,), (SIGNED,))
+def sets_of_either_zero(x):
+    found = frozenset([0.0])
+    if x.sum() < 0:
+        found = frozenset([-0.0])
+    return x * 2, [repr(key) for key in found]
