@@ -12,6 +12,7 @@ import inspect
 import math
 import os
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -101,6 +102,23 @@ def space(size: int, wished: int = 0, beside: int = 0) -> np.ndarray:
             return np.empty(found, np.uint8)
     said = f"{size} bytes" if size >= 0 else "more than 2**63 bytes"
     raise ArgumentError("D2S0004", f"a graph's values on their way take {said}: they do not fit into memory")
+
+
+_kept: "dict[int, weakref.ref[np.ndarray]]" = {}  # what stays between runs, by its identity
+
+
+def kept(size: int, instead: int) -> np.ndarray | None:
+    """So many bytes that stay between runs, where others go; None where they would be much, or all that stays would."""
+    all_kept = sum(len(array) for held in [*_kept.values()] if (array := held()) is not None)
+    if size > asked_from() or all_kept - instead + size > 2 * asked_from() or not fits(size):
+        return None
+    try:
+        found = np.empty(size, np.uint8)
+    except MemoryError:
+        return None
+    key = id(found)
+    _kept[key] = weakref.ref(found, lambda _: _kept.pop(key, None))  # type: ignore[arg-type,return-value]
+    return found
 
 
 def _no_room(name: str, shape: Sequence[int], dtype: np.dtype) -> ArgumentError:

@@ -14,7 +14,6 @@ stays here until it has ended, and says how large an arena the next one wants.
 (True, 2, True)
 """
 
-import contextlib
 import ctypes
 import math
 import sys
@@ -22,7 +21,6 @@ import sys
 import numpy as np
 
 from d2s import memory
-from d2s.errors import ArgumentError
 from d2s.runtime import executor, interpreter
 from d2s.runtime.plan import Plan
 
@@ -48,11 +46,9 @@ class Growing:
 
     def arena(self) -> np.ndarray:
         """One chunk for the next run, as large as all that this one took; if that is much, it is free between runs."""
-        size = sum(map(len, self.chunks))
-        if len(self.chunks) > 1 and size <= memory.asked_from():
-            with contextlib.suppress(ArgumentError):
-                return memory.space(size)
-        return self.chunks[0]
+        first, *others = self.chunks
+        larger = memory.kept(sum(map(len, self.chunks)), len(first)) if others else None
+        return first if larger is None else larger
 
     def _size(self) -> int:
         return sum(map(len, (*self.chunks, *self.buffers.values())))

@@ -164,9 +164,11 @@ class Entry:
         """A frame for one more call at the same time."""
         frame = NativeFrame(self.plan, self._arena(), self.most)
         given = (frame,)  # of the frame itself it would be a cycle
-        frame.cells[0], frame.registers[-2] = self.head[_word("free")], id(given)
+        frame.registers[-2] = id(given)
         self.frames.append(given)
-        self.head[_word("free")] = frame.cells.ctypes.data
+        head, free, cells, at = self.head, _word("free"), frame.cells, frame.cells.ctypes.data
+        cells[0] = head[free]  # no call from here on: another thread may not take the first free frame in between
+        head[free] = at
 
     def _arena(self) -> np.ndarray:
         try:
@@ -179,17 +181,18 @@ class NativeFrame:
     """The frame of one native call at a time, and the memory of its runs."""
 
     def __init__(self, plan: plan.Plan, arena: np.ndarray, most: int) -> None:
-        self.plan, self.most, self.room = plan, most, 0
+        self.plan, self.most, self.room, self.stacks = plan, most, 0, np.empty(0, np.uint8)
         places = 2 * len(plan.inputs) + len(plan.outputs)
         self.cells = np.array([0, 0, 0, *[0] * places, *plan.frame, 0, 0, 0, 0], np.int64)
         self.registers = self.cells[3 + places :]
         self._work_in(arena, min(ROOM, most))
 
     def _work_in(self, arena: np.ndarray, room: int) -> None:
-        self.growing, self.cells[1:3] = Growing(arena), bounds(arena)
         if room != self.room:
-            self.room, self.stacks = room, np.empty(room * len(self.plan.stacks), np.uint8)
-            self.registers[-4:-2] = self.stacks.ctypes.data, room
+            stacks = np.empty(room * len(self.plan.stacks), np.uint8)
+            registers, at = self.registers, stacks.ctypes.data
+            registers[-4:-2], self.stacks, self.room = (at, room), stacks, room  # at once: Ctrl-C comes in calls
+        self.cells[1:3], self.growing = bounds(arena), Growing(arena)
 
     def more(self) -> bool:
         """More memory for a run, whose last register says where it stopped; where there is none Python's way says so."""
@@ -201,9 +204,10 @@ class NativeFrame:
         return True
 
     def settle(self) -> bool:
-        """Behind a run that took more: so much is there for the next one from its beginning."""
-        largest = max([self.room, *(buffer.size for buffer in self.growing.buffers.values())])
-        self._work_in(self.growing.arena(), min(largest, self.most))
+        """Behind a run that took more: so much is there for the next one from its beginning, unless that is much."""
+        largest = max([self.room, *(len(buffer) for buffer in self.growing.buffers.values())])
+        room, count = min(largest, self.most), len(self.plan.stacks)
+        self._work_in(self.growing.arena(), room if memory.fits(room * count, self.room * count) else self.room)
         self.registers[-1] = 0
         return True
 

@@ -93,9 +93,20 @@ settle:
 drop:
   %error = call ptr @PyErr_Occurred()
   %quiet = icmp eq ptr %error, null
-  br i1 %quiet, label %tidy, label %dropped
+  br i1 %quiet, label %tidy, label %tidy_apart
 tidy:
   %tidied = call i1 @settled(ptr %head, ptr %frame)
+  br label %dropped
+tidy_apart:
+  %class = alloca ptr
+  %raised = alloca ptr
+  %trace = alloca ptr
+  call void @PyErr_Fetch(ptr %class, ptr %raised, ptr %trace)
+  %tidied_apart = call i1 @settled(ptr %head, ptr %frame)
+  %the_class = load ptr, ptr %class
+  %the_raised = load ptr, ptr %raised
+  %the_trace = load ptr, ptr %trace
+  call void @PyErr_Restore(ptr %the_class, ptr %the_raised, ptr %the_trace)
   br label %dropped
 dropped:
   %made = i64 at %head[outputs]

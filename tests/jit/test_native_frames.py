@@ -1,5 +1,6 @@
 """Frames of native calls: as many as calls at the same time, with the memory that their runs took; no call runs twice."""
 
+import sys
 import threading
 
 import numpy as np
@@ -12,6 +13,7 @@ from d2s.jit.graph import Graph
 from d2s.ops.dispatch import handlers
 from d2s.runtime.call import Call
 from d2s.runtime.frames import Frames
+from d2s.runtime.growing import Growing
 from d2s.runtime.native_call import Entry
 
 pytestmark = pytest.mark.skipif(handlers.base.classes is None, reason="no native calls on this system")
@@ -172,3 +174,117 @@ def test_frames_are_made_once(monkeypatch):
     call(run)
     assert found == [call.frames]
     assert len(call.frames.pool) == 1
+
+
+def entry_that_keeps_residuals():
+    """A function whose forward half pushes on a stack at each trip, its gradient, and the entry of that half."""
+
+    def function(x, n):
+        for _ in range(n):
+            x = d2s.tanh(x @ W)
+        return x.sum()
+
+    static = d2s.to_static(function)
+
+    def gradient(call, n, trips):
+        x = rows(n, wants=True)
+        call(x, d2s.to_tensor(trips)).backward()
+        return x.grad.numpy().tobytes()
+
+    for n in (2, 3, 4, 5):
+        gradient(static, n, n)
+    return function, static, gradient
+
+
+def frames_of(static):
+    """Of the native calls that a gradient of one input is recorded by."""
+    return [frame for entry in static.variants[0][1].graph._entries for (frame,) in entry.frames]
+
+
+def in_calls_of(names, do):
+    """Does something at each call that functions of these names make; what `sys.setprofile` takes."""
+
+    def look(frame, event, _):
+        caller = frame.f_back if event == "call" else frame
+        if event in ("call", "c_call") and caller is not None and caller.f_code.co_name in names:
+            do()
+
+    return look
+
+
+@pytest.mark.parametrize("names", [("more", "_grow"), ("_work_in",)])
+@pytest.mark.parametrize("at", range(6))
+def test_an_interrupt_while_a_frame_gets_memory_leaves_it_whole(names, at):
+    function, static, gradient = entry_that_keeps_residuals()
+    seen = []
+
+    def interrupt():
+        seen.append(0)
+        if len(seen) == at + 1:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    try:
+        sys.setprofile(in_calls_of(names, interrupt))
+        gradient(static, 1000, 40)
+        interrupted = False
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        sys.setprofile(None)
+    assert interrupted
+    for frame in frames_of(static):
+        assert (frame.stacks.ctypes.data, frame.room) == tuple(frame.registers[-4:-2].tolist())
+    assert gradient(static, 4, 5) == gradient(function, 4, 5)
+
+
+def test_a_frame_that_a_call_takes_while_another_is_added_is_not_free():
+    graph, x = Graph(parse(DOUBLE)), d2s.ones([16])
+    graph([x])
+    entry = graph.entry([x])
+    at = list(type(entry).__init__.__globals__["CALL"]).index("free")
+    free = entry.head.size - len(type(entry).__init__.__globals__["CALL"]) + at
+
+    def listed():
+        cells, found = {frame.cells.ctypes.data: frame.cells for (frame,) in entry.frames}, []
+        following = int(entry.head[free])
+        while following:
+            found.append(following)
+            following = int(cells[following][0])
+        return found
+
+    for n in range(12):
+        calls, taken = [], []
+
+        def take(n=n, calls=calls, taken=taken):
+            calls.append(0)
+            if len(calls) == n + 1:
+                sys.setprofile(None)
+                (first, *others) = listed()
+                taken.append(first)
+                entry.head[free] = others[0] if others else 0
+
+        entry.add()
+        sys.setprofile(in_calls_of(("add",), take))
+        entry.add()
+        sys.setprofile(None)
+        assert not {*taken}.intersection(listed())
+        assert taken or n > 3, "fewer calls than are looked at"
+
+
+def test_a_run_that_an_interrupt_ends_keeps_no_memory(monkeypatch):
+    function, static, gradient = entry_that_keeps_residuals()
+    plain, times = Growing.more, []
+
+    def interrupted(self, *args):
+        times.append(0)
+        if len(times) == 3:
+            raise KeyboardInterrupt
+        return plain(self, *args)
+
+    monkeypatch.setattr(Growing, "more", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        gradient(static, 1000, 400)
+    for frame in frames_of(static):
+        assert (len(frame.growing.chunks), frame.growing.buffers) == (1, {})
+    assert gradient(static, 4, 5) == gradient(function, 4, 5)

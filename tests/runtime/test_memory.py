@@ -161,3 +161,16 @@ def test_memory_on_its_way():
     with pytest.raises(ArgumentError, match=r"more than 2\*\*63 bytes"):
         memory.space(-1, 100)
     assert memory.allocated("full", (2,), np.dtype("float32")).shape == (2,)
+
+
+def test_what_stays_between_runs_has_a_bound_for_all_together(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 8 << 20)
+    monkeypatch.setattr(memory, "_kept", {})
+    large = 1 << 20
+    assert memory.kept(large + 1, 0) is None
+    one, other = memory.kept(large, 0), memory.kept(large, 0)
+    assert len(one) == len(other) == large
+    assert memory.kept(large, 0) is None
+    assert len(memory.kept(large, large)) == large  # in the place of one of them
+    del one
+    assert len(memory.kept(large, 0)) == large
