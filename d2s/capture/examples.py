@@ -2,7 +2,8 @@
 
 In: a function of Python's or of NumPy's, and what a step calls it with. Out: an example of its result; a `Varied` where two
 runs may find unlike extents; MISSING where nothing is known. A function is computed twice: of ones, and of what is longer.
-Where values say how much there is - `nonzero`, `unique`, a mask -, as many are made up here.
+Where values say how much there is - `nonzero`, `unique`, a mask -, as many are made up here. Of a function that may act, or
+that is given what may act, nothing is known: it is called by runs alone (`only_computing.py`).
 
 >>> found = computed(np.nonzero, [Varied(np.ones(5), np.ones(5))], {})
 >>> found.example, found.longer
@@ -12,6 +13,7 @@ Where values say how much there is - `nonzero`, `unique`, a mask -, as many are 
 """
 
 import operator
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +22,7 @@ import numpy as np
 from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import COUNTS, Grown, Later, OneOf, Slot, Varied
 from d2s.capture.guards import MISSING
+from d2s.capture.only_computing import is_numpys, only_computes, own
 from d2s.capture.symbolic import SymbolicTensor
 from d2s.eager.tensor import Tensor
 from d2s.ops.found import OPEN
@@ -41,7 +44,7 @@ def example_of(value: Any, which: int = 0) -> Any:
     if plain_kind(value) in (list, tuple):
         parts = [example_of(part, which) for part in value]
         return MISSING if any(part is MISSING for part in parts) else plain_kind(value)(parts)
-    return value
+    return own(value)
 
 
 def _of_content(held: Any, which: int) -> Any:
@@ -73,7 +76,7 @@ def varied(example: Any, longer: Any) -> Any:
 
 
 def computed(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """What a function that only computes makes of examples."""
+    """What a function makes of examples, if it only computes."""
     example, longer = (_computed(function, args, kwargs, which, COUNTS[which]) for which in (0, 1))
     if longer is MISSING:  # what is longer need not fit what is not
         longer = _computed(function, args, kwargs, 0, COUNTS[1])
@@ -109,13 +112,17 @@ def _counted(function: Any, args: Sequence[Any], given: Sequence[Any], named: di
     """What a function makes of examples; where values of these say how long it is, so many."""
     if function is called:
         function, args, given = given[0], args[1:], given[1:]
+    else:
+        function = _on_its_own(function)
+    if function is MISSING or not only_computes(function):
+        return MISSING
     found = function(*given, **named)
     owner = getattr(function, "__self__", None)
     if isinstance(owner, np.ndarray):  # a method of an array is the function of that name
         args, given = [Varied(owner, owner), *args], [owner, *given]
     name = getattr(function, "__name__", "")
     known = not any(isinstance(x, Later | SymbolicTensor | Tensor | Varied) for x in args)
-    ways = _COUNTED.get(name) if _is_numpy(function, owner) and not known else None
+    ways = _COUNTED.get(name) if (isinstance(owner, np.ndarray) or is_numpys(function)) and not known else None
     axes = ways(args, given, named) if ways else ()
     if not axes:
         return found
@@ -126,8 +133,12 @@ def _counted(function: Any, args: Sequence[Any], given: Sequence[Any], named: di
     )
 
 
-def _is_numpy(function: Any, owner: Any) -> bool:
-    return isinstance(owner, np.ndarray) or (getattr(function, "__module__", None) or "").split(".")[0] == "numpy"
+def _on_its_own(function: Any) -> Any:
+    """A function like one from outside, which changes nothing there: a method is that of a copy."""
+    owner = getattr(function, "__self__", None)
+    if owner is None or isinstance(owner, types.ModuleType | type | np.ufunc):
+        return function
+    return MISSING if (copy := own(owner)) is MISSING else getattr(copy, function.__name__)
 
 
 def _lengthened(array: np.ndarray, axis: int | None, count: int) -> np.ndarray:

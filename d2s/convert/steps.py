@@ -29,6 +29,7 @@ from d2s.capture.faults import line_of
 from d2s.capture.forms import Later, OneOf, Varied
 from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
+from d2s.capture.only_computing import is_numpys
 from d2s.capture.raised import found_by_run
 from d2s.capture.steps import array, ask, attempted, item, later, number_of, tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
@@ -71,7 +72,7 @@ def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
     source = next((make() for kind, make in _sources() if isinstance(owner, kind)), None)
     if source is not None:
         return lambda *args, **kwargs: _draw(tracer, source, function, args, kwargs)
-    if _is_numpy(function) and not is_pure(function):
+    if callable(function) and is_numpys(function) and not is_pure(function):
         return lambda *args, **kwargs: attempted(name, function, *_read(args), **kwargs)
     return None
 
@@ -113,11 +114,6 @@ def _with_error(tracer: Tracer, name: str, kwargs: dict[str, Any]) -> dict[str, 
     return kwargs | {"exc_info": ask(tracer, "exception", raised_at, (error, line_of(error)), {}, error)}
 
 
-def _is_numpy(function: Any) -> bool:
-    module = getattr(function, "__module__", None) or ("numpy" if isinstance(function, np.ufunc) else "")
-    return callable(function) and module.split(".")[0] == "numpy"
-
-
 def _read(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """What is printed is there: a variable without a value is not."""
     for leaf in flatten(args)[0]:
@@ -137,7 +133,8 @@ def _draw(tracer: Tracer, source: Any, function: Any, args: tuple[Any, ...], kwa
     if held or name in ("shuffle", "setstate", "set_state"):
         message = f"'{name}' of a container: it would change, or hand out, what is known at capture only"
         refuse("D2S1004", message, "draw a place in it, as in items[random.randrange(len(items))]")
-    example = computed(getattr(source, name), args, kwargs)
+    drawn = getattr(source, name)
+    example = computed(called, [Varied(drawn, drawn), *args], kwargs)
     if example is None:
         tell(tracer, name, function, args, kwargs)
         return None
@@ -273,6 +270,9 @@ def to_tensor_of(tracer: Tracer, data: Any, of: Any) -> Any:
     if isinstance(data, Later) and isinstance(data.example, np.ndarray | np.generic | list | tuple | int | float):
         made_of = functools.partial(values_of, dtype=wanted)
         return array(tracer, "to_tensor", made_of, (data,), Varied(made_of(data.example), made_of(data.longer)))
+    if isinstance(data, Later) and data.example is MISSING:
+        message = "to_tensor() of what only a run will tell: what made it is not called when the function is captured"
+        refuse("D2S1004", message, "put it into an array that is known: found = np.empty(3, 'float32'); found[:] = ...")
     if isinstance(data, Later):
         number_of(data)
     made = to_tensor(example_of(data), wanted)

@@ -3,6 +3,7 @@
 import effects
 import generators  # noqa: F401 - its rows
 import kept_outside  # noqa: F401 - its rows
+import numpys_that_act  # noqa: F401 - its rows
 import printed_weights  # noqa: F401 - its rows
 import pytest
 import variables  # noqa: F401 - its rows

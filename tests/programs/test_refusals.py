@@ -3,11 +3,13 @@
 import pathlib
 import re
 
+import numpy as np
 import pytest
 import refusals
 from programs_compare import Refused, outcome
 
 import d2s
+from d2s.errors import CaptureError
 
 HERE = str(pathlib.Path(refusals.__file__))
 
@@ -46,3 +48,24 @@ def test_right_or_refused(row):
         assert f"at {HERE}:" in text, f"not at the user's line: {text}"
     else:
         assert len(got) == len(expected)
+
+
+@pytest.mark.parametrize("call", [lambda n, best: np.maximum(n, best, out=best), lambda n, best: np.put(best, [0], n[:1])])
+def test_a_capture_that_is_refused_has_written_nothing(call):
+    best = np.zeros(2, "float32")
+
+    def writes(x):
+        call(x.numpy(), best)
+        return d2s.to_tensor(best)
+
+    with pytest.raises(CaptureError, match="D2S1003"):
+        d2s.to_static(writes)(d2s.ones([2]))
+    assert best.tolist() == [0.0, 0.0]
+
+
+def test_what_no_capture_has_called_becomes_a_tensor_in_an_array_that_is_known():
+    def asks(x):
+        return d2s.to_tensor(np.vectorize(lambda v: v + 1)(x.numpy()))
+
+    with pytest.raises(CaptureError, match=r"D2S1004.*only a run will tell(.|\n)*test_refusals(.|\n)*found = np.empty"):
+        d2s.to_static(asks)(d2s.ones([2]))
