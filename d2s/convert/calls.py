@@ -118,7 +118,9 @@ def _op(tracer: Tracer, function: Any) -> Becomes:
         method: Any = function.__func__
         recorded = RECORDED.get(method) or RECORDED.get(getattr(method, "__wrapped__", None))
         if recorded:
-            return functools.partial(recorded, tracer, function.__self__)
+            found = functools.partial(recorded, tracer, function.__self__)
+            takes = getattr(method, "takes", None)  # of an in-place form
+            return (lambda *args, **kwargs: takes(function.__self__, found(*args, **kwargs))) if takes else found
     is_op = isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators)
     return functools.partial(of_ops, function) if is_op else None
 

@@ -20,8 +20,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from d2s.capture.branch import is_internal
-from d2s.capture.faults import refuse_fault
+from d2s.capture.branch import is_internal, refuse_stand_in
 from d2s.capture.forms import Later
 from d2s.capture.steps import LOCKS, ask, tell
 from d2s.capture.symbolic import capturing
@@ -63,6 +62,7 @@ def protected(body: Part, handle: Callable[[Any], None], otherwise: Part, finish
             _handled(body, handle, otherwise)
         except BaseException as error:
             if not is_internal(error):
+                _refuse_of_capture(error)
                 finish()
             raise
         finish()
@@ -101,12 +101,17 @@ def _handled(body: Part, handle: Callable[[Any], Any], otherwise: Part) -> None:
     except BaseException as error:
         if is_internal(error):
             raise
-        if isinstance(error, Exception) and capturing() is not None:
-            refuse_fault(error)
+        _refuse_of_capture(error)
         exceptions.note(error)
         handle(error)
     else:
         otherwise()
+
+
+def _refuse_of_capture(error: BaseException) -> None:
+    """Ends a capture at what eager code would not have raised, and so neither caught nor left by a `finally`."""
+    if isinstance(error, Exception) and capturing() is not None:
+        refuse_stand_in(error)
 
 
 def _managed(manager: Any, body: Callable[[Any], None]) -> None:

@@ -62,32 +62,41 @@ def _shown_as(function: Function, act: Function) -> Function:
     return act
 
 
+def _taking(function: Function, take: Callable[[Any, Any], Any]) -> Function:
+    """The act that has a tensor take what the function gives; `takes` is for those who find that in a way of their own."""
+
+    def act(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return take(self, function(self, *args, **kwargs))
+
+    act.takes = take  # type: ignore[attr-defined]
+    return _shown_as(function, act)
+
+
 def _keeping(function: Function) -> Function:
     """The result must have the tensor's shape and dtype."""
-    return _shown_as(function, lambda self, *args, **kwargs: self._become(function(self, *args, **kwargs)))
+    return _taking(function, lambda self, result: self._become(result))
 
 
 def _turning(function: Function) -> Function:
     """The result may have another shape or dtype."""
-    return _shown_as(function, lambda self, *args, **kwargs: self._turn(function(self, *args, **kwargs)))
+    return _taking(function, lambda self, result: self._turn(result))
 
 
 def _as_they_lie(function: Function) -> Function:
     """The result has the same values in the same order."""
-    return _shown_as(function, lambda self, *args, **kwargs: self._turn(function(self, *args, **kwargs), as_they_lie=True))
+    return _taking(function, lambda self, result: self._turn(result, as_they_lie=True))
 
 
 def _asking(function: Function) -> Function:
     """The result holds bools: only the tensor's shape stays."""
 
-    def act(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = function(self, *args, **kwargs)
+    def take(self: Any, result: Any) -> Any:
         have, want = (current().type_of(x).shape for x in (result, self))  # type: ignore[union-attr]
         if have != want:
             raise ShapeError("D2S0002", f"a tensor of shape {list(want)} cannot take shape {list(have)} in place")
         return self._turn(result)
 
-    return _shown_as(function, act)
+    return _taking(function, take)
 
 
 # --- draws: each number is drawn anew, and nothing depends on those before

@@ -284,6 +284,14 @@ def bounds_made_of_tensors(x, bound):
     return x.clip(-b, b), d2s.clip(x, min=b) * x, x.clip(max=bound.item()), x.astype("float64").clip(b, 0.5), x.clip(-1.0, b)
 
 
+@program(*BOUNDED[:4])
+def bounds_made_of_tensors_in_place(x, bound):
+    b, y, z = float(bound), x * 2, x * 3
+    kept = y.clip_(-b, b)
+    d2s.clip_(x=z, max=b)
+    return kept is y, y, z, (x * 4).clamp_(min=b) * y
+
+
 @program((X, 0.5), (X, 0.25), (X, 2.0), (X, -1.0))
 def bounds_that_change_from_call_to_call(x, b):
     return x.clip(-b, b) * 2, d2s.nn.functional.normalize(x, epsilon=b * b)

@@ -2197,3 +2197,37 @@ def a_list_that_is_one_on_one_path_and_two_on_the_other():
         return one, other
 
     return f
+
+
+@plain((t([1.0, -2.0]), t(0.25)))
+def a_handler_around_an_option_that_is_made_of_a_tensor(x, b):
+    try:
+        return d2s.nn.functional.leaky_relu(x, float(b))
+    except TypeError:
+        return x * 0
+
+
+@plain((t([1, -2]), t(0.25)))
+def a_loop_with_a_handler_around_a_bound_that_is_made_of_a_tensor(x, b):
+    for _ in range(2):
+        try:
+            x = x.clip(0.0, float(b)) + 1
+        except Exception:
+            x = x * 2
+    return x
+
+
+@plain((t([1.0, -2.0]), t(0.25)))
+def a_return_in_a_finally_behind_an_option_that_is_made_of_a_tensor(x, b):
+    kept = []
+    try:
+        kept.append(d2s.nn.functional.elu(x, float(b)))
+    finally:
+        return kept or x * 0  # noqa: B012
+
+
+@plain((t([1.0, -2.0]), t(0.25)))
+def a_suppressed_refusal_of_an_option_that_is_made_of_a_tensor(x, b):
+    with contextlib.suppress(TypeError):
+        x = d2s.nn.functional.hardshrink(x, float(b))
+    return x
