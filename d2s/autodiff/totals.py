@@ -8,14 +8,14 @@ True
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from d2s import types
 from d2s.ir.program import Value
 from d2s.ops import OPS
 from d2s.ops.control import called_as
-from d2s.ops.dispatch import current, handling
+from d2s.ops.dispatch import current, either
 from d2s.types import Type
 
 FLAG = Type(types.bool_)
@@ -52,18 +52,8 @@ def _sum(old: Total, more: Total) -> Any:
     if not around.connected or (old.present is None and more.present is None):
         return OPS["add"](old.value, more.value)
     if old.present is not None:
-        return _either(old.present, lambda: _sum(Total(old.value), more), lambda: more.value)
-    return _either(more.present, lambda: _sum(old, Total(more.value)), lambda: old.value)
-
-
-def _either(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-    around: Any = current()
-    regions, found = [around.region(name) for name in ("then", "otherwise")], []
-    for region, made in zip(regions, (then, otherwise), strict=True):
-        with handling(region):
-            found.append([made()])
-    reads, arms = around.adopt(regions, found)
-    return around.choose(around.resolve(condition), reads, *arms)[0]
+        return either(old.present, lambda: _sum(Total(old.value), more), lambda: more.value)
+    return either(more.present, lambda: _sum(old, Total(more.value)), lambda: old.value)
 
 
 def nothing(like: Any) -> Any:

@@ -10,7 +10,7 @@ f32[]
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -150,3 +150,14 @@ def meet(operands: Sequence[Type], name: str = "operator") -> Type:
 
 
 OPS: dict[str, "Op"] = {}
+
+
+def either(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+    """What is made where a condition of a run holds, or else; in each arm its nodes, of a `cond`."""
+    around: Any = current()
+    regions, found = [around.region(name) for name in ("then", "otherwise")], []
+    for region, made in zip(regions, (then, otherwise), strict=True):
+        with handling(region):
+            found.append([made()])
+    reads, arms = around.adopt(regions, found)
+    return around.choose(around.resolve(condition), reads, *arms)[0]

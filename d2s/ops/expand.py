@@ -147,12 +147,6 @@ def _repeated(x: Any, have: Shape, wanted: Shape, like: Any) -> Any:
     return expand_as(x, like)
 
 
-def together(tensors: Sequence[Any]) -> Sequence[Any]:
-    """Tensors in one shape: they themselves, where they have it."""
-    shapes = {tensor_type(x, "indexing", "index").shape for x in tensors}
-    return tensors if len(shapes) < 2 else broadcast_tensors(tensors)
-
-
 @op(paddle="tile", onnx="Tile")
 def tile(x, repeat_times: Any):
     """x repeated as a whole, so many times along each axis.

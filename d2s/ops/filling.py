@@ -13,7 +13,6 @@ from d2s.errors import DTypeError, ShapeError
 from d2s.ops.compare import cast, where
 from d2s.ops.create import number_of
 from d2s.ops.dispatch import OPS
-from d2s.ops.expand import together
 from d2s.ops.gather import take_at
 from d2s.ops.join import concat
 from d2s.ops.op import flag
@@ -23,6 +22,7 @@ from d2s.ops.shape import flatten, reshape_like
 from d2s.ops.shapes import one_axis, tensor_type, unnamed, whole_number
 from d2s.ops.slicing import Stretch, columns, set_slice, zero
 from d2s.ops.triangle import set_diagonal
+from d2s.ops.widened import together
 from d2s.types import int64
 
 

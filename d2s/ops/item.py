@@ -17,12 +17,12 @@ from d2s.extents import Extent
 from d2s.ops.compare import cast
 from d2s.ops.create import full, number_of
 from d2s.ops.dispatch import current
-from d2s.ops.expand import together
 from d2s.ops.gather import take_at
 from d2s.ops.scatter import filling, put_at
 from d2s.ops.shape import squeeze, unsqueeze
 from d2s.ops.shapes import whole_number
 from d2s.ops.slicing import Stretch, at, columns, set_slice, sliced, stretch
+from d2s.ops.widened import together
 from d2s.types import Shape, Type, int64
 
 

@@ -12,7 +12,7 @@ from d2s.arguments import expect
 from d2s.errors import ArgumentError, DTypeError, ShapeError
 from d2s.ops.create import number_of
 from d2s.ops.dispatch import OPS, current
-from d2s.ops.expand import expand, summed_to, together
+from d2s.ops.expand import expand, summed_to
 from d2s.ops.found import finds_extents, length
 from d2s.ops.gather import agreeing, columns_of, indexed, names, take_at
 from d2s.ops.movement import CHUNK
@@ -21,6 +21,7 @@ from d2s.ops.places import out_of_range, written
 from d2s.ops.shape import flatten
 from d2s.ops.shapes import broadcast, fitting, one_axis, tensor_type, uncountable, unnamed, whole_numbers
 from d2s.ops.slicing import zero
+from d2s.ops.widened import together, widened, without_first
 from d2s.types import Shape, Type, int64
 
 
@@ -206,18 +207,22 @@ def index_put(x: Any, indices: Any, value: Any, accumulate: bool = False) -> Any
 def filling(of: str, value: Any, shape: Shape, *sized: Any) -> Any:
     """A value in a shape it broadcasts to; a single one stays single. `sized`: tensors that have the shape's open extents."""
     have = current().type_of(value).shape  # type: ignore[union-attr]
-    while len(have) > len(shape) and have[0] == 1:
-        value, have = OPS["squeeze"](value, 0), have[1:]
+    while len(have) > len(shape) and (rest := without_first(value)) is not None:
+        value, have = rest, have[1:]
     if have == shape or not have:
         return value
     if len(have) > len(shape):
         fitting(of, "value", have, shape)
+    counts = {d: (x, k) for x in sized for k, d in enumerate(current().type_of(x).shape) if uncountable(d)}  # type: ignore[union-attr]
+    value = widened(value, shape, counts)
+    have = current().type_of(value).shape  # type: ignore[union-attr]
+    if have == shape:
+        return value
     if not any(map(uncountable, shape)):
         return expand(value, shape)
     broadcast(of, [have, shape])
     if len(have) == len(shape) and all(h != 1 or d == 1 for h, d in zip(have, shape, strict=True)):
         return value  # whoever puts it there has runs ask whether these are equal
-    counts = {d: (x, k) for x in sized for k, d in enumerate(current().type_of(x).shape)}  # type: ignore[union-attr]
     if not finds_extents() or any(uncountable(d) and d not in counts for d in shape):
         raise unnamed(of, f"whether shape {list(have)} is {list(shape)}")
     return expand(value, [length(*counts[d]) if uncountable(d) else d for d in shape])

@@ -601,3 +601,54 @@ def tensors_that_a_loop_appends(x, n):
         parts.append(x[k] * 2)
         rows.append(x * k)
     return t(parts) * x.sum(), t(rows, "float64")
+
+
+ONE_OR_MORE = tuple(
+    (X, t(kept)) for kept in ([True, False, True], [False, True, False], [False, True, True], [True] * 3, [False] * 3)
+)
+
+
+@program(*ONE_OR_MORE)
+def one_row_that_a_run_finds_is_stored_in_many(x, mask):
+    y = x * 1.0
+    y[mask] = x[~mask] * 2.0
+    return y * x
+
+
+@program(*ONE_OR_MORE)
+def one_found_row_of_the_same_mask(x, mask):
+    y, z = x * 1.0, x * 2.0
+    y[mask] = x[mask][:1]
+    z[:] = x[mask]
+    return y * x, z * x
+
+
+@program(*ONE_OR_MORE)
+def one_found_column(x, mask):
+    y = x * 1.0
+    y[x > 1] = x[mask][:, :1]
+    return y * x
+
+
+@program(*ONE_OR_MORE)
+def one_found_row_without_its_axis(x, mask):
+    y, z = x * 1.0, x * 2.0
+    z[mask] = x[mask][:, 0]
+    y[0] = x[mask]
+    return y * x, z * x
+
+
+@program(*ONE_OR_MORE)
+def a_mask_of_one_row_beside_a_list(x, mask):
+    y = x * 1.0
+    y[mask, [0, 2]] = 0.0
+    return y * x, x[mask, [0, 2]]
+
+
+@program(*ONE_OR_MORE)
+def one_found_row_is_stored_on_some_path(x, mask):
+    y = x * 1.0
+    for k in range(2):
+        if x[mask].sum() > k:
+            y[mask] = x[~mask]
+    return y * x
