@@ -12,6 +12,7 @@ In: a function, the leaves of its arguments and which of them are values of run 
 
 import contextlib
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -82,9 +83,12 @@ class Captured:
 
     @once
     def has_containers(self) -> bool:
-        """Whether a call returns or changes one that it finds."""
-        owners = [target[1] for target in self.stores if isinstance(target[1], tuple)]
-        return any(kind == "container" for kind, _ in (*leaves_of(self.whole), *owners))
+        """Whether a call returns or changes one that it finds, be it on a path that ends in an exception."""
+        ends = [node.attrs["stores"] for node in self.program.every_node() if node.attrs.get("stores")]
+        targets = itertools.chain(self.stores, *(end.targets for end in ends))
+        owners = [target[1] for target in targets if isinstance(target[1], tuple)]
+        found = itertools.chain(owners, *(leaves_of(recipe) for recipe in (self.whole, *(end.recipe for end in ends))))
+        return any(kind == "container" for kind, _ in found)
 
     def containers(self, arguments: Any) -> list[Any]:
         """The containers that a call finds, in the order in which leaves number them."""

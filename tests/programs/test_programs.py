@@ -6,6 +6,7 @@ import attributes_by_path
 import branches
 import by_path
 import calls
+import changed_arguments
 import collected
 import containers
 import defined_inside
@@ -46,6 +47,7 @@ MODULES = (
     branches,
     by_path,
     calls,
+    changed_arguments,
     collected,
     containers,
     defined_inside,
