@@ -1,7 +1,8 @@
 """Which results of a run are one tensor, or are a tensor that went in, as they are in eager code.
 
-In: a Program, and which of its outputs it matters of. Out: the Program with more outputs: a bool that says whether any of them
-are one, and for each a number that tells it from all other tensors of the run; of a list, a list of these.
+In: a Program, which of its outputs it matters of, and which become what an input holds. Out: the Program with more outputs: a
+bool that says whether any of them are one, and for each a number that tells it from all other tensors of the run; of a list, a
+list of these.
 
 >>> from d2s.ir.text import parse
 >>> program = parse(
@@ -9,12 +10,12 @@ are one, and for each a number that tells it from all other tensors of the run; 
 ...     "then(a: f32[2]) -> (f32[2]) { return a } otherwise(a: f32[2]) -> (f32[2]) { %2: f32[2] = tanh(a) return %2 } } "
 ...     "return %0, %1 }"
 ... )
->>> Identity(program, [0, 1]).told(program)[1:]
+>>> Identity(program, [0, 1], {}).told(program)[1:]
 (2, {0: 3, 1: 4})
 """
 
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from d2s.autodiff.names import Names, handed_over
 from d2s.autodiff.shadows import Kind, Shadow, Shadows
@@ -27,10 +28,14 @@ _PLACES = 1 << 24  # more than there are nodes that make a tensor: a trip is tol
 
 
 class Identity:
-    """What a Program says of that. `asked`: the outputs that may be one with another, or with an input."""
+    """What a Program says of that. `asked`: the outputs that may be one with another, or with an input.
 
-    def __init__(self, program: Program, outputs: Collection[int]) -> None:
+    `in_place`: the inputs that a call changes, each with the output it then holds: what is one with that is the input.
+    """
+
+    def __init__(self, program: Program, outputs: Collection[int], in_place: Mapping[int, int]) -> None:
         self.inputs = {k: v for k, v in enumerate(program.inputs) if not v.type.python}
+        self.written = {n: k for k, n in in_place.items() if n not in outputs}  # by output: the input that then holds it
         self.asked: list[int] = []
         self.pairs: list[tuple[Value, Value]] = []
         if any(v.type.grows for v in program.inputs) or not any(node.regions() for node in program.nodes):
@@ -42,6 +47,8 @@ class Identity:
         for n, v in held.items():
             for w in self.inputs.values() if copies or v.type.listed else ():
                 self._meet(names, (n,), v, w)
+            for m in self.written:
+                self._meet(names, (n, m), v, program.outputs[m])
             if v.type.listed and n not in self.asked:
                 self.asked.append(n)
         self.asked.sort()

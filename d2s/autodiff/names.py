@@ -30,6 +30,7 @@ class _Later(NamedTuple):
     loop: Node
 
 
+TAKING = ("list_get", "list_pop")  # give what a list holds
 _ITEMS = ("list_append", "list_set")  # hand on what a list holds, and what they put there
 
 
@@ -74,7 +75,7 @@ class Names:
         if node.op.startswith("list_"):
             held = frozenset[Any]().union(*(self.of[v] for v in node.inputs if v.type.listed or node.op in _ITEMS))
             for v in node.outputs:
-                self._put(v, held if v.type.listed or node.op in ("list_get", "list_pop") else [v])
+                self._put(v, held if v.type.listed or node.op in TAKING else [v])
             if node.op in ("list_full", "list_unstack"):
                 self._put(node.outputs[0], node.outputs[:1])
             return
@@ -181,12 +182,14 @@ def _may_alias(a: Value, b: Value) -> bool:
 
 
 def handed_over(program: Program) -> bool:
-    """Whether a trip or a call hands on what it was given, or the extents of what a region hands on are found.
+    """Whether a trip, a call or a list hands on what it was given, or the extents of what a region hands on are found.
 
     A run may copy it, so where it lies does not tell what it is.
     """
     return any(
-        node.op == "call" or (node.regions() and node.attrs.get("finds")) or (node.op == "while_loop" and _hands_on(node))
+        node.op in ("call", *TAKING)
+        or (node.regions() and node.attrs.get("finds"))
+        or (node.op == "while_loop" and _hands_on(node))
         for node in program.every_node()
     )
 

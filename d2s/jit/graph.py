@@ -21,6 +21,7 @@ from d2s.autodiff.changed import Changes
 from d2s.autodiff.identity import Identity
 from d2s.autodiff.linear import Linear
 from d2s.autodiff.mode import recording
+from d2s.autodiff.names import TAKING
 from d2s.autodiff.program import linearize
 from d2s.autodiff.renewed import Leaning, of_renewed
 from d2s.capture.histories import History
@@ -69,7 +70,7 @@ class Graph:
         self.program = passes.prepare(program)
         self.returned = len(program.outputs) if returned is None else returned
         known = range(len(program.outputs)) if named is None else named
-        self.identity = Identity(self.program, known)
+        self.identity = Identity(self.program, known, in_place or {})
         self.ended = dict.fromkeys(history.used_up, used_up) | dict.fromkeys(history.inside, ends_inside) if history else {}
         self._leaves = dict.fromkeys(history.leaves if history else (), leaf)
         self.ended |= self._leaves
@@ -84,7 +85,7 @@ class Graph:
         self.lives = history is None or history.lives  # whether a call may want gradients
         plain, self._same, self._numbers = self.alike(self.program)
         self._plain = Call(plain, passes.lower)
-        made = {v for node in self.program.nodes if not node.regions() for v in node.outputs}
+        made = {v for node in self.program.nodes if not node.regions() and node.op not in TAKING for v in node.outputs}
         self.hands_on = not made.issuperset(self.program.outputs)  # an input that comes out is the tensor that went in
         self.lists = any(v.type.listed for v in self.program.outputs)
         self._ways: dict[Mask, Way] = {}
@@ -107,11 +108,7 @@ class Graph:
 
     def _named(self, made: list[Any], results: Sequence[Any], inputs: Sequence[Tensor], numbers: dict[int, int]) -> list[Any]:
         """The results, in which one tensor is one."""
-        known: dict[int, Any] = {k: inputs[k] for k in self.identity.inputs} if numbers else {}
-        for n, at in numbers.items():
-            told = results[at]
-            made[n] = listed.named(known, [int(k) for k in told] if isinstance(told, tuple) else told.tolist(), made[n])
-        return made
+        return listed.named(made, numbers, lambda at: _told(results[at]), self.identity, inputs) if numbers else made
 
     def halves(self, wanted: Mask, given: Mask, started: Mask) -> tuple[Linear, Call, Call]:
         """The forward and the backward half for what a sweep has and wants."""
@@ -232,7 +229,7 @@ class Graph:
         classes = handlers.base.classes
         if not (self.lists or self.tells_apart) or classes is None:
             return None
-        plain = listed.unstacked(self.program, self._numbers, Items(classes))
+        plain = listed.unstacked(self.program, self._numbers, self.identity, Items(classes))
 
         def results(found: Any, inputs: Sequence[Any]) -> list[Any]:
             given = found if isinstance(found, tuple) else (found,)
@@ -261,7 +258,7 @@ class Graph:
         handed = Handed(len(self.program.outputs), way.same if way else self._same)
         if self.lists:
             run = Call(listed.stacked(run.program), passes.lower)
-            handed = handed._replace(several=len(run.program.outputs))
+            handed = handed._replace(several=len(run.program.outputs), same=handed.same if way else -1)  # all numbers come
         entry = run.entry(handlers.base.classes, self._kinds, recorded, handed)
         if self._native.setdefault(wanted, entry) is not entry:  # another thread was first
             return
@@ -336,6 +333,11 @@ class Graph:
         if wanted not in self._active:
             self._active[wanted] = depending(self.program, wanted, self.stopped)
         return self._active[wanted]
+
+
+def _told(numbers: Any) -> Any:
+    """What tells a result from others: a number, or one for each item of a list."""
+    return [int(k) for k in numbers] if isinstance(numbers, tuple) else numbers.tolist()
 
 
 def _owners(inputs: Sequence[Tensor]) -> dict[int, Tensor]:

@@ -14,11 +14,12 @@ A native call has no lists among its outputs: `stacked` makes each one tensor, a
 ['f32[items0,2]']
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from d2s.autodiff.identity import Identity
 from d2s.ir.program import Node, Program, Value
 from d2s.runtime.native_items import Items
 from d2s.types import Type, int64
@@ -79,14 +80,15 @@ def stacked(program: Program) -> Program:
     return Program(program.name, program.inputs, tuple(nodes), tuple(tensors.get(v, v) for v in program.outputs))
 
 
-def unstacked(program: Program, numbers: dict[int, int], items: Items) -> Callable[[Any, Sequence[Any]], list[Any]]:
+def unstacked(
+    program: Program, numbers: dict[int, int], identity: Identity, items: Items
+) -> Callable[[Any, Sequence[Any]], list[Any]]:
     """What makes a program's results of those of a native call of the stacked one, and of its inputs.
 
     `numbers`: which results behind the program's own tell the tensors of others apart; of inputs they are their places.
     """
     several = len(program.outputs)
     lists = [n for n, v in enumerate(program.outputs) if v.type.listed]
-    tensors = [k for k, v in enumerate(program.inputs) if not v.type.python]
     alone = [at for n, at in numbers.items() if n in lists and len(numbers) == 1]  # items that no other result may be
 
     def results(found: Any, inputs: Sequence[Any]) -> list[Any]:
@@ -96,17 +98,28 @@ def unstacked(program: Program, numbers: dict[int, int], items: Items) -> Callab
             made[n] = whole.tolist() if program.outputs[n].type.python else items.tensors(whole)
         if alone:
             told = found[alone[0]].array.tolist()
-            if len({*told, *tensors}) == len(told) + len(tensors):
+            if len({*told, *identity.inputs}) == len(told) + len(identity.inputs):
                 return made
-        known = {k: inputs[k] for k in tensors} if numbers else {}
-        for n, at in numbers.items():
-            made[n] = named(known, found[at].array.tolist(), made[n])
-        return made
+        return named(made, numbers, lambda at: found[at].array.tolist(), identity, inputs) if numbers else made
 
     return results
 
 
-def named(known: dict[int, Any], told: Any, made: Any) -> Any:
+def named(
+    made: list[Any], numbers: Mapping[int, int], told: Callable[[int], Any], identity: Identity, inputs: Sequence[Any]
+) -> list[Any]:
+    """The results, of which one tensor is one: an input, where that went in or the call leaves it there."""
+    known = {k: inputs[k] for k in identity.inputs}
+    for n, k in identity.written.items():
+        if n in numbers:
+            known.setdefault(told(numbers[n]), inputs[k])
+    for n, at in numbers.items():
+        if n not in identity.written:
+            made[n] = _one(known, told(at), made[n])
+    return made
+
+
+def _one(known: dict[int, Any], told: Any, made: Any) -> Any:
     """A result, or the items of a list, by number: where one was there before, it is that one."""
     if not isinstance(told, list):
         return known.setdefault(told, made)

@@ -68,6 +68,8 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     check = _Quick(computes=bool(computed.outputs), first_held=first_held)
     if (graph.acts and parts is None) or (not check.computes and computed.nodes):
         return None
+    if parts and graph.identity.asked and not graph.changes_nothing and any(node.regions() for node in computed.nodes):
+        return None  # whose native call does not tell which of its results are one
     check.arguments(variant.key)
     check.guards(captured.guards)
     check.rest(variant)
@@ -85,7 +87,8 @@ def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Sign
     behind = _behind(check, parts, variant, named, found) if parts else steps_between.Lines([], _outputs(computed), set())
     if behind is None:
         return None
-    texts = _Result(check, behind.results, found, behind.objects)
+    results = _left_in_inputs(graph, named, behind.results) if parts else behind.results
+    texts = _Result(check, results, found, behind.objects)
     result, written = texts.text(captured.result), [texts.text(part) for part in captured.stored.parts]
     if not result or not all(written):
         return None
@@ -124,6 +127,19 @@ def _outputs(program: Program) -> list[str]:
     places = ["r"] if alone else [f"r[{n}]" for n in range(len(program.outputs))]
     numbers = [v.type.python and not v.type.listed for v in program.outputs]
     return [f"{at}.array.item()" if number else at for at, number in zip(places, numbers, strict=True)]
+
+
+def _left_in_inputs(graph: Any, named: Sequence[str], results: Sequence[str]) -> list[str]:
+    """The texts of results that are inputs where a run has left them in these, which no native call of the whole tells."""
+    found, written = list(results), graph.identity.written
+    held = [(named[k], results[m]) for m, k in written.items() if m in graph.identity.asked]
+    for n in (n for n in graph.identity.asked if n not in written):
+        for place, text in held:
+            if graph.program.outputs[n].type.listed:
+                found[n] = f"[{place} if t_ is {text} else t_ for t_ in {found[n]}]"
+            else:
+                found[n] = f"({place} if {results[n]} is {text} else {found[n]})"
+    return found
 
 
 def _first_entry(graph: Any, parts: Parts, inputs: Sequence[Any]) -> Entry | None:

@@ -40,3 +40,90 @@ def one_given_container_into_the_other_where_it_raises(x, w, found, by_name):
         by_name["found"] = found
         raise KeyError("named")
     return x + w
+
+
+@program(*((x, kept()) for (x,) in SIGNS))
+def a_path_that_raises_changes_it_too(x, w):
+    w[0] = 5.0
+    if x.sum() > 10:
+        w += 1
+        raise ValueError("too large")
+    return w
+
+
+@program(*((x, kept()) for (x,) in SIGNS))
+def changed_then_handed_back_on_one_path(x, w):
+    w.add_(1.0)
+    if x.sum() > 0:
+        return w
+    return x if x.sum() < -10 else w + 1
+
+
+@program(*((x, kept()) for (x,) in SIGNS))
+def changed_then_handed_back_on_both(x, w):
+    w.add_(1.0)
+    if x.sum() > 0:
+        return w
+    return w
+
+
+@program(*((x, kept()) for (x,) in SIGNS))
+def changed_where_it_gets_a_second_name(x, w):
+    found = w
+    if x.sum() > 0:
+        w.add_(x)
+        found = w
+    return found, w
+
+
+@program(*((x, kept()) for (x,) in SIGNS))
+def changed_and_one_of_two_items(x, w):
+    w.add_(1.0)
+    if x.sum() > 0:
+        parts = [w, x]
+    else:
+        parts = [x, w]
+    return parts[0], [parts]
+
+
+@program(*((x, kept(), t(n)) for (x,) in SIGNS for n in (1, 3)))
+def changed_and_items_of_a_list_that_a_loop_makes(x, w, n):
+    w.add_(1.0)
+    parts = []
+    for i in range(n):
+        parts.append(w if x.sum() > i else x)
+    return parts[0], parts
+
+
+@program(*((x, kept(), t(n)) for (x,) in SIGNS for n in (1, 3)))
+def an_item_of_a_list_that_a_loop_makes(x, w, n):
+    parts, y = [], x * 2
+    for i in range(n):
+        parts.append(w if x.sum() > i else y)
+    return parts[0], y
+
+
+@program(*((x, kept()) for (x,) in SIGNS))
+def changed_and_handed_back_behind_a_print(x, w):
+    w.add_(1.0)
+    found = w if x.sum() > 0 else x
+    print("found")
+    return found
+
+
+@program(*((x, kept()) for (x,) in SIGNS))
+def changed_and_handed_back_by_a_path_that_prints(x, w):
+    w.add_(1.0)
+    found, others = x, [x]
+    if x.sum() > 0:
+        print("found")
+        found = w
+        others = [w, x]
+    return {"found": found, "others": others}
+
+
+@program(*((x, kept()) for (x,) in SIGNS))
+def changed_to_what_has_a_name_of_its_own(x, w):
+    y = x.detach() * 2
+    w.set_value(y)
+    return y if x.sum() > 0 else x
