@@ -14,6 +14,7 @@ In: a condition of run time and what to record where it holds or does not. Out: 
 """
 
 import collections
+import dataclasses
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from typing import Any, NoReturn
 
@@ -23,7 +24,7 @@ from d2s.capture.encode import Chosen, decode, encode, holes
 from d2s.capture.faults import line_of, refuse_fault
 from d2s.capture.fitting import places
 from d2s.capture.fork import Forked
-from d2s.capture.forms import Form, Grown, OneOf, Union, described, form_of, join, origins_in, stays
+from d2s.capture.forms import Fixed, Form, Grown, OneOf, Slot, Tree, Union, described, form_of, join, origins_in, stays
 from d2s.capture.heap import Changes, Memory, Place, contents
 from d2s.capture.locks import Awaited
 from d2s.capture.raised import found_by_run, raise_in_run
@@ -146,8 +147,10 @@ def aliases(region: Tracer, end: Any, value: Any) -> list[Value]:
     def known(value: Value) -> bool:
         return value in region.root.aliased or value in region.root.sharing
 
+    found = [s.value for s in tensors_in(region, _moving(region, value))]
     old = [s for s in tensors_in(region, _moving(region, end)) if s.recorder is not region or known(s.value)]
-    return [s.value for s in (*old, *(tensors_in(region, _moving(region, value)) if old else ()))]
+    new = [s.value for s in old if s.value not in found]  # what stays the one it is gets no other name
+    return [*new, *found] if new else []
 
 
 def _moving(region: Tracer, end: Any) -> Any:
@@ -336,8 +339,20 @@ def refuse_stand_in(error: Exception) -> None:
 def _forms(ends: Sequence[list[Any] | None], makers: Sequence[Tracer]) -> list[Form]:
     """Of what either arm makes; where but one comes to its end, what it has made is made anew, too."""
     if None in ends:
-        return [form_of(value, makers[0]) for value, _ in _pairs(ends)]
-    return [join(*map(form_of, pair, makers)) for pair in _pairs(ends)]
+        return [_kept(form_of(value, makers[0]), (value,), makers) for value, _ in _pairs(ends)]
+    return [_kept(join(*map(form_of, pair, makers)), pair, makers) for pair in _pairs(ends)]
+
+
+def _kept(form: Form, ends: Sequence[Any], makers: Sequence[Tracer]) -> Form:
+    """The same where a tensor that was there before the paths, and that all of them hand on, stays the one it is."""
+    if isinstance(form, Slot) and all(isinstance(end, SymbolicTensor) for end in ends) and not form.type.python:
+        there = all(end.value is ends[0].value and end.recorder is not maker for end, maker in zip(ends, makers, strict=False))
+        return Fixed(ends[0]) if there else form
+    if isinstance(form, Tree) and all(isinstance(end, tuple) for end in ends):
+        return dataclasses.replace(
+            form, parts=tuple(_kept(part, at, makers) for part, *at in zip(form.parts, *ends, strict=True))
+        )
+    return form
 
 
 def _pairs(ends: Sequence[list[Any] | None]) -> Iterator[tuple[Any, Any]]:

@@ -127,3 +127,36 @@ def changed_to_what_has_a_name_of_its_own(x, w):
     y = x.detach() * 2
     w.set_value(y)
     return y if x.sum() > 0 else x
+
+
+@program(*((x, kept()) for (x,) in SIGNS))
+def changed_behind_a_path_that_raises(x, w):
+    w[0] = 5.0
+    if x.sum() > 10:
+        w = w + 1
+        raise ValueError("too large")
+    w.add_(1.0)
+    return w
+
+
+@program(*((x, kept(), [1]) for (x,) in SIGNS))
+def changed_in_a_list_behind_a_path_that_raises(x, w, found):
+    found.append(w)
+    if x.sum() > 10:
+        found.append(w + 1)
+        print("too large")
+        raise ValueError("too large")
+    found[1].add_(1.0)
+    return found
+
+
+@program(*((x, kept()) for (x,) in SIGNS))
+def changed_by_a_name_that_all_paths_give_it(x, w):
+    if x.sum() > 10:
+        named = w
+    elif x.sum() > 0:
+        named = w.add_(2.0)
+    else:
+        named, w = w, x
+    named.add_(1.0)
+    return named
