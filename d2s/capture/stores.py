@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from d2s.autodiff.mode import recording
 from d2s.capture.containers import base_of, by_path, contents
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place, restore
@@ -112,7 +113,7 @@ class Pending:
         }  # outputs of which a tensor gets the values, and keeps its place on the tape
 
     def __call__(self, run: Run, arrays: Sequence[np.ndarray]) -> None:
-        if self.joined and run.repeatable:
+        if run.repeatable and (self.joined or self._has_no_place(run)):
             raise Untold
         edges: Sequence[Any] = () if all(self.python) or run.history is None else run.history()
         made: dict[int, Tensor] = {}
@@ -132,6 +133,11 @@ class Pending:
 
         for target, value in zip(self.targets, build(self.recipe, leaf), strict=True):
             write(target, value, run)
+
+    def _has_no_place(self, run: Run) -> bool:
+        """Whether a leaf that wants a gradient would be changed in place: eager code ends there."""
+        held = [_owner(owner, run) for kind, owner, *history in self.targets if kind == "tensor" and history[0] and recording()]
+        return any(tensor.node is None and not tensor.stop_gradient for tensor in held)
 
     def __repr__(self) -> str:
         return "'" + " ".join(target[0] for target in self.targets) + "'"

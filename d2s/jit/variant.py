@@ -9,6 +9,7 @@ In: the leaves of a call's arguments. Out: what the function returns, with the b
 """
 
 import collections
+import contextlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -28,7 +29,7 @@ from d2s.capture.stores import Target, write
 from d2s.capture.trace import Captured, trace
 from d2s.default_dtype import default_dtype
 from d2s.eager.tensor import Tensor
-from d2s.errors import CaptureError, D2SError, MismatchError, PythonIntOverflow, TooDeep
+from d2s.errors import CaptureError, D2SError, GradientError, MismatchError, PythonIntOverflow, TooDeep
 from d2s.ir.program import Program
 from d2s.jit.checks import Check, Matches
 from d2s.jit.graph import Graph
@@ -247,7 +248,8 @@ class Variant:
         inputs = self._inputs(leaves, found, state)
         if self.in_place:
             self._check_memory(leaf, inputs)
-            self._check_places(leaf, [])
+            with _left_to_eager_code():  # which comes to that behind what it does before
+                self._check_places(leaf, [])
         # `leaf` does not know the run: no cycle keeps what a call has made
         run = host.Run(objects, leaf=leaf, repeatable=self.can_be_repeated)
         if not self.changes_places:
@@ -297,6 +299,15 @@ class Variant:
             if there[leaf(*owner).array.ctypes.data] > 1:
                 message = f"'{self.graph.program.name}' changes a tensor in place whose memory another tensor has that it reads"
                 raise CaptureError("D2S1003", message, hint="give it copies: x.clone()")
+
+
+@contextlib.contextmanager
+def _left_to_eager_code() -> Iterator[None]:
+    """Has eager code make a call that has acted on nothing yet, where it cannot come to its end."""
+    try:
+        yield
+    except GradientError:
+        raise Unfinished from None
 
 
 def _ends_otherwise(region: Program) -> bool:

@@ -160,3 +160,33 @@ def changed_by_a_name_that_all_paths_give_it(x, w):
         named, w = w, x
     named.add_(1.0)
     return named
+
+
+def wanting():
+    """A leaf that wants a gradient: it cannot be changed in place."""
+    return d2s.to_tensor([5.0, 6.0], stop_gradient=False)
+
+
+@program(*((x, wanting(), [1], {}) for (x,) in SIGNS))
+def containers_in_front_of_a_leaf_that_has_no_place(x, w, found, by_name):
+    found.append(x * 2)
+    by_name["x"] = x
+    w.add_(1.0)
+    return x
+
+
+@program(*((x, wanting(), [1], {}) for (x,) in SIGNS))
+def containers_in_front_of_a_leaf_that_has_no_place_where_it_raises(x, w, found, by_name):
+    if x.sum() > 0:
+        found.append(x * 2)
+        by_name["x"] = x
+        w.add_(1.0)
+        raise ValueError("changed")
+    return x
+
+
+@program(*((x, wanting()) for (x,) in SIGNS))
+def what_an_op_raises_in_front_of_a_leaf_that_has_no_place(x, w):
+    y = x[w.argmax() * 5]
+    w.zero_()
+    return y
