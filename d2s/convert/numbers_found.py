@@ -22,6 +22,7 @@ from d2s.convert.logical import either
 from d2s.errors import ArgumentError, brief, kind_of
 from d2s.ops.compare import greater_than, less_than, where
 from d2s.ops.create import number_of
+from d2s.ops.dispatch import current
 from d2s.ops.draw import float_dtype
 from d2s.ops.extremes import clip
 from d2s.ops.logic import logical_and
@@ -45,6 +46,8 @@ def clipped(tracer: Tracer, x: Any, min: Any = None, max: Any = None) -> Any:
 
 def normals(tracer: Tracer, mean: Any = 0.0, std: Any = 1.0, shape: Any = None) -> Any:
     """`normal`."""
+    if any(held.dtype.kind != "f" and not held.python for held in map(current().type_of, (mean, std)) if held is not None):
+        return of_ops(normal, mean, std, shape)  # which refuses it, whatever the numbers are
     for name, value in (("mean", mean), ("std", std)):
         if _is_found(value):
             _demand_finite("normal", name, value, float_dtype("normal", None))

@@ -19,6 +19,7 @@ from d2s.capture.by_path import is_number
 from d2s.capture.containers import by_path, plain_kind, stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
+from d2s.capture.in_place import ChangesInPlace
 from d2s.capture.reads import changing
 from d2s.capture.steps import number_of, tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
@@ -27,6 +28,7 @@ from d2s.capture.users_code import refuse, user_line
 from d2s.convert.growing import in_graph
 from d2s.convert.loads import guard_content, place_in, set_part
 from d2s.convert.methods import answers, asked
+from d2s.convert.steps import to_tensor_of
 from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import CaptureError
 from d2s.ops import OPS
@@ -187,6 +189,8 @@ def _as_numbers(value: Any) -> Any:
     """What is assigned to a part of a tensor: of a list or an array the tensor that NumPy's array of it would be."""
     if isinstance(value, Later):
         return in_graph(_array)(value, None) if isinstance(value.example, np.ndarray | np.generic) else number_of(value)
+    if isinstance(value, range):
+        value = list(value)
     if plain_kind(value) not in (list, tuple, np.ndarray):
         return value
     leaves = flatten(value)[0]
@@ -196,6 +200,16 @@ def _as_numbers(value: Any) -> Any:
 
 def _array(values: Any, of: Any) -> Any:
     return to_tensor(values, of)
+
+
+def _set_value(symbol: SymbolicTensor, value: Any) -> None:
+    """`x.set_value(value)`, which may be an array that only a run has."""
+    tracer = capturing()
+    made = to_tensor_of(tracer, value, symbol.dtype) if tracer and isinstance(value, Later) else value
+    ChangesInPlace.set_value(symbol, made)
+
+
+SymbolicTensor.set_value = _set_value  # type: ignore[assignment, method-assign]
 
 
 def set_item(value: Any, owner: Any, key: Any) -> None:

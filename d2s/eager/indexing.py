@@ -21,6 +21,7 @@ from d2s.autodiff.writes import noted
 from d2s.eager.history import acts
 from d2s.errors import ArgumentError, CaptureError, DTypeError, IndexRangeError, brief
 from d2s.ops.compare import where
+from d2s.ops.create import number_of
 from d2s.ops.dispatch import current, handlers
 from d2s.ops.item import get_item, set_item, written
 from d2s.types import NUMBERS
@@ -42,11 +43,10 @@ class Indexing:
     @acts
     def __setitem__(self, index: Any, value: Any) -> None:
         if not isinstance(value, (Indexing, *NUMBERS)):
-            value = self._new(_as_array(value))
+            value = self._new(_stored(value))
         mask = getattr(index, "array", index)
         if isinstance(mask, np.ndarray) and mask.dtype == bool and mask.shape == self.array.shape and _single(value):
-            value = value if isinstance(value, Indexing) else self._new(_as_array(value))
-            new = where(self._new(mask), value.astype(self.dtype), self)  # type: ignore[attr-defined]
+            new = where(self._new(mask), number_of(value, self.dtype), self)  # type: ignore[attr-defined]
         else:
             index = self._plain(index)
             if self._forgets(value) and (part := written(self, index, value)) is not None:
@@ -134,6 +134,14 @@ def _axes(entry: Any) -> int:
         return 0
     held = _array(entry)
     return held.ndim if held is not None and held.dtype == bool else 1
+
+
+def _stored(given: Any) -> np.ndarray:
+    """The numbers that are to be stored."""
+    found = _as_array(given)
+    if found.dtype.kind not in "biuf":
+        raise DTypeError("D2S0001", f"assignment(): the value holds {found.dtype.name} values, not real numbers")
+    return found
 
 
 def _as_array(given: Any) -> np.ndarray:

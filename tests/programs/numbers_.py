@@ -342,3 +342,36 @@ def sets_of_either_zero(x):
     if x.sum() < 0:
         found = frozenset([-0.0])
     return x * 2, [repr(key) for key in found]
+
+
+@program((SIGNED,))
+def what_counts_is_stored(x):
+    y = x * 1.0
+    y[1:] = range(3)
+    return y * x
+
+
+@program((SIGNED,))
+def what_numpy_makes_is_set(x):
+    y = d2s.to_tensor([1.0, 2.0, 3.0, 4.0])
+    y.set_value(np.arange(4) / 2)
+    return y * x
+
+
+@program(*((SIGNED, value) for value in ("a", None, 1j, [10**20, 1, 2, 3])))
+def no_numbers_are_stored(x, value):
+    y = x * 1.0
+    y[0:4] = value
+    return y
+
+
+@program(*((SIGNED, value) for value in ("a", None, 1j, 10**30)))
+def no_numbers_are_stored_where_a_mask_holds(x, value):
+    y = x * 1.0
+    y[x > 0] = value
+    return y
+
+
+@program((t([1, 2]), -1.0), (t([1, 2]), 1.0), (t([1.0, 2.0]), -1.0))
+def spreads_of_the_means_that_are_no_floats(x, spread):
+    return d2s.normal(x, spread)
