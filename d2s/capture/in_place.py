@@ -25,7 +25,7 @@ from d2s.ops import OPS
 from d2s.ops.create import number_of
 from d2s.ops.dispatch import current
 from d2s.ops.item import set_item
-from d2s.types import NUMBERS, Type, bool_
+from d2s.types import Type, bool_
 
 
 class ChangesInPlace:
@@ -76,11 +76,6 @@ class ChangesInPlace:
 
     def zero_(self) -> Any:
         return self.fill_(False if self.value.type.dtype is bool_ else 0)
-
-    def scale_(self, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = True) -> Any:
-        scale, bias = (number_of(n, self.value.type.dtype) if isinstance(n, NUMBERS) else n for n in (scale, bias))
-        multiply, add = OPS["multiply"], OPS["add"]
-        return self._become(add(multiply(self, scale), bias) if bias_after_scale else multiply(add(self, bias), scale))
 
     def _replaced(self, by: Any) -> Any:
         return OPS["where"](current().constant(False, Type(bool_)), self, by)

@@ -13,6 +13,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from d2s.arguments import unlabelled
 from d2s.capture.alternatives import each
 from d2s.capture.containers import STAND_INS, plain_kind
 from d2s.capture.forms import OneOf
@@ -32,7 +33,7 @@ from d2s.convert.library_steps import library_step
 from d2s.convert.making import layer, make, member, of_object_itself
 from d2s.convert.methods import answers, follow, guard_method, is_followed, method_of
 from d2s.convert.names import guard_names
-from d2s.convert.numbers_found import clipped, complaint, in_brief, normals, spread
+from d2s.convert.numbers_found import clipped, complaint, in_brief, normals, spread, spread_in_place, trials
 from d2s.convert.objects import is_made
 from d2s.convert.operators import getter, method_called
 from d2s.convert.own_gradients import applied
@@ -42,9 +43,11 @@ from d2s.convert.seeds import begin_anew
 from d2s.convert.sizes_found import most, parts, smallest
 from d2s.convert.steps import step_of
 from d2s.convert.stores import CHANGING
+from d2s.eager import in_place_forms
 from d2s.eager.py_layer import PyLayer
 from d2s.errors import D2SError, brief
 from d2s.ops import Op
+from d2s.ops.draw import Draw
 from d2s.ops.extremes import clip
 from d2s.ops.operators import Operators
 from d2s.ops.random import normal, uniform
@@ -61,6 +64,8 @@ RECORDED: dict[Any, Callable[..., Any]] = {  # functions of d2s's own that act, 
     clip: clipped,
     normal: normals,
     uniform: spread,
+    in_place_forms.uniform: spread_in_place,
+    in_place_forms.geometric: trials,
     brief: in_brief,
     PyLayer.apply.__func__: lambda tracer, cls, *args, **kwargs: applied(call, tracer, cls, *args, **kwargs),  # type: ignore[attr-defined]
     Entering.__enter__: lambda tracer, manager: manager.__enter__(),
@@ -113,16 +118,32 @@ def _complaint(tracer: Tracer, function: Any) -> Becomes:
 
 def _op(tracer: Tracer, function: Any) -> Becomes:
     if isinstance(function, Op) and function in RECORDED:
-        return functools.partial(RECORDED[function], tracer)
+        return _recorded(tracer, function, RECORDED[function])
     if isinstance(function, types.MethodType) and isinstance(function.__self__, Operators):
         method: Any = function.__func__
         recorded = RECORDED.get(method) or RECORDED.get(getattr(method, "__wrapped__", None))
         if recorded:
-            found = functools.partial(recorded, tracer, function.__self__)
+            found = functools.partial(_recorded(tracer, inspect.unwrap(method), recorded), function.__self__)
             takes = getattr(method, "takes", None)  # of an in-place form
             return (lambda *args, **kwargs: takes(function.__self__, found(*args, **kwargs))) if takes else found
     is_op = isinstance(function, Op) or isinstance(getattr(function, "__self__", None), Operators)
     return functools.partial(of_ops, function) if is_op else None
+
+
+def _recorded(tracer: Tracer, function: Any, record: Callable[..., Any]) -> Callable[..., Any]:
+    """A function's call as a capture records it; of arguments that it has not, the function itself complains."""
+    parameters = inspect.signature(record)
+
+    def recorded(*args: Any, **kwargs: Any) -> Any:
+        if "name" in kwargs and not isinstance(function, Draw):
+            kwargs = unlabelled(kwargs)
+        try:
+            parameters.bind(tracer, *args, **kwargs)
+        except TypeError:
+            return of_ops(function, *args, **kwargs)
+        return record(tracer, *args, **kwargs)
+
+    return recorded
 
 
 def _captured(tracer: Tracer, function: Any) -> Becomes:
@@ -210,7 +231,7 @@ def _written(tracer: Tracer, function: Any) -> Becomes:
     if not isinstance(function, types.FunctionType):
         return None
     if function in RECORDED:
-        return functools.partial(RECORDED[function], tracer)
+        return _recorded(tracer, function, RECORDED[function])
     if in_standard_library(function.__code__.co_filename) and not is_followed(function):
         return _managing(tracer, function) or library_step(tracer, function) or refuse_call(function)
     if (function.__module__ or "").startswith("d2s.ops."):

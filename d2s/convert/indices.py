@@ -24,7 +24,7 @@ from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
 from d2s.eager.holding import as_index, inside, row_meant
 from d2s.eager.tensor import Tensor, to_tensor
-from d2s.errors import DTypeError, IndexRangeError, ShapeError
+from d2s.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, brief
 from d2s.ops import OPS
 from d2s.ops.found import cut, extents_of, length, number, numbers_of, places_along
 from d2s.ops.item import get_item, understood
@@ -178,6 +178,8 @@ def _bounds(entry: slice) -> tuple[Any, Any, int]:
     for bound in (entry.start, entry.stop):
         shape = bound.value.type.shape if isinstance(bound, SymbolicTensor) else getattr(bound, "shape", ())
         kind = bound.dtype.kind if isinstance(bound, _SYMBOLS) else "i"
+        if isinstance(bound, SymbolicTensor) and bound.value.type.python and kind != "i":
+            raise ArgumentError("D2S0004", f"indexing(): 'slice' holds {brief(bound)}, expected ints")
         if len(shape) or kind != "i":
             raise TypeError("slice indices must be integers or None or have an __index__ method")
     return entry.start, entry.stop, step
@@ -194,6 +196,8 @@ def _entries(tracer: Tracer, owner: Any, entry: Any, axis: int) -> list[Any]:
     if _is_mask(entry):
         return _places(tracer, owner, entry, axis)
     if isinstance(entry, SymbolicTensor) and entry.value.type.python:
+        if entry.dtype.kind == "f":
+            raise IndexRangeError("D2S0001", f"{brief(entry)} is no index: ints, slices, None, ... and tensors of integers are")
         return [OPS["cast"](entry, "int64")]
     return [entry]
 

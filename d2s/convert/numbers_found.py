@@ -1,4 +1,4 @@
-"""`clip`, `normal` and `uniform` with bounds and spreads that are Python numbers of run time: `x.clip(0.0, float(t))`.
+"""`clip` and draws with bounds and spreads that are Python numbers of run time: `x.clip(0.0, float(t))`.
 
 In: what these are called with. Out: what they give; a run in which the numbers do not fit raises what eager code raises.
 
@@ -19,11 +19,11 @@ from d2s.capture.users_code import refuse
 from d2s.convert.computing import of_ops
 from d2s.convert.if_else import truth
 from d2s.convert.logical import either
+from d2s.eager import in_place_forms
 from d2s.errors import ArgumentError, brief, kind_of
 from d2s.ops.compare import greater_than, less_than, where
 from d2s.ops.create import number_of
-from d2s.ops.dispatch import current
-from d2s.ops.draw import float_dtype
+from d2s.ops.draw import float_dtype, is_tensor
 from d2s.ops.extremes import clip
 from d2s.ops.logic import logical_and
 from d2s.ops.random import normal, uniform
@@ -32,25 +32,33 @@ from d2s.types import DType
 
 def clipped(tracer: Tracer, x: Any, min: Any = None, max: Any = None) -> Any:
     """`clip`."""
-    if not any(map(_is_found, (min, max))) or not isinstance(x, SymbolicTensor) or x.dtype.kind != "f" or x.value.type.python:
+    bounds = {"min": min, "max": max}
+    if not any(map(_is_found, bounds.values())) or not _is_floats(x):
         return of_ops(clip, x, min, max)
-    for name, bound in (("min", min), ("max", max)):
-        if _is_found(bound):
-            _demand(bound != bound, f"clip(): '{name}' is {{}}, expected a number or None", bound)
-    low, high = (None if bound is None else number_of(bound, x.dtype) for bound in (min, max))
+    found_in_run = {name: bound for name, bound in bounds.items() if _is_found(bound)}
+    bounds = clip.canonical([x.value.type], bounds | dict.fromkeys(found_in_run)) | found_in_run
+    for name, bound in found_in_run.items():
+        _demand(bound != bound, f"clip(): '{name}' is {{}}, expected a number or None", bound)
+    low, high = (None if bounds[name] is None else number_of(bounds[name], x.dtype) for name in ("min", "max"))
     inside = [*([] if low is None else [greater_than(x, low)]), *([] if high is None else [less_than(x, high)])]
     found = where(inside[0] if len(inside) == 1 else logical_and(*inside), x, x.detach())  # only there a gradient passes
     found = found if low is None else where(less_than(x, low), low, found)
     return found if high is None else where(greater_than(found, high), high, found)
 
 
+def _is_floats(x: Any) -> bool:
+    return isinstance(x, SymbolicTensor) and x.dtype.kind == "f" and not x.value.type.python
+
+
 def normals(tracer: Tracer, mean: Any = 0.0, std: Any = 1.0, shape: Any = None) -> Any:
     """`normal`."""
-    if any(held.dtype.kind != "f" and not held.python for held in map(current().type_of, (mean, std)) if held is not None):
-        return of_ops(normal, mean, std, shape)  # which refuses it, whatever the numbers are
+    floats = [v.dtype for v in (mean, std) if is_tensor(v) and v.dtype.kind == "f"]
+    if len(floats) < sum(map(is_tensor, (mean, std))):
+        return of_ops(normal, mean, std, shape)
+    of = max(floats, key=lambda d: d.size, default=None) or float_dtype("normal", None)
     for name, value in (("mean", mean), ("std", std)):
         if _is_found(value):
-            _demand_finite("normal", name, value, float_dtype("normal", None))
+            _demand_finite("normal", name, value, of)
     if _is_found(std):
         _demand(std < 0, "normal(): 'std' is {}, below 0", std)
     return of_ops(normal, mean, std, shape)
@@ -58,15 +66,24 @@ def normals(tracer: Tracer, mean: Any = 0.0, std: Any = 1.0, shape: Any = None) 
 
 def spread(tracer: Tracer, shape: Any, dtype: Any = None, min: Any = -1.0, max: Any = 1.0, seed: Any = 0) -> Any:
     """`uniform`."""
-    if not any(map(_is_found, (min, max))):
-        return of_ops(uniform, shape, dtype, min, max, seed)
-    of = float_dtype("uniform", dtype)
-    for name, value in (("min", min), ("max", max)):
-        if _is_found(value):
-            _demand_finite("uniform", name, value, of)
-    wrong = either(lambda: min > max, lambda: max - min > _largest(of))
-    _demand(wrong, f"uniform(): from {{}} to {{}} is no range of {of.name}s", min, max)
+    _demand_range(min, max, dtype)
     return of_ops(uniform, shape, dtype, min, max, seed)
+
+
+def spread_in_place(tracer: Tracer, x: Any, min: Any = -1.0, max: Any = 1.0, seed: Any = 0) -> Any:
+    """`uniform_`."""
+    _demand_range(min, max, x.dtype)
+    return of_ops(in_place_forms.uniform, x, min, max, seed)
+
+
+def trials(tracer: Tracer, x: Any, probs: Any) -> Any:
+    """`geometric_`."""
+    if _is_found(probs):
+        if probs.dtype.kind == "b":
+            _refuse(kind_of(probs))
+        wrong = either(lambda: probs != probs, lambda: probs <= 0.0, lambda: probs >= 1.0)
+        _demand(wrong, "geometric_(): 'probs' is {}, expected a likelihood between 0 and 1", probs)
+    return of_ops(in_place_forms.geometric, x, probs)
 
 
 def in_brief(tracer: Tracer, value: Any) -> str:
@@ -93,6 +110,18 @@ def _is_found(value: Any) -> bool:
 
 def _largest(of: DType) -> float:
     return float(np.finfo(of.numpy).max)
+
+
+def _demand_range(min: Any, max: Any, dtype: Any) -> None:
+    """Has a run look at the ends between which `uniform` draws, where it finds one."""
+    if not any(map(_is_found, (min, max))):
+        return
+    of = float_dtype("uniform", dtype)
+    for name, value in (("min", min), ("max", max)):
+        if _is_found(value):
+            _demand_finite("uniform", name, value, of)
+    wrong = either(lambda: min > max, lambda: max - min > _largest(of))
+    _demand(wrong, f"uniform(): from {{}} to {{}} is no range of {of.name}s", min, max)
 
 
 def _demand_finite(name: str, argument: str, value: Any, of: DType) -> None:

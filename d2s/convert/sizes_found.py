@@ -12,7 +12,6 @@ import itertools
 from typing import Any
 
 from d2s.capture.branch import branch
-from d2s.capture.by_path import is_number
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.convert.computing import of_ops
 from d2s.convert.if_else import truth
@@ -28,7 +27,8 @@ from d2s.ops.sort import kthvalue, sorted_, topk
 def parts(tracer: Tracer, x: Any, num_or_sections: Any, axis: Any = 0) -> Any:
     """`split`."""
     sizes = list(num_or_sections) if isinstance(num_or_sections, list | tuple) else []
-    if not any(map(_is_found, sizes)) or not isinstance(x, SymbolicTensor) or type(axis) is not int:
+    whole = all(_is_found(size) or not isinstance(size, SymbolicTensor) for size in sizes)
+    if not (whole and any(map(_is_found, sizes))) or not isinstance(x, SymbolicTensor) or type(axis) is not int:
         return of_ops(split, x, num_or_sections, axis)
     along = one_axis(axis, x.ndim, "split")
     sizes = [_number(size) for size in sizes]
@@ -82,7 +82,7 @@ def _places(x: SymbolicTensor, axis: int, start: int, count: int, dropped: tuple
 
 
 def _is_found(value: Any) -> bool:
-    return is_number(value) or (isinstance(value, SymbolicTensor) and not value.ndim and value.dtype.kind == "i")
+    return isinstance(value, SymbolicTensor) and not value.ndim and value.dtype.kind == "i"
 
 
 def _number(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from d2s.arguments import expect, one_of
-from d2s.errors import ArgumentError, DTypeError
+from d2s.errors import ArgumentError, DTypeError, kind_of
 from d2s.ops.create import full_like, number_of
 from d2s.ops.dispatch import OPS, current
 from d2s.ops.expand import expand, summed_to
@@ -305,7 +305,9 @@ def put_along_axis(
         expect("put_along_axis", "values", values, NUMBERS, "a Tensor or a number")
     held = handler.type_of(values)
     value = handler.constant(values, Type(have.dtype)) if held is None else values
-    if held is not None and held.python and have.dtype.kind in ("f", held.dtype.kind):
+    if held is not None and held.python:
+        if held.dtype.kind == "f" and have.dtype.kind == "i":  # of one that is known, what is no number is refused
+            raise DTypeError("D2S0003", f"put_along_axis(): {have.dtype.name} does not take {kind_of(values)}")
         value = OPS["cast"](values, have.dtype)
     own = flag(include_self, "include_self")
     one_of("put_along_axis", "reduce", reduce, [*REDUCES, "mean"])

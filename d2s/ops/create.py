@@ -22,7 +22,7 @@ from d2s.ops.expand import broadcast_tensors, expand, expand_as
 from d2s.ops.found import counted, extents_of, finds_extents
 from d2s.ops.movement import CHUNK
 from d2s.ops.op import Share, op
-from d2s.ops.open_shapes import full_of, is_open, one_by_one
+from d2s.ops.open_shapes import count_asked, full_of, is_open, one_by_one
 from d2s.ops.shape import unsqueeze
 from d2s.ops.shapes import tensor_type, unnamed, whole_number, whole_numbers
 from d2s.types import NUMBERS, DType, Type, bool_, dtype, float64, int64
@@ -56,9 +56,15 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     >>> d2s.full([2], 7.5).numpy().tolist()
     [7.5, 7.5]
     """
-    wanted = (bool_ if isinstance(fill_value, bool) else default_dtype()) if dtype is None else _dtype(dtype)
+    wanted = (bool_ if _is_bool(fill_value) else default_dtype()) if dtype is None else _dtype(dtype)
     value, shape = number_of(fill_value, wanted), one_by_one(shape)
     return full_of(value, shape) if is_open(shape) else expand(value, _extents(shape, "full"))
+
+
+def _is_bool(value: Any) -> bool:
+    """Whether a number is a Python bool, or one of run time."""
+    held = current().type_of(value)
+    return isinstance(value, bool) if held is None else held.python and held.dtype is bool_
 
 
 def zeros(shape: Any, dtype: Any = None) -> Any:
@@ -241,7 +247,7 @@ def eye(num_rows: Any, num_columns: Any = None, dtype: Any = None) -> Any:
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
     if is_open([num_rows, num_columns]):
-        lines = [counted(0, num_rows if n is None else n) for n in (num_rows, num_columns)]
+        lines = [counted(0, count_asked(num_rows if n is None else n, "eye")) for n in (num_rows, num_columns)]
         return cast(unsqueeze(lines[0], 1) == unsqueeze(lines[1], 0), default_dtype() if dtype is None else dtype)
     rows = whole_number(num_rows, "eye", "num_rows")
     columns = rows if num_columns is None else whole_number(num_columns, "eye", "num_columns")

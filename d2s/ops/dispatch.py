@@ -113,7 +113,7 @@ def _promoted(op: "Op", typed: Sequence[tuple[Type, Any]], handler: Handler) -> 
     to = meet([t for t, _ in rest], op.name)
     if to.python and op.name not in PYTHON_OPERATORS:
         raise DTypeError("D2S0001", f"{op.name}({', '.join(op.arrays)}): all are numbers, one is to be a Tensor")
-    if all(isinstance(x, NUMBERS) for _, x in rest):
+    if all(isinstance(x, NUMBERS) for _, x in rest) or (to.python and not all(t.python for t, _ in kept)):
         if not kept:
             raise DTypeError("D2S0001", f"{op.name}({', '.join(op.arrays)}): all are numbers, one is to be a Tensor")
         to = Type(types.float32 if to.dtype.kind == "f" else to.dtype)

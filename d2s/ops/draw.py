@@ -171,10 +171,16 @@ def whole(name: str, argument: str, value: Any) -> int:
         raise DTypeError("D2S0001", f"{name}(): '{argument}' expects an int, got {kind_of(value)}") from None
 
 
+def is_tensor(value: Any) -> bool:
+    """Whether it is one, and no number of run time."""
+    held = current().type_of(value)
+    return held is not None and not held.python
+
+
 def finite(name: str, argument: str, value: Any, dtype: DType) -> Any:
     """A finite number of a float dtype; one of run time as it is, which whoever records the call has the run look at."""
     held = current().type_of(value)
-    if held is not None and held.python:
+    if held is not None and held.python and held.dtype.kind != "b":
         return value
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise DTypeError("D2S0001", f"{name}(): '{argument}' expects a number, got {kind_of(value)}")

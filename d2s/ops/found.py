@@ -13,6 +13,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+from d2s.errors import ArgumentError, brief
 from d2s.ops.compare import cast, less_than, where
 from d2s.ops.dispatch import current
 from d2s.ops.extremes import maximum, minimum
@@ -195,7 +196,12 @@ def extents_of(x: Any) -> list[Any]:
 
 def number(value: Any) -> Any:
     """A Python int, or one of run time, as a number that ops compute with."""
-    return current().constant(value, NUMBER) if isinstance(value, int) else cast(value, int64)
+    if isinstance(value, int):
+        return current().constant(value, NUMBER)
+    held = current().type_of(value)
+    if held is None or held.dtype.kind != "i":
+        raise ArgumentError("D2S0004", f"expected an int, got {brief(value)}")
+    return cast(value, int64)
 
 
 def sum_of(numbers: Sequence[Any]) -> Any:

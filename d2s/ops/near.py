@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from d2s.arguments import number, one_of
-from d2s.errors import ArgumentError
+from d2s.errors import ArgumentError, brief
 from d2s.ops.compare import cast, equal, less_equal, where
 from d2s.ops.create import full
+from d2s.ops.dispatch import current
 from d2s.ops.exponential import log, sigmoid
 from d2s.ops.extremes import clip
 from d2s.ops.logic import logical_and, logical_or
@@ -55,14 +56,19 @@ def scale(x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = Tr
         one_of("scale", "act", act, _ACTIVATIONS)
     whole = tensor_type(x, "scale", "x").dtype.kind == "i"
     given = {"scale": scale, "bias": bias}
-    by, more = (_whole(name, n) if whole and isinstance(n, float) else n for name, n in given.items())
+    by, more = (_whole(name, n) if whole and _is_float(n) else n for name, n in given.items())
     found = add(multiply(x, by), more) if bias_after_scale else multiply(add(x, more), by)
     return found if act is None else _ACTIVATIONS[act](found)
 
 
-def _whole(name: str, number: float) -> int:
-    if not math.isfinite(number):
-        raise ArgumentError("D2S0004", f"scale(): '{name}' is {number}, expected a finite number for integers")
+def _is_float(number: Any) -> bool:
+    held = current().type_of(number)
+    return isinstance(number, float) if held is None else held.python and held.dtype.kind == "f"
+
+
+def _whole(name: str, number: Any) -> int:
+    if not isinstance(number, float) or not math.isfinite(number):
+        raise ArgumentError("D2S0004", f"scale(): '{name}' is {brief(number)}, expected a finite number for integers")
     return int(number)
 
 

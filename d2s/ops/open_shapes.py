@@ -209,6 +209,12 @@ def asked(extents: Any, of: str) -> list[Asked] | None:
     return [Asked(_dim(size), number(size.count)) for size in sizes]
 
 
+def count_asked(count: Any, of: str) -> Any:
+    """How many values a function is asked for; a run in which that is below 0 ends with an error."""
+    n = number(count) if type(count) is int and count < 0 else _found(count)
+    return count if n is None else as_extent(n, of, 0)
+
+
 def full_of(value: Any, shape: Sequence[Any], of: str = "full") -> Any:
     """A single value in every place of a shape that a function is asked for."""
     return _filled(value, [_given(d, of) for d in shape])

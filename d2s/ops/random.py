@@ -28,7 +28,7 @@ from d2s import types
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.create import number_of
 from d2s.ops.dispatch import OPS, current
-from d2s.ops.draw import drawn_shape, draws, finite, float_dtype, held_in_memory, outside, signed, whole
+from d2s.ops.draw import drawn_shape, draws, finite, float_dtype, held_in_memory, is_tensor, outside, signed, whole
 from d2s.ops.drawn_as import by_tensor, in_shape
 from d2s.ops.op import op
 from d2s.ops.open_shapes import is_open
@@ -108,20 +108,21 @@ def normal(mean=0.0, std=1.0, shape=None):
     >>> d2s.normal(d2s.to_tensor([[1.0], [2.0]]), d2s.to_tensor([0.0, 0.0])).numpy().tolist()
     [[1.0, 1.0], [2.0, 2.0]]
     """
-    held = [t for t in map(current().type_of, (mean, std)) if t is not None and not t.python]
-    if not held:
+    given = [v for v in (mean, std) if is_tensor(v)]
+    if not given:
         return _normals("normal", mean, std, (1,) if shape is None else shape, None)
+    held = [tensor_type(v, "normal", "mean") for v in given]
     if shape is not None:
         raise ArgumentError("D2S0004", "normal(): 'shape' is that of 'mean' and 'std' where these are tensors")
     if any(t.dtype.kind != "f" for t in held):
         raise DTypeError("D2S0003", f"normal() does not take {', '.join(map(str, held))}")
-    if current().type_of(std) is not None:
+    if is_tensor(std):
         std = as_std(std)
     dtype = functools.reduce(lambda x, y: x if x.size >= y.size else y, [t.dtype for t in held])
     for argument, value in (("mean", mean), ("std", std)):
-        if current().type_of(value) is None:
+        if not is_tensor(value):
             _spread(argument, value, dtype)
-    z = _normals("normal", 0.0, 1.0, _shape_of_all([t for t in (mean, std) if current().type_of(t) is not None]), dtype)
+    z = _normals("normal", 0.0, 1.0, _shape_of_all(given), dtype)
     return OPS["add"](OPS["multiply"](z, std), mean)
 
 

@@ -88,7 +88,6 @@ OPTIONS = {
     "sum(): axis an int": lambda x: x.sum(axis=int(x.sum())),
     "an option is a float": lambda x: F.dropout(x, float(x.sum())),
     "an option is a number": lambda x: F.gumbel_softmax(x, temperature=float(x.sum())),
-    "as_std(): argument 'x' expects a Tensor, got a float": lambda x: d2s.normal(x, float(x.sum())),
 }
 
 

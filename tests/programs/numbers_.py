@@ -375,3 +375,47 @@ def no_numbers_are_stored_where_a_mask_holds(x, value):
 @program((t([1, 2]), -1.0), (t([1, 2]), 1.0), (t([1.0, 2.0]), -1.0))
 def spreads_of_the_means_that_are_no_floats(x, spread):
     return d2s.normal(x, spread)
+
+
+@program(*((X, t(value)) for value in (0.25, 1.0, 2.0, -0.5, float("nan"), float("inf"))))
+def draws_in_place_of_numbers_made_of_tensors(x, value):
+    d2s.seed(3)
+    v, y, z = float(value), x * 1, x * 1
+    y.uniform_(v, 1.0)
+    return y, z.geometric_(v)
+
+
+@program((X, t(0.25)), (X, t(-2.0)), (X, t(float("inf"))))
+def means_made_of_tensors_where_the_spreads_are_tensors(x, mean):
+    d2s.seed(3)
+    return d2s.normal(float(mean), x * x), d2s.normal(x, 0.5)
+
+
+@program((X, t(0.25)), (X, t(-0.5)))
+def results_of_comparisons_fill_and_choose(x, value):
+    v = float(value)
+    filled, chosen = d2s.full([2], v > 0), d2s.where(x > 0, v, -v)
+    return filled, chosen, d2s.full([2], int(v > 0)), d2s.where(x > 0, int(v), 2), d2s.where(x > 0, v > 0, v < 0)
+
+
+@program((t([1, -2]), t(0.25)), (t([1, -2]), t(-0.5)))
+def answers_put_into_whole_numbers(x, value):
+    return d2s.put_along_axis(x, t([0]), bool(value > 0), 0), d2s.put_along_axis(x > 0, t([1]), value > 0, 0)
+
+
+@program(*((X, t(n)) for n in (2, 0, 3, -5)))
+def identities_as_large_as_a_run_says(x, n):
+    return x, d2s.eye(int(n)), d2s.eye(3, int(n)), d2s.eye(int(n), 2, "int64")
+
+
+@program((X, t(2)), (X, t(-5)))
+def an_identity_of_a_negative_extent_beside_one_of_a_run(x, n):
+    return x, d2s.eye(int(n), -1)
+
+
+@program((t([[1.0, -2.0, 0.5]]), t(0.25)), (t([[1.0, -2.0, 0.5]]), t(0.75)))
+def labels_of_what_takes_numbers_made_of_tensors(x, bound):
+    d2s.seed(3)
+    b, y = float(bound), x * 1
+    found = x.clip(b, 3.0, name="kept"), d2s.split(x, 3, 1, name="parts"), d2s.topk(x, 2, name="most")
+    return found, y.clip_(b, name=None), (x * 1).uniform_(b, 1.0, name="drawn"), d2s.clip(x, b, 10**400)

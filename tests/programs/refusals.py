@@ -2231,3 +2231,26 @@ def a_suppressed_refusal_of_an_option_that_is_made_of_a_tensor(x, b):
     with contextlib.suppress(TypeError):
         x = d2s.nn.functional.hardshrink(x, float(b))
     return x
+
+
+OPTIONS = tuple((t([[1.0, -2.0, 0.5]]), t([1, -2, 3]), t(value)) for value in (0.25, 2.0, -0.5))
+for of_a_wrong_kind in (
+    lambda x, n, b: d2s.scale(n, float(b)),
+    lambda x, n, b: d2s.scale(n, 2.0, bias=float(b)),
+    lambda x, n, b: (n * 1).scale_(float(b)),
+    lambda x, n, b: d2s.put_along_axis(n, t([0]), float(b), 0),
+    lambda x, n, b: d2s.eye(float(b)),
+    lambda x, n, b: d2s.eye(3, float(b)),
+    lambda x, n, b: d2s.tril(x, float(b)),
+    lambda x, n, b: d2s.nn.functional.sequence_mask(n, float(b)),
+    lambda x, n, b: d2s.slice(x, [1], [float(b)], [3]),
+    lambda x, n, b: d2s.topk(x, float(b)),
+    lambda x, n, b: d2s.clip(x, float(b), b),
+    lambda x, n, b: d2s.clip(x, b, float(b)),
+    lambda x, n, b: d2s.split(x, [bool(b > 0), 2], 1),
+    lambda x, n, b: x[0, float(b)],
+    lambda x, n, b: x[0, float(b) :],
+    lambda x, n, b: d2s.uniform([2], min=bool(b > 0)),
+    lambda x, n, b: (x * 1).geometric_(bool(b > 0)),
+):
+    plain(*OPTIONS)(of_a_wrong_kind)
