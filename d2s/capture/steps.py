@@ -301,6 +301,36 @@ for _name in _BINARY:
     _plain = _name.strip("_")
     setattr(Later, f"__{_plain}__", _operator(_plain, getattr(operator, _name)))
     setattr(Later, f"__r{_plain}__", _operator(_plain, getattr(operator, _name), True))
+
+
+def _in_place(name: str, function: Callable[..., Any], plain: Callable[..., Any]) -> Any:
+    """`x += y`: an array is changed, under all its names; of what else changes the run has that itself."""
+
+    def method(self: Later, other: Any) -> Any:
+        if isinstance(other, Tensor) or (isinstance(other, SymbolicTensor) and not other.value.type.python):
+            return NotImplemented  # the tensor's `+` has it
+        if isinstance(self.example, np.ndarray):
+            taken(name, function, (self, other), {}, MISSING)
+            return self
+        return taken(name, function, (self, other), {}, computed(plain, (self, other), {}))
+
+    return method
+
+
+for _name in _BINARY:
+    _plain = _name.strip("_")
+    setattr(Later, f"__i{_plain}__", _in_place(f"i{_plain}", getattr(operator, f"i{_plain}"), getattr(operator, _name)))
+
+
+def _of_arrays(self: Later, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """An operator of NumPy's whose left side is an array from outside."""
+    if "out" in kwargs:
+        name = ufunc.__name__
+        refuse("D2S1004", "an array from outside is changed in place by what only a run will have", f"np.{name}(a, b, out=a)")
+    return attempted(ufunc.__name__, ufunc if method == "__call__" else getattr(ufunc, method), *inputs, **kwargs)
+
+
+Later.__array_ufunc__ = _of_arrays  # type: ignore[attr-defined]
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem"):
     setattr(Later, f"__{_name}__", _operator(_name, getattr(operator, _name)))
 for _name in ("bool", "len", "index", "int", "float", "str", "repr", "format", "contains"):

@@ -652,3 +652,18 @@ def one_found_row_is_stored_on_some_path(x, mask):
         if x[mask].sum() > k:
             y[mask] = x[~mask]
     return y * x
+
+
+@program(*SETS)
+def numpys_array_is_changed_under_all_its_names(x):
+    def bump(values):
+        values += 10
+
+    n = x.numpy()
+    same, rows, turned, part = n, [n], n.T, n[1:]
+    part += 1
+    turned *= 2
+    if x.sum() > 0:
+        n -= 3
+    bump(n)
+    return d2s.to_tensor(same), d2s.to_tensor(rows[0]), d2s.to_tensor(part), d2s.to_tensor(np.eye(3, dtype="float32") @ n)
