@@ -13,6 +13,7 @@ In: a function, the leaves of its arguments and which of them are values of run 
 import contextlib
 import dataclasses
 import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -75,11 +76,21 @@ class Captured:
     answered: list[Answered] = dataclasses.field(default_factory=list)  # what each call is asked
     assumed: list[Assumed] = dataclasses.field(default_factory=list)  # what a run asks of tensors
 
-    def complaints(self, kind: type[Exception], word: str = "") -> set[str]:
-        """Where a run may end in such an error: of an argument that may be a number which only the capture does not know."""
+    def complaints(self, kind: type[Exception]) -> set[str]:
+        """Where a run may end in such an error."""
+        return {where for where, error in self._ends() if isinstance(error, kind)}
+
+    def doubts(self) -> set[tuple[str, str]]:
+        """How a run may end of what only the capture does not know: an argument that may be a number, or extents."""
+        extents = {d for v in self.program.inputs for d in v.type.shape if isinstance(d, str)}
+        ends = [(where, str(error), error) for where, error in self._ends()]
+        of_classes = {(where, text) for where, text, error in ends if isinstance(error, TypeError) and Tensor.__name__ in text}
+        of_sizes = [(where, text) for where, text, error in ends if isinstance(error, D2SError)]
+        return of_classes.union((where, text) for where, text in of_sizes if extents.intersection(re.findall(r"\w+", text)))
+
+    def _ends(self) -> list[tuple[str, Any]]:
         ends = [node for node in self.program.every_node() if node.op == "fail"]
-        errors = [(node.where, getattr(node.attrs["error"], "error", None)) for node in ends]
-        return {where for where, error in errors if isinstance(error, kind) and word in str(error)}
+        return [(node.where, getattr(node.attrs["error"], "error", None)) for node in ends]
 
     @once
     def has_containers(self) -> bool:
@@ -287,7 +298,7 @@ def _traced_by(
             _prepare(tracer, lifts, added)
             for container in given.tails:
                 add_to(tracer, container)
-            outcome = _outcome(tracer, given.function, structure)
+            outcome = _outcome(tracer, given.function, structure, given.assumed is None)
             refuse_looked_into(tracer)
         finally:
             changed = tracer.heap.put_back()
@@ -431,7 +442,7 @@ def _may_fail(node: Node) -> bool:
     return node.op == "fail" or OPS[node.op].has("fault")
 
 
-def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> Any:
+def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any, stays_open: bool) -> Any:
     """What the function returns; where every run raises, nothing."""
     try:
         return function(structure)
@@ -442,7 +453,8 @@ def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any) -> 
             raise
         refuse_stand_in(error)
         program = tracer.builder.finish([])
-        before = host.acts(program) or pending(tracer)[1] or any(map(_may_fail, program.every_node()))
+        fails_before = not stays_open and any(map(_may_fail, program.every_node()))  # a file that only fails is of no use
+        before = host.acts(program) or pending(tracer)[1] or fails_before
         if isinstance(error, RecursionError) or not (before or found_by_run(tracer, error)):
             raise
         tracer.where = line_of(error) or tracer.where

@@ -22,7 +22,6 @@ from d2s.capture.held import containers_held
 from d2s.capture.locks import Turn, acting, locks_of, together, with_turns
 from d2s.capture.tree import changeable
 from d2s.capture.users_code import at_users_line
-from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError, D2SError
 from d2s.jit import signature
 from d2s.jit.binding import Binds
@@ -179,10 +178,10 @@ class Captures(Binds):
         raise AssertionError("unreachable")
 
     def _complains_rightly(self, variant: Variant, known: Key, leaves: list[Any], names: list[str]) -> bool:
-        """Whether runs complain of an argument's class only where they would if all numbers were known."""
-        complaints = variant.captured.complaints(TypeError, Tensor.__name__)
-        known_too = complaints and self._made(known, leaves, names).captured.complaints(TypeError, Tensor.__name__)
-        return complaints <= known_too
+        """Whether runs complain of arguments, and of extents, only as they would if all numbers were known."""
+        doubts = variant.captured.doubts()
+        known_too = doubts and self._made(known, leaves, names).captured.doubts()
+        return doubts <= known_too
 
     def _made(self, key: Key, leaves: list[Any], names: list[str], answers: Mapping[QuestionKey, bool] = NO_ANSWERS) -> Variant:
         """A new variant. Files hold what stands for all numbers and tensors: for them no question is answered."""

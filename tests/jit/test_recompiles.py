@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import d2s
-from d2s.errors import CaptureError, DTypeError
+from d2s.errors import CaptureError, DTypeError, ShapeError
 from d2s.jit.binding import binder
 
 X = d2s.to_tensor([1.0, 2.0])
@@ -416,3 +416,35 @@ def test_blocks_of_what_has_any_size_are_assigned_as_eagerly(function):
         assert got.numpy().tolist() == want.numpy().tolist()
         assert d2s.grad(got.sum(), x)[0].numpy().tolist() == d2s.grad(want.sum(), x)[0].numpy().tolist()
     assert len(captured.recompiles()) < 3
+
+
+def searched(x, y):
+    print("called")
+    return d2s.searchsorted(d2s.sort(x), y)
+
+
+def searched_on_a_path(x, y):
+    print("called")
+    if x.sum() > 0:
+        y = d2s.searchsorted(d2s.sort(x), y)
+    return y
+
+
+def searched_in_a_loop(x, y):
+    print("called")
+    for _ in range(d2s.to_tensor(2)):
+        y = d2s.searchsorted(d2s.sort(x), y).astype(x.dtype)
+    return y
+
+
+@pytest.mark.parametrize("function", [searched, searched_on_a_path, searched_in_a_loop])
+def test_a_call_whose_sizes_do_not_fit_leaves_no_graph_that_complains_of_those_that_do(function, capsys):
+    static = d2s.to_static(function)
+    for sizes in [(2, 2), (3, 3), (6, 5), (7, 4), (6, 6), (8, 8)]:
+        x, y = (d2s.ones([size, 3]) for size in sizes)
+        if sizes[0] == sizes[1]:
+            assert static(x, y).tolist() == function(x, y).tolist()
+        else:
+            with pytest.raises(ShapeError, match=rf"f32\[{sizes[0]},3\]"):
+                static(x, y)
+    assert capsys.readouterr().out == "called\n" * (6 + 4)
