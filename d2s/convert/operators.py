@@ -8,16 +8,21 @@ In: operands. Out: Python's result, or that of the user's method, rewritten.
 (2, (3, 0))
 """
 
+import array
+import collections
 import functools
 import operator
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from d2s.capture.alternatives import each
 from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import OneOf
 from d2s.capture.symbolic import SymbolicTensor, capturing
+from d2s.capture.users_code import refuse
 from d2s.convert.attributes import get_attribute
 from d2s.convert.loads import field_values, is_, item, operand
 from d2s.convert.logical import equal, if_exp, in_, is_not, not_, not_equal
@@ -100,7 +105,13 @@ def changed(x: Any, y: Any, sign: str) -> Any:
     taken = operand(x, y)
     if sign == "+" and plain_kind(x) is list:
         return type(x).__iadd__(x, taken)  # Python's `+=` would first ask a list of the capture for its own addition
+    if isinstance(x, _ACTING) and capturing():
+        message = f"a change in place of a {type(x).__name__} that is from outside"
+        refuse("D2S1003", message, "make a new one, or change it outside of the captured function")
     return _IN_PLACE[sign](x, taken)
+
+
+_ACTING = (np.ndarray, collections.deque, collections.Counter, bytearray, array.array)  # a capture follows no changes of these
 
 
 def index_of(x: Any) -> Any:

@@ -1,5 +1,7 @@
 """What the first version cannot hold is refused with a coded error at the user's line; what it runs is equal to eager code."""
 
+import collections
+import copy
 import pathlib
 import re
 
@@ -69,3 +71,19 @@ def test_what_no_capture_has_called_becomes_a_tensor_in_an_array_that_is_known()
 
     with pytest.raises(CaptureError, match=r"D2S1004.*only a run will tell(.|\n)*test_refusals(.|\n)*found = np.empty"):
         d2s.to_static(asks)(d2s.ones([2]))
+
+
+@pytest.mark.parametrize(
+    "outside", [np.ones(2, "float32"), collections.Counter(a=1), collections.deque([1]), bytearray(b"a")], ids=repr
+)
+def test_what_is_outside_is_not_changed_by_a_capture_that_refuses_that(outside):
+    before = copy.copy(outside)
+
+    def changes(x):
+        held = outside
+        held += before
+        return x * 2
+
+    with pytest.raises(CaptureError, match="a change in place of a"):
+        d2s.to_static(changes)(d2s.ones([2]))
+    assert repr(outside) == repr(before)
