@@ -13,6 +13,7 @@ import inspect
 import types
 from typing import Any, NamedTuple
 
+from d2s.capture.alternatives import each
 from d2s.capture.branch import branch, switch
 from d2s.capture.containers import stand_in
 from d2s.capture.forms import Later, OneOf
@@ -36,6 +37,8 @@ _OUTSIDE = "return the new value and store it outside the captured function"
 def get_attribute(owner: Any, name: str) -> Any:
     """An attribute; where the user's class computes it, that is a call of the user's function."""
     tracer = capturing()
+    if tracer and isinstance(owner, OneOf):
+        return each(owner, lambda one: get_attribute(one, name))
     if tracer is None or isinstance(owner, _NO_OBJECTS) or ("attribute", id(owner), name) in tracer.root.heap.places:
         return attribute(owner, name)
     if isinstance(owner, types.TracebackType | types.FrameType):
@@ -54,7 +57,7 @@ class DispatchedMethod(NamedTuple):
     kind: type
 
 
-_NO_OBJECTS = (SymbolicTensor, Tensor, OneOf, Later, types.ModuleType, str, list, dict, int, float)
+_NO_OBJECTS = (SymbolicTensor, Tensor, Later, types.ModuleType, str, list, dict, int, float)
 
 
 def _all_of(tracer: Tracer, owner: Any) -> Any:

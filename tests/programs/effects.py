@@ -307,6 +307,34 @@ def a_property_is_set():
     return sets, lambda: vars(state)
 
 
+class Kelvin(Celsius):
+    def __init__(self):
+        self._k, self.asked = 300.0, 0
+
+    @property
+    def degrees(self):
+        self.asked += 1
+        print("asked")
+        return self._k
+
+    @degrees.setter
+    def degrees(self, value):
+        self._k = value
+
+
+@row(captures=3)
+def a_property_of_one_of_several_is_asked_and_set():
+    state = Celsius(), Kelvin()
+
+    def asks(x):
+        one = state[0] if x.sum() > 0 else state[1]
+        before = one.degrees
+        one.degrees = x.sum() + before
+        return x + one.degrees
+
+    return asks, lambda: [vars(one) for one in state]
+
+
 @row((t([1.0, -1.0]), 2.0), (t([1.0, 2.0]), 3.0), (t([1.0, 2.0]), 3.5))
 def a_loss_kept_for_later():
     model = box(aux=None, total=0.0)
