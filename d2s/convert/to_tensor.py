@@ -21,7 +21,7 @@ from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.kinds import NUMPYS_NUMBERS
 from d2s.capture.steps import array
-from d2s.capture.symbolic import SymbolicTensor, Tracer
+from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.users_code import refuse
 from d2s.convert.computing import of_each
@@ -45,19 +45,23 @@ def made_of(call: Any, tracer: Tracer, data: Any, dtype: Any = None, place: Any 
     usable(place, "to_tensor")
     data = opened(data)
     if isinstance(data, OneOf):
-        return each(data, lambda one: made_of(call, tracer, one, dtype, place, stop_gradient))
+        return each(data, lambda one: made_of(call, capturing() or tracer, one, dtype, place, stop_gradient))
     if isinstance(data, Later) or (isinstance(data, SymbolicTensor) and data.value.type.python):
-        return to_tensor_of(tracer, data, dtype)
+        made = to_tensor_of(tracer, data, dtype)
+        return made if stop_gradient else leaf_of(tracer, made, stop_gradient)
     if isinstance(data, SymbolicTensor | Tensor):
         return leaf_of(tracer, data if dtype is None else cast(data, dtype), stop_gradient)
     if not stop_gradient:
         refuse("D2S1003", "to_tensor() of what wants a gradient", "make it outside of the captured function")
     if is_grown(data):
-        return _listed(tracer, data, dtype)
+        hint = "append tensors, and d2s.stack the list: parts.append(d2s.to_tensor(k))"
+        return _in_a_step(tracer, data, dtype, "a list that a loop makes longer, of more than numbers and tensors", hint)
     guard_content(tracer, data)
     leaves, skeleton = flatten(data)
     if any(isinstance(leaf, OneOf) for leaf in leaves):
-        return of_each(lambda one: made_of(call, tracer, one, dtype), data)
+        return of_each(lambda one: made_of(call, capturing() or tracer, one, dtype), data)
+    if any(isinstance(leaf, Later) for leaf in leaves):
+        return _in_a_step(tracer, data, dtype, f"a {type(data).__name__} of what only a run will tell", "d2s.stack tensors")
     if any(isinstance(leaf, SymbolicTensor | Tensor) for leaf in leaves):
         return _stacked(tracer, [tracer.symbol_of(leaf) for leaf in leaves], skeleton, leaves, dtype)
     if not all(isinstance(leaf, _NUMBERS) for leaf in leaves):
@@ -71,12 +75,11 @@ def made_of(call: Any, tracer: Tracer, data: Any, dtype: Any = None, place: Any 
     return tensor
 
 
-def _listed(tracer: Tracer, data: Any, dtype: Any) -> Any:
-    """What a list that a loop makes longer is as a tensor: as long as a run finds the list."""
+def _in_a_step(tracer: Tracer, data: Any, dtype: Any, what: str, hint: str) -> Any:
+    """What Python makes of data in each run: as long as a run finds it."""
     examples = [example_of(data, which) for which in (0, 1)]
     if examples[0] is MISSING:
-        message = "to_tensor() of a list that a loop makes longer, of more than numbers and tensors"
-        refuse("D2S1003", message, "append tensors, and d2s.stack the list: parts.append(d2s.to_tensor(k))")
+        refuse("D2S1003", f"to_tensor() of {what}", hint)
     made = functools.partial(values_of, dtype=dtype)
     return array(tracer, "to_tensor", made, (data,), Varied(*map(made, examples)))
 

@@ -667,3 +667,18 @@ def numpys_array_is_changed_under_all_its_names(x):
         n -= 3
     bump(n)
     return d2s.to_tensor(same), d2s.to_tensor(rows[0]), d2s.to_tensor(part), d2s.to_tensor(np.eye(3, dtype="float32") @ n)
+
+
+@program(*SETS)
+def what_numpy_finds_wants_a_gradient(x):
+    leaf, number = d2s.to_tensor(x.numpy(), stop_gradient=False), d2s.to_tensor(float(x.sum()), stop_gradient=False)
+    (leaf * leaf * number).sum().backward()
+    return leaf.grad, number.grad, leaf.stop_gradient, (number * 2).stop_gradient
+
+
+@program(*SETS)
+def numbers_that_numpy_finds_beside_others(x):
+    n = x.numpy()
+    largest = n.max() if x.sum() > 0 else 0.0
+    mixed = d2s.to_tensor([n.max(), x.sum(), 2.5]), d2s.to_tensor([[n.max(), 1], [2, n.min()]])
+    return d2s.to_tensor((len(n), n.size)), *mixed, d2s.to_tensor(largest), d2s.to_tensor(n if x.sum() > 0 else 1.5) * x
