@@ -16,12 +16,14 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from d2s import types
 from d2s.capture.containers import List
 from d2s.capture.guards import MISSING, Guard
 from d2s.capture.held import Held, Where, counts, is_rebound, is_structure, read_structure
 from d2s.capture.outside import liftable
-from d2s.capture.symbolic import Tracer
+from d2s.capture.symbolic import Tracer, capturing
 from d2s.capture.tree import containers
 from d2s.capture.users_code import refuse
 from d2s.capture.variables import Variable, found_in, place_key
@@ -66,6 +68,14 @@ def refuse_added_to(tracer: Tracer, given: Any) -> None:
     """What a run has added to a container so far is not in it: nobody may look into it."""
     if any(id(c) in tracer.root.tails for c in containers(given)):
         refuse("D2S1003", _LOOKED_INTO, _ONLY_MORE)
+
+
+def refuse_handed(value: Any) -> None:
+    """What a step was given that may have changed it is not what it was at the capture: nobody may look into it there."""
+    tracer = capturing() if isinstance(value, np.ndarray) else None
+    if tracer and id(value) in tracer.root.handed:
+        message = "an array of NumPy's from outside is read behind what is given it, and may have changed it"
+        refuse("D2S1004", message, "read a copy that NumPy makes of it there: np.copy(a)[0]")
 
 
 def refuse_looked_into(tracer: Tracer) -> None:

@@ -91,7 +91,21 @@ class _Given(Leaves):
             return "changed", (self._output(self.tracer.lift(value)), value)
         if isinstance(value, Tensor | SymbolicTensor):
             return "output", self._output(self.tracer.symbol_of(value))  # type: ignore[arg-type]
+        if isinstance(value, np.ndarray):
+            _hand(self.tracer, value)
         return super().leaf(value) if isinstance(value, Later | Undefined) else ("outside", value)
+
+
+def _hand(tracer: Any, array: np.ndarray) -> None:
+    """Notes that a step is given an array from outside, which it may change."""
+    read = any(key[:2] == (id(array), "item") for key in tracer.root.guards if isinstance(key, tuple))
+    region = tracer
+    while read and region is not None:
+        if region.builder.name == "body":
+            message = "an array from outside is read in front of what is given it, in a loop: later trips may find others"
+            refuse("D2S1003", message, "read a copy of it that is made in front of the loop")
+        region = region.parent
+    tracer.root.handed[id(array)] = array
 
 
 def finds_nothing(run: Run, found: Any) -> np.ndarray:

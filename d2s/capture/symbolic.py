@@ -174,6 +174,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.lifts: dict[Any, Any] = {}  # what is to be read so
         self.tails: dict[int, tuple[Any, Any]] = {}  # containers from outside, by id, that paths only add to; and what they add
         self.told: dict[Any, Any] = {}  # inputs that each call makes anew, unasked
+        self.handed: dict[int, Any] = {}  # by id, arrays of NumPy's that steps are given: they may change them
         self.acted: dict[int, Any] = {}  # by id, objects whose methods a call runs behind all else: what is read of them there
         self.taping = True  # whether results have gradients
         self.products: dict[Any, str] = {}  # names of extents that are products of others

@@ -22,7 +22,7 @@ from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.kinds import ITERATED
 from d2s.capture.outside import bound_to
-from d2s.capture.reads import changing, read_place
+from d2s.capture.reads import changing, read_place, refuse_handed
 from d2s.capture.steps import ask, attempted
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.undefined import Undefined
@@ -218,6 +218,7 @@ def item(owner: Any, key: Any) -> Any:
         return growing.asked(owner, "__getitem__", key)
     if isinstance(owner, Later) or isinstance(key, Later):
         return attempted("item", operator.getitem, owner, key)
+    refuse_handed(owner)
     key = asked(key, "__index__") if answers(key, "__index__") else key
     if tracer and isinstance(owner, Tensor | SymbolicTensor):
         _guard_places(tracer, key)

@@ -16,6 +16,7 @@ from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
 from d2s.capture.kinds import CONSTANT
+from d2s.capture.reads import refuse_handed
 from d2s.capture.steps import ask
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
@@ -84,6 +85,8 @@ def equal(x: Any, y: Any) -> Any:
         return each(opened(y), lambda one: equal(x, one))
     if answers(x, "__eq__") or answers(y, "__eq__"):
         return resolved(x, "==", y)
+    refuse_handed(x)
+    refuse_handed(y)
     pairs = _compared(x, y)
     if pairs is None:
         return x == y

@@ -21,6 +21,7 @@ from d2s.capture.alternatives import each
 from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import OneOf
+from d2s.capture.reads import refuse_handed
 from d2s.capture.symbolic import SymbolicTensor, capturing
 from d2s.capture.users_code import refuse
 from d2s.convert.attributes import get_attribute
@@ -58,6 +59,8 @@ def binary(x: Any, sign: str, y: Any) -> Any:
     name, reflected = METHODS[sign]
     if answers(x, name) or answers(y, reflected):
         return resolved(x, sign, y)
+    refuse_handed(x)
+    refuse_handed(y)
     pairs = _in_order(x, y, name) if sign in ORDER else None
     return _PYTHONS[sign](x, y) if pairs is None else _first_unlike(*pairs, sign, 0)
 
@@ -86,6 +89,7 @@ def unary(sign: str, x: Any) -> Any:
     """`-x`, `+x` and `~x`."""
     if isinstance(x, OneOf):
         return each(x, lambda one: unary(sign, one))
+    refuse_handed(x)
     name, plain = _UNARY[sign]
     return asked(x, name) if answers(x, name) else plain(x)
 

@@ -87,3 +87,51 @@ def test_what_is_outside_is_not_changed_by_a_capture_that_refuses_that(outside):
     with pytest.raises(CaptureError, match="a change in place of a"):
         d2s.to_static(changes)(d2s.ones([2]))
     assert repr(outside) == repr(before)
+
+
+READS = {
+    "an item": lambda best: float(best[0]),
+    "a sum": lambda best: (best + 1.0)[0],
+    "an order": lambda best: (best > 0)[0],
+    "the negative": lambda best: (-best)[0],
+    "a comparison": lambda best: (best == 0)[0],
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_an_array_from_outside_is_not_read_behind_what_may_have_changed_it(name):
+    best = np.zeros(2, "float32")
+
+    def reads(x):
+        np.copyto(best, x.numpy())
+        return x * (2.0 if READS[name](best) else 3.0)
+
+    with pytest.raises(CaptureError, match="is read behind what is given it"):
+        d2s.to_static(reads)(d2s.ones([2]))
+    assert best.tolist() == [0.0, 0.0]
+
+
+def test_an_array_from_outside_is_not_read_in_a_loop_that_changes_it():
+    best = np.zeros(2, "float32")
+
+    def reads(x):
+        while x.sum() < 10:
+            x = x + float(best[0])
+            np.add(best, 1.0 + x.numpy(), out=best)
+        return x
+
+    with pytest.raises(CaptureError, match="in front of what is given it, in a loop"):
+        d2s.to_static(reads)(d2s.ones([2]))
+    assert best.tolist() == [0.0, 0.0]
+
+
+def test_an_array_from_outside_is_read_in_front_of_what_changes_it_and_a_copy_behind():
+    best = np.zeros(2, "float32")
+
+    def reads(x):
+        before = float(best[0])
+        np.copyto(best, x.numpy())
+        return x * before + float(np.copy(best)[0])
+
+    static = d2s.to_static(reads)
+    assert [static(d2s.to_tensor([k, 1.0])).tolist() for k in (2.0, 3.0, 4.0)] == [[2.0, 2.0], [9.0, 5.0], [16.0, 7.0]]
