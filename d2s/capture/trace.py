@@ -31,7 +31,7 @@ from d2s.capture.reads import add_to, empty, read_contents, read_variable, refus
 from d2s.capture.result import Made, Recipe, describe
 from d2s.capture.result import leaves as leaves_of
 from d2s.capture.standing import Standing
-from d2s.capture.stores import Store, Target, pending, stores
+from d2s.capture.stores import Pending, Store, Target, pending, stores
 from d2s.capture.sweeps import Told
 from d2s.capture.symbolic import Overwritten, Tracer
 from d2s.capture.tree import Skeleton, changeable, containers, flatten, rebuild
@@ -95,7 +95,8 @@ class Captured:
     @once
     def has_containers(self) -> bool:
         """Whether a call returns or changes one that it finds, be it on a path that ends in an exception."""
-        ends = [node.attrs["stores"] for node in self.program.every_node() if node.attrs.get("stores")]
+        written = (node.attrs.get("stores") for node in self.program.every_node())
+        ends = [end for end in written if isinstance(end, Pending)]  # in a program of a file it is a text
         targets = itertools.chain(self.stores, *(end.targets for end in ends))
         owners = [target[1] for target in targets if isinstance(target[1], tuple)]
         found = itertools.chain(owners, *(leaves_of(recipe) for recipe in (self.whole, *(end.recipe for end in ends))))
