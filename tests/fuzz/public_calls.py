@@ -49,7 +49,8 @@ PARTS += ["dataset", "dataset.mnist", "dataset.reader"]
 INSIDE = {  # modules that are attributes of `d2s` and no part of its API: what users call of them is published elsewhere
     **dict.fromkeys(("arguments", "later"), "how names are published"),
     **dict.fromkeys(
-        ("ast_transforms", "convert", "capture", "stages", "ir", "once", "forks", "parsing", "passes", "autodiff"), "machinery"
+        ("ast_transforms", "convert", "capture", "stages", "ir", "once", "exact", "forks", "parsing", "passes", "autodiff"),
+        "machinery",
     ),
     **dict.fromkeys(("codegen", "runtime", "eager", "in_place_forms", "export", "compat"), "machinery"),
     **dict.fromkeys(
