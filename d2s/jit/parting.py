@@ -40,13 +40,15 @@ def parted(graph: Graph) -> Parts | None:
         return None
     hurried, first = not is_long(passes.lower(program)), list[Node]()
     held = {v for node in program.nodes if acts(node) for v in node.outputs}
+    led_back = set[Value]()  # what the rest gives cotangents: so do all that read it later, in eager code's order
     for node in program.nodes:
         if acts(node) and not hurried:
             break
-        if not acts(node) and held.isdisjoint(node.inputs):
+        if not acts(node) and held.isdisjoint(node.inputs) and led_back.isdisjoint(_led_to(node)):
             first.append(node)
         else:
             held.update(node.outputs)
+            led_back.update(_led_to(node))
     begun = {id(node) for node in first if node.op != "constant"}
     rest = [node for node in program.nodes if id(node) not in begun]
     constants = {node.outputs[0]: node for node in program.nodes if node.op == "constant"}
@@ -56,6 +58,16 @@ def parted(graph: Graph) -> Parts | None:
         return None
     nodes = with_constants([n for n in first if n.op != "constant"], constants)
     return Parts(without_stores(Program(program.name, program.inputs, nodes, found)), carried, rest, hurried)
+
+
+def _led_to(node: Node) -> list[Value]:
+    """What a node gives cotangents to, if it gets some."""
+    passing = node.regions() or any(_has_gradient(v) for v in node.outputs)
+    return [v for v in node.inputs if _has_gradient(v)] if passing and node.op != "host" else []
+
+
+def _has_gradient(value: Value) -> bool:
+    return value.type.dtype.kind == "f" and not value.type.python
 
 
 def with_constants(nodes: Sequence[Node], constants: Mapping[Value, Node]) -> tuple[Node, ...]:
