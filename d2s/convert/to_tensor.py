@@ -13,7 +13,9 @@ f32[2]
 import functools
 from typing import Any
 
-from d2s.capture.alternatives import each
+import numpy as np
+
+from d2s.capture.alternatives import each, of_each
 from d2s.capture.by_path import opened
 from d2s.capture.examples import example_of
 from d2s.capture.forms import Later, OneOf, Varied
@@ -24,7 +26,6 @@ from d2s.capture.steps import array
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import flatten, rebuild
 from d2s.capture.users_code import refuse
-from d2s.convert.computing import of_each
 from d2s.convert.copies import leaf as leaf_of
 from d2s.convert.loads import guard_content
 from d2s.convert.steps import to_tensor_of
@@ -63,14 +64,15 @@ def made_of(call: Any, tracer: Tracer, data: Any, dtype: Any = None, place: Any 
     if any(isinstance(leaf, Later) for leaf in leaves):
         return _in_a_step(tracer, data, dtype, f"a {type(data).__name__} of what only a run will tell", "d2s.stack tensors")
     if any(isinstance(leaf, SymbolicTensor | Tensor) for leaf in leaves):
-        return _stacked(tracer, [tracer.symbol_of(leaf) for leaf in leaves], skeleton, leaves, dtype)
+        parts = [tracer.symbol_of(leaf.item() if isinstance(leaf, np.generic) else leaf) for leaf in leaves]
+        return _stacked(tracer, parts, skeleton, leaves, dtype)
     if not all(isinstance(leaf, _NUMBERS) for leaf in leaves):
         refuse(
             "D2S1003", f"to_tensor() of a {type(data).__name__}: a change of it would not be seen", "make the tensor outside"
         )
     tensor = to_tensor(data, dtype)
     if isinstance(data, _NUMBERS):
-        return tracer.constant(tensor.item(), launch.type_of(tensor.array))
+        return tracer.own_constant(tensor.item(), launch.type_of(tensor.array))
     tracer.root.made[id(tensor)] = tensor
     return tensor
 

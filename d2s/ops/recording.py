@@ -82,12 +82,16 @@ class Recorder:
         return value.value.type if isinstance(value, Symbolic) else None
 
     def constant(self, number: bool | int | float, type: Type) -> Any:
-        held = _of_dtype(number, type)  # before its text: an int may have too many digits for one
+        _of_dtype(number, type)  # before its text: an int may have too many digits for one
         key = (repr(number), type)
         if key not in self.constants:
-            attrs = {"value": held, "dtype": type.dtype, "python": type.python}
-            self.constants[key] = self.add("constant", [], [type], attrs)[0]
+            self.constants[key] = self.own_constant(number, type)
         return self.constants[key]
+
+    def own_constant(self, number: bool | int | float, type: Type) -> Any:
+        """One that is nobody else's: it may be changed in place."""
+        attrs = {"value": _of_dtype(number, type), "dtype": type.dtype, "python": type.python}
+        return self.add("constant", [], [type], attrs)[0]
 
     def run(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         values = [self.resolve(x) for x in inputs]
