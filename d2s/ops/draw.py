@@ -151,7 +151,7 @@ def drawn_shape(name: str, shape: Any, dtype: DType) -> Sequence[Any]:
     held = current().type_of(shape)
     if held is not None and len(held.shape) == 1 and held.dtype.kind == "i":
         shape = shape.tolist()
-    if is_open(shape):
+    if is_open(shape) and all(getattr(d, "dtype", int64).kind == "i" for d in shape):
         return list(shape)
     if not isinstance(shape, (list, tuple)):
         got = type(shape).__name__

@@ -15,8 +15,9 @@ from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.ops.arrange import transpose
 from d2s.ops.expand import expand
 from d2s.ops.linalg import matmul
+from d2s.ops.math import multiply
 from d2s.ops.reduce import sum
-from d2s.ops.shape import reshape
+from d2s.ops.shape import reshape, unsqueeze
 from d2s.ops.shapes import one_axis, tensor_type, whole_number, whole_numbers
 from d2s.ops.triangle import diagonal
 
@@ -101,6 +102,8 @@ def _product(x: Any, of_x: Letters, y: Any, of_y: Letters, needed: set[str]) -> 
     rows, columns = [c for c in of_x if c not in of_y], [c for c in of_y if c not in of_x]
     x, y = _turned(x, of_x, each + rows + over), _turned(y, of_y, each + over + columns)
     extents = {**dict(zip(each + rows + over, x.shape, strict=True)), **dict(zip(each + over + columns, y.shape, strict=True))}
+    if any(type(d) is int and d == 0 for d in extents.values()):
+        return _of_nothing(x, y, each, rows, over, columns)
     if all(isinstance(d, int) for d in extents.values()):
         x, y = (_of_parts(v, extents, parts) for v, parts in ((x, (each, rows, over)), (y, (each, over, columns))))
         return reshape(matmul(x, y), [extents[c] for c in each + rows + columns]), each + rows + columns
@@ -109,6 +112,14 @@ def _product(x: Any, of_x: Letters, y: Any, of_y: Letters, needed: set[str]) -> 
     found = matmul(x, y)
     wanted = [*found.shape[: len(each)], *(extents[c] for c in rows + columns)]
     return found if len(rows) == len(columns) == 1 else reshape(found, wanted), each + rows + columns
+
+
+def _of_nothing(x: Any, y: Any, each: Letters, rows: Letters, over: Letters, columns: Letters) -> tuple[Any, Letters]:
+    """The product where an axis has no extent: there is next to nothing to multiply, and a shape's 0 is another extent."""
+    letters = each + rows + over + columns
+    x = unsqueeze(x, list(range(len(letters) - len(columns), len(letters)))) if columns else x
+    y = unsqueeze(y, list(range(len(each), len(each) + len(rows)))) if rows else y
+    return _summed(multiply(x, y), letters, {*each, *rows, *columns})
 
 
 def _of_parts(x: Any, extents: dict[str, Any], parts: Sequence[Letters]) -> Any:

@@ -18,6 +18,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from d2s.arguments import unlabelled, unlabelled_behind
 from d2s.errors import ArgumentError, DTypeError, brief
 from d2s.ops.dispatch import OPS, apply, handlers
@@ -270,9 +272,9 @@ def axes(axis: Any, rank: int, name: str) -> tuple[int, ...]:
     listed = range(rank) if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]
     allowed = max(rank, 1)
     for a in listed:
-        if not isinstance(a, int) or isinstance(a, bool) or not -allowed <= a < allowed:
+        if not isinstance(a, (int, np.integer)) or isinstance(a, bool) or not -allowed <= a < allowed:
             raise ArgumentError("D2S0004", f"{name}(): axis {brief(a)} is not one of the {rank} axes of 'x'")
-    found = tuple(sorted(a % allowed for a in listed))
+    found = tuple(sorted(int(a) % allowed for a in listed))
     if len(set(found)) < len(found):
         raise ArgumentError("D2S0004", f"{name}(): axis {brief(axis)} names an axis twice")
     return found if rank else ()

@@ -268,7 +268,7 @@ def randperm(n, dtype="int64"):
     [0, 1, 2, 3, 4]
     """
     held = types.dtype(dtype)
-    count = n if is_open([n]) else whole("randperm", "n", n)
+    count = n if is_open([n]) and n.dtype.kind == "i" else whole("randperm", "n", n)
     if held.kind == "b":
         raise DTypeError("D2S0003", "randperm() does not draw bool")
     largest = 1 << {"float32": 24, "float64": 53}.get(held.name, 0) if held.kind == "f" else np.iinfo(held.numpy).max

@@ -9,6 +9,8 @@ In: values and an axis. Out: values and the places they come from. Equal values 
 
 from typing import Any
 
+import numpy as np
+
 from d2s.errors import ArgumentError, DTypeError, ShapeError, brief
 from d2s.ops.along_axis import collect_along, take_along
 from d2s.ops.compare import cast, equal, greater_than, where
@@ -155,7 +157,7 @@ def _among(name: str, argument: str, k: Any, x: Any, axis: Any) -> None:
         raise unnamed(name, f"the extent of axis {axis}")
     if current().type_of(k) is not None:
         k = whole_number(k, name, argument)
-    if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= count:
+    if not isinstance(k, int | np.integer) or isinstance(k, bool) or not 1 <= k <= count:
         raise ArgumentError("D2S0004", f"{name}(): '{argument}' is {brief(k)}, expected an int from 1 to {count}")
 
 
