@@ -25,7 +25,7 @@ from d2s.ops import OPS
 from d2s.ops.create import number_of
 from d2s.ops.dispatch import current
 from d2s.ops.item import set_item
-from d2s.types import Type, bool_
+from d2s.types import Shape, Type, bool_
 
 
 class ChangesInPlace:
@@ -36,20 +36,25 @@ class ChangesInPlace:
 
     def _become(self, result: Any, history: bool = True) -> Any:
         """The tensor has the values of `result` from here on; `history`: and its place on the tape."""
-        self._check_taken(result)
+        self._check_taken(result.value.type)
         current().overwrite(self, result)  # type: ignore[attr-defined]
         current().become(self, result, history)  # type: ignore[attr-defined]
         return self
 
-    def _check_taken(self, result: Any) -> None:
+    def _check_taken(self, have: Type) -> None:
         """Whether the tensor can take values in place."""
-        have, want = result.value.type, self.value.type
+        want = self.value.type
         if have.dtype is not want.dtype:
             hint = f"y.astype('{want.dtype.name}') what it meets, or compute a new tensor"
             raise DTypeError("D2S0003", f"a {want.dtype.name} tensor cannot take {have.dtype.name} values in place", hint=hint)
-        if have.shape != want.shape:
-            message = f"a tensor of shape {list(want.shape)} cannot take shape {list(have.shape)} in place"
-            raise ShapeError("D2S0002", message)
+        self._check_shape(have.shape)
+
+    def _check_shape(self, have: Shape) -> None:
+        """Whether it can be the tensor's own; of an extent that a run finds, the op that met it has the run look."""
+        want = self.value.type.shape
+        pairs = zip(have, want, strict=False)
+        if len(have) != len(want) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
+            raise ShapeError("D2S0002", f"a tensor of shape {list(want)} cannot take shape {list(have)} in place")
 
     def _turn(self, result: Any, as_they_lie: bool = False) -> Any:
         """The same for methods that may change shape or dtype, which a graph's tensors keep."""
@@ -61,18 +66,25 @@ class ChangesInPlace:
 
     def set_value(self, value: Any) -> None:
         given = _tensor(value, self.value.type)
-        if given.value.type.shape != self.value.type.shape:
-            expected, got = list(self.value.type.shape), list(given.value.type.shape)
-            raise ArgumentError("D2S0002", f"set_value(): expected shape {expected}, got {got}")
-        self._become(OPS["detached"](given), history=False)
+        have, want = given.value.type.shape, self.value.type.shape
+        try:
+            self._check_shape(have)
+        except ShapeError:
+            raise ArgumentError("D2S0002", f"set_value(): expected shape {list(want)}, got {list(have)}") from None
+        self._become(OPS["detached"](given if have == want else self._replaced(given)), history=False)
 
     def copy_(self, other: Any, blocking: bool = True) -> Any:
         if current().type_of(other) is None:
             raise DTypeError("D2S0001", f"copy_(): 'other' expects a Tensor, got {type(other).__name__}")
+        self._check_taken(current().type_of(other))  # type: ignore[arg-type]
         return self._become(self._replaced(other))
 
     def fill_(self, value: Any) -> Any:
-        return self._become(self._replaced(number_of(value, self.value.type.dtype)))
+        given = number_of(value, self.value.type.dtype)
+        held = current().type_of(given)
+        if held is not None and any(d != 1 for d in held.shape):
+            raise ArgumentError("D2S0004", f"fill_(): 'value' has shape {list(held.shape)}, expected one number")
+        return self._become(self._replaced(given if held is None else OPS["detached"](given)))
 
     def zero_(self) -> Any:
         return self.fill_(False if self.value.type.dtype is bool_ else 0)

@@ -18,6 +18,7 @@ from d2s.ops.dispatch import current
 from d2s.ops.math import pow, square
 from d2s.ops.norm import batch_norm_, batch_norm_fixed, group_norm_, layer_norm_
 from d2s.ops.pad import pad
+from d2s.ops.shape import reshape
 from d2s.ops.shapes import extents, tensor_type, whole_number
 from d2s.ops.slices import slice
 
@@ -60,7 +61,12 @@ def rms_norm(
 def _last_axes(name: str, x: Any, wanted: Any, weight: Any, bias: Any, epsilon: float, centred: bool) -> Any:
     shape = list(tensor_type(x, name, "x").shape)
     wanted = extents(wanted if isinstance(wanted, list | tuple) else [wanted], name, "normalized_shape")
-    if not wanted or shape[-len(wanted) :] != list(wanted):
+    lines = shape[-len(wanted) :] if wanted else []
+    unlike = [have for have, want in zip(lines, wanted, strict=False) if have != want]
+    if len(lines) == len(wanted) and len(unlike) == 1 and isinstance(unlike[0], str):
+        lines = list(wanted)
+        x = reshape(x, [0] * (len(shape) - len(wanted)) + lines)  # a run finds whether the one extent is that
+    if not wanted or lines != list(wanted):
         raise ShapeError("D2S0002", f"{name}(): 'x' has shape {shape}, 'normalized_shape' is {list(wanted)}")
     tensors, which = _affine(_flat(weight, wanted), _flat(bias, wanted))
     found, _, _ = layer_norm_(x, *tensors, dims=len(wanted), centred=centred, epsilon=epsilon, **which)

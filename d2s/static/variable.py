@@ -172,7 +172,7 @@ class Variable(SymbolicTensor):
 
     def _become(self, result: Any, history: bool = True) -> Any:
         """The variable is another one from here on."""
-        self._check_taken(result)
+        self._check_taken(result.value.type)
         if result.recorder is not self.recorder:
             refuse("D2S1003", "a variable from outside is changed in a declared branch or loop", "return the new one")
         self.value = result.value
