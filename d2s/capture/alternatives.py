@@ -20,6 +20,7 @@ from d2s.capture.branch import possible, switch, test_of
 from d2s.capture.forms import OneOf, same
 from d2s.capture.kinds import CONSTANT
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.tree import flatten, rebuild
 from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import refuse
 
@@ -38,6 +39,20 @@ def each(value: OneOf, ask: Callable[[Any], Any]) -> Any:
         if found and not changes and all(type(v) in CONSTANT for v in found.values()):
             return table(tracer, value, found)
     return switch(tracer, value, lambda one: [ask(one)])[0]
+
+
+def of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The call for each alternative of arguments that are one of several."""
+    leaves, skeleton = flatten([args, kwargs])
+    place = next((n for n, value in enumerate(leaves) if isinstance(value, OneOf)), None)
+    if place is None:
+        return function(*args, **kwargs)
+
+    def of(one: Any) -> Any:
+        args, kwargs = rebuild(skeleton, [*leaves[:place], one, *leaves[place + 1 :]])
+        return of_each(function, *args, **kwargs)
+
+    return each(leaves[place], of)
 
 
 def told(tracer: Tracer, value: OneOf, ask: Callable[[Any], Any]) -> Any:

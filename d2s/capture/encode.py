@@ -58,7 +58,7 @@ def encode(tracer: Tracer, value: Any, form: Form, switch: Switch) -> list[Symbo
             return _handed_on(tracer, value, into, form, switch)
         return switch(tracer, value, lambda region, one: encode(region, one, form, switch))
     if isinstance(form, Held):
-        return [value.handle]
+        return [(value if isinstance(value, Later) else Later.constant(tracer, value)).handle]
     if isinstance(form, Slot):
         symbol = tracer.symbol_of(value)
         assert symbol is not None

@@ -9,7 +9,7 @@ value of a graph can be becomes a `OneOf`: one of several, told by a tag.
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from d2s.runtime import launch
 from d2s.types import Type
 
 KINDS = 16  # values of so many kinds may meet in one variable
+NUMBERS = 4  # so many known numbers of one of NumPy's types are told apart
 TAG = Type(types.int64, python=True)
 
 
@@ -119,6 +120,8 @@ class Later:
 
     `longer` is, too: where extents of the two differ, only a run knows them.
     """
+
+    constant: "Callable[[Tracer, Any], Later]"  # what is known, as such an object
 
     def __init__(self, handle: SymbolicTensor, example: Any) -> None:
         self.handle, self.like = handle, example
@@ -283,7 +286,7 @@ def join(a: Form, b: Form) -> Form:
             alternatives.append(form)
         else:
             alternatives[place] = one
-    return _united(_absorbed(alternatives))
+    return _united(_ever_others(_absorbed(alternatives)))
 
 
 def _absorbed(alternatives: list[Form]) -> list[Form]:
@@ -294,6 +297,16 @@ def _absorbed(alternatives: list[Form]) -> list[Form]:
     others = [form for n, form in enumerate(alternatives) if n != place and merged(alternatives[place], form) is None]
     absorbed = (form for form in alternatives if form not in others)
     return [functools.reduce(lambda a, b: merged(a, b) or a, absorbed), *others]
+
+
+def _ever_others(alternatives: list[Form]) -> list[Form]:
+    """Numbers of NumPy's of one type are an object of the run's where a loop makes ever more of them."""
+    numbers = [form for form in alternatives if isinstance(form, Fixed) and isinstance(form.value, np.generic)]
+    for number in numbers:
+        same_type = [form for form in numbers if type(form.value) is type(number.value)]
+        if len(same_type) > NUMBERS:
+            return [Held(number.value), *_ever_others([form for form in alternatives if form not in same_type])]
+    return alternatives
 
 
 def _grows(form: Form) -> bool:
@@ -342,11 +355,19 @@ def merged(a: Form, b: Form) -> Form | None:
         return None if None in items else growing([*items[0], *items[1]])  # type: ignore[misc]
     if isinstance(a, Held) and isinstance(b, Held):
         return Held(_alike(a.example, b.example))
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Held) and isinstance(other, Fixed) and _is_numpys(other.value, one.example):
+            return one
     content = [_content(form, a, b) for form in (a, b)]
     if content[0] is not None and content[1] is not None:
         return Box((a if isinstance(a, Box) else b).kind, join(*content), _both(a, b))  # type: ignore[union-attr,arg-type]
     held = _met(_held(a), _held(b))
     return None if held is None else Slot(held)
+
+
+def _is_numpys(number: Any, example: Any) -> bool:
+    """Whether it is a number of NumPy's of the type that an example has."""
+    return isinstance(number, np.generic) and type(number) is type(example)
 
 
 def _both(a: Any, b: Any) -> tuple[Any, ...]:

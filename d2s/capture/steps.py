@@ -13,6 +13,7 @@ what is done to that is a step in turn. What a step is given, it gets as eager c
 """
 
 import copy
+import functools
 import math
 import operator
 import threading
@@ -23,7 +24,7 @@ import numpy as np
 
 from d2s import types
 from d2s.capture.examples import computed, example_of, open_shape
-from d2s.capture.forms import TAG, Later
+from d2s.capture.forms import TAG, Later, Varied
 from d2s.capture.guards import MISSING
 from d2s.capture.leaves import Leaves
 from d2s.capture.reads import refuse_added_to
@@ -33,7 +34,7 @@ from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers
 from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import at_users_line, refuse, user_line
-from d2s.eager.tensor import Tensor
+from d2s.eager.tensor import Tensor, values_of
 from d2s.errors import ArgumentError, DTypeError
 from d2s.ir.program import Program
 from d2s.ops import OPS
@@ -57,6 +58,8 @@ class Step:
         def leaf(kind: str, at: Any) -> Any:
             if kind == "object":
                 return run.objects[int(arrays[at])]
+            if kind == "slice":
+                return slice(*(leaf(*bound) for bound in at))
             if kind == "row":
                 return [self._given(at, item, wanting) for item in arrays[at]]
             if kind == "changed":
@@ -93,6 +96,8 @@ class _Given(Leaves):
             return "output", self._output(self.tracer.symbol_of(value))  # type: ignore[arg-type]
         if isinstance(value, np.ndarray):
             _hand(self.tracer, value)
+        if isinstance(value, slice):
+            return "slice", [self.leaf(bound) for bound in (value.start, value.stop, value.step)]
         return super().leaf(value) if isinstance(value, Later | Undefined) else ("outside", value)
 
 
@@ -285,6 +290,32 @@ def later(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) ->
     return ask(tracer, name, function, args, kwargs, computed(function, args, kwargs))
 
 
+def _constant(tracer: Tracer, value: Any) -> Later:
+    """What is known, as an object of a run: beside others of its kind it stands in one variable."""
+    found: Later = ask(tracer, "constant", _known, (value,), {}, value)
+    return found
+
+
+def _known(value: Any) -> Any:
+    return value
+
+
+Later.constant = _constant  # type: ignore[method-assign]
+
+
+def operand_of(value: Later) -> Any:
+    """What a run has as an object, as ops take it: an array as a tensor, a number as one of run time."""
+    return tensor_of(value) if isinstance(value.example, np.ndarray) else number_of(value)
+
+
+def tensor_of(value: Later, of: types.DType | None = None) -> SymbolicTensor:
+    """A tensor of the values that an object of a run holds."""
+    tracer = capturing()
+    assert tracer is not None
+    made = functools.partial(values_of, dtype=of)
+    return array(tracer, "to_tensor", made, (value,), Varied(made(value.example), made(value.longer)))
+
+
 def number_of(value: Later) -> Any:
     """A Python number of run time, of an object that is one: what ops take."""
     kind = next((k for k in (bool, int, float) if isinstance(value.example, _KINDS[k])), None)
@@ -304,7 +335,7 @@ _KINDS: dict[type, Any] = {bool: bool | np.bool_, int: int | np.integer, float: 
 def _operator(name: str, function: Callable[..., Any], reflected: bool = False) -> Any:
     def method(self: Later, *others: Any) -> Any:
         if any(isinstance(v, Tensor) or (isinstance(v, SymbolicTensor) and not v.value.type.python) for v in others):
-            return function(*others, number_of(self)) if reflected else function(number_of(self), *others)
+            return function(*others, operand_of(self)) if reflected else function(operand_of(self), *others)
         return attempted(name, function, *others, self) if reflected else attempted(name, function, self, *others)
 
     return method

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from d2s.arguments import unlabelled
-from d2s.capture.alternatives import each
+from d2s.capture.alternatives import each, of_each
 from d2s.capture.containers import STAND_INS, plain_kind
 from d2s.capture.forms import OneOf
 from d2s.capture.hooks import calling
@@ -22,7 +22,7 @@ from d2s.capture.symbolic import Tracer, capturing
 from d2s.capture.users_code import in_library, in_standard_library, refuse_call
 from d2s.convert.attributes import DispatchedMethod, get_attribute
 from d2s.convert.classes import kind_of
-from d2s.convert.computing import given, higher, of_each, of_module, of_ops, pure
+from d2s.convert.computing import given, higher, of_module, of_ops, pure, with_numbers
 from d2s.convert.container_methods import advance, change, read
 from d2s.convert.draws import draws
 from d2s.convert.exceptions import of_exception
@@ -141,7 +141,7 @@ def _recorded(tracer: Tracer, function: Any, record: Callable[..., Any]) -> Call
             parameters.bind(tracer, *args, **kwargs)
         except TypeError:
             return of_ops(function, *args, **kwargs)
-        return record(tracer, *args, **kwargs)
+        return record(tracer, *map(with_numbers, args), **{name: with_numbers(value) for name, value in kwargs.items()})
 
     return recorded
 

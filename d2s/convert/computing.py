@@ -17,7 +17,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from d2s.capture.alternatives import each
+import numpy as np
+
+from d2s.capture.alternatives import of_each
 from d2s.capture.by_path import opened, seen_through
 from d2s.capture.containers import attributes, by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
@@ -25,9 +27,9 @@ from d2s.capture.growing import asked, is_grown
 from d2s.capture.guards import MISSING
 from d2s.capture.kinds import GIVEN
 from d2s.capture.reads import is_counted_alone, length
-from d2s.capture.steps import attempted
+from d2s.capture.steps import attempted, number_of
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
-from d2s.capture.tree import containers, flatten, rebuild
+from d2s.capture.tree import containers, flatten
 from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import refuse, refuse_call
 from d2s.convert.growing import joined_by
@@ -158,23 +160,18 @@ def of_ops(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """An op or what is made of ops, which take the items of a list."""
     if any(map(is_grown, (*args, *kwargs.values()))):
         return joined_by(function, args, kwargs)
-    args, kwargs = tuple(map(opened, args)), {name: opened(value) for name, value in kwargs.items()}
+    args = tuple(with_numbers(opened(value)) for value in args)
+    kwargs = {name: with_numbers(opened(value)) for name, value in kwargs.items()}
     each_of = functools.partial(of_ops, function) if several(args, kwargs) else function  # an alternative may depend on it, too
     return of_each(each_of, *args, **kwargs)
 
 
-def of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The call for each alternative of arguments that are one of several."""
-    leaves, skeleton = flatten([args, kwargs])
-    place = next((n for n, value in enumerate(leaves) if isinstance(value, OneOf)), None)
-    if place is None:
-        return function(*args, **kwargs)
-
-    def of(one: Any) -> Any:
-        args, kwargs = rebuild(skeleton, [*leaves[:place], one, *leaves[place + 1 :]])
-        return of_each(function, *args, **kwargs)
-
-    return each(leaves[place], of)
+def with_numbers(value: Any) -> Any:
+    """What an op is given: numbers of NumPy's and of steps, which a run has as objects, as its numbers."""
+    if isinstance(value, Later):
+        return number_of(value) if isinstance(value.example, np.generic | bool | int | float) else value
+    holds = plain_kind(value) in (list, tuple) and any(isinstance(part, Later) for part in value)
+    return plain_kind(value)(map(with_numbers, value)) if holds else value
 
 
 def given(tracer: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:

@@ -16,7 +16,7 @@ In: a bound method of Python's own, and what it is called with. Out: what it giv
 from collections.abc import Callable
 from typing import Any
 
-from d2s.capture.alternatives import each
+from d2s.capture.alternatives import each, of_each
 from d2s.capture.branch import switch
 from d2s.capture.by_path import gathered, is_number, opened
 from d2s.capture.containers import STAND_INS, by_path, contents, new_object, restore
@@ -25,7 +25,7 @@ from d2s.capture.growing import asked, is_grown
 from d2s.capture.reads import changing
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
-from d2s.convert.computing import of_each, pure
+from d2s.convert.computing import pure
 from d2s.convert.library import in_order, places_of
 from d2s.convert.loads import by_key, guard_content, refuse_consumption, spread
 from d2s.convert.methods import walked

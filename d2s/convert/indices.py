@@ -18,8 +18,8 @@ from typing import Any
 
 from d2s.capture.branch import branch
 from d2s.capture.containers import by_path, plain_kind
-from d2s.capture.forms import OneOf
-from d2s.capture.steps import item
+from d2s.capture.forms import Later, OneOf
+from d2s.capture.steps import item, operand_of, tensor_of
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
 from d2s.eager.holding import as_index, inside, row_meant
@@ -45,6 +45,28 @@ def item_of_tensor(tracer: Tracer, owner: Any, key: Any) -> Any:
             entry = slice(None)
         entries += _entries(tracer, owner, entry, axis)
     return get_item(symbol, tuple(entries))
+
+
+def key_of(key: Any) -> Any:
+    """An index whose entries are what ops know: numbers and arrays that a run has as objects are its numbers and tensors."""
+    if type(key) is tuple:
+        return tuple(map(key_of, key))
+    if isinstance(key, slice):
+        return slice(*map(key_of, _parts(key)))
+    if not isinstance(key, Later):
+        return key
+    return tensor_of(key) if isinstance(key.example, list) else operand_of(key)
+
+
+def holds_objects(key: Any) -> bool:
+    """Whether an index, an entry of it or a bound is an object that only a run has."""
+    if type(key) is tuple:
+        return any(map(holds_objects, key))
+    return any(isinstance(part, Later) for part in (key, *_parts(key)))
+
+
+def _parts(key: Any) -> tuple[Any, ...]:
+    return (key.start, key.stop, key.step) if isinstance(key, slice) else ()
 
 
 def _part(tracer: Tracer, symbol: Any, axis: int, start: Any, stop: Any, step: int) -> Any:
@@ -143,6 +165,8 @@ def _with_axes(owner: Any, key: Any) -> Iterator[tuple[Any, int]]:
     """The entries of an index, each with the first axis it is about."""
     entries = key if isinstance(key, tuple) else (key,)
     used, axis = sum(map(_axes, entries)), 0
+    if used > owner.ndim:
+        raise IndexRangeError("D2S0007", f"{used} indices for a tensor of {owner.ndim} axes")
     for entry in entries:
         yield entry, axis
         axis += owner.ndim - used if entry is ... else _axes(entry)
@@ -175,14 +199,18 @@ def _bounds(entry: slice) -> tuple[Any, Any, int]:
     step = 1 if entry.step is None else entry.step
     if isinstance(step, _SYMBOLS):
         refuse("D2S1001", "a slice of a tensor in steps that only a run will tell", "use a Python int")
-    for bound in (entry.start, entry.stop):
-        shape = bound.value.type.shape if isinstance(bound, SymbolicTensor) else getattr(bound, "shape", ())
-        kind = bound.dtype.kind if isinstance(bound, _SYMBOLS) else "i"
-        if isinstance(bound, SymbolicTensor) and bound.value.type.python and kind != "i":
-            raise ArgumentError("D2S0004", f"indexing(): 'slice' holds {brief(bound)}, expected ints")
-        if len(shape) or kind != "i":
-            raise TypeError("slice indices must be integers or None or have an __index__ method")
-    return entry.start, entry.stop, step
+    return _bound(entry.start), _bound(entry.stop), step
+
+
+def _bound(bound: Any) -> Any:
+    """A bound of a slice; of a tensor of one value, that."""
+    if not isinstance(bound, _SYMBOLS):
+        return bound
+    if bound.dtype.kind != "i":
+        raise ArgumentError("D2S0004", f"indexing(): 'slice' holds {brief(bound)}, expected ints")
+    if any(d != 1 for d in bound.shape):
+        raise ArgumentError("D2S0004", f"a tensor of shape {list(bound.shape)} is not one Python value")
+    return OPS["reshape"](bound, []) if bound.ndim else bound
 
 
 def _entries(tracer: Tracer, owner: Any, entry: Any, axis: int) -> list[Any]:
@@ -198,8 +226,24 @@ def _entries(tracer: Tracer, owner: Any, entry: Any, axis: int) -> list[Any]:
     if isinstance(entry, SymbolicTensor) and entry.value.type.python:
         if entry.dtype.kind == "f":
             raise IndexRangeError("D2S0001", f"{brief(entry)} is no index: ints, slices, None, ... and tensors of integers are")
+        _look_at(tracer, owner, entry, axis)
         return [OPS["cast"](entry, "int64")]
     return [entry]
+
+
+def _look_at(tracer: Tracer, owner: Any, place: SymbolicTensor, axis: int) -> None:
+    """Has a run complain of a place beyond an axis where nothing may be read, and so nobody else would."""
+    shape = tracer.symbol_of(owner).value.type.shape  # type: ignore[union-attr]
+    if all(isinstance(d, int) and d for k, d in enumerate(shape) if k != axis):
+        return
+    size, found = length(owner, axis), number(place)
+    of = f" of {shape[axis]} values" if isinstance(shape[axis], int) else ""
+
+    def beyond() -> list[Any]:
+        raise IndexRangeError("D2S0007", f"indexing(): an index is out of range for axis {axis}{of}")
+
+    outside = [OPS["less_than"](found, OPS["neg"](size)), OPS["greater_equal"](found, size)]
+    branch(tracer, OPS["bitwise_or"](*outside), (beyond, list))
 
 
 def _listed(tracer: Tracer, owner: Any, entry: list[Any], axis: int) -> list[Any]:

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from d2s.capture.alternatives import of_each
 from d2s.capture.examples import computed
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
@@ -22,7 +23,6 @@ from d2s.capture.steps import taken
 from d2s.capture.symbolic import SymbolicTensor, Tracer
 from d2s.capture.tree import flatten
 from d2s.capture.users_code import refuse_call
-from d2s.convert.computing import of_each
 from d2s.convert.library import is_plain
 
 # what these make is called, and those look at what runs

@@ -11,6 +11,8 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from d2s.capture import growing, undefined
 from d2s.capture.alternatives import each, table, told
 from d2s.capture.branch import branch, possible, switch
@@ -25,10 +27,11 @@ from d2s.capture.outside import bound_to
 from d2s.capture.reads import changing, read_place, refuse_handed
 from d2s.capture.steps import ask, attempted
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
+from d2s.capture.tree import flatten
 from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import is_generated, refuse
 from d2s.convert.generators import Suspended
-from d2s.convert.indices import item_of_tensor, places_of
+from d2s.convert.indices import holds_objects, item_of_tensor, key_of, places_of
 from d2s.convert.methods import Walking, answers, asked, walked
 from d2s.convert.missing import missing, says_of_missing
 from d2s.convert.recipes import Recipe, as_index, in_order
@@ -214,9 +217,12 @@ def item(owner: Any, key: Any) -> Any:
         return asked(owner, "__getitem__", key)
     if isinstance(key, OneOf):
         return each(key, lambda one: item(owner, one))
+    if tracer and _takes_numbers(owner, key):
+        key = key_of(key)
     if is_grown(owner):
         return growing.asked(owner, "__getitem__", key)
-    if isinstance(owner, Later) or isinstance(key, Later):
+    if isinstance(owner, Later) or holds_objects(key):
+        _refuse_tensors(owner)
         return attempted("item", operator.getitem, owner, key)
     refuse_handed(owner)
     key = asked(key, "__index__") if answers(key, "__index__") else key
@@ -254,6 +260,21 @@ def item(owner: Any, key: Any) -> Any:
     return value
 
 
+def _takes_numbers(owner: Any, key: Any) -> bool:
+    """Whether a graph finds the item, so that no gradient is lost: of a tensor, of a list, of a dict by a number."""
+    if isinstance(owner, dict):
+        return isinstance(key, Later) and isinstance(key.example, np.generic | bool | int | float)
+    known = isinstance(owner, Tensor | SymbolicTensor | list | tuple) or is_grown(owner)
+    return known or hasattr(type(owner), "captured_items")
+
+
+def _refuse_tensors(owner: Any) -> None:
+    """A step that finds one of several tensors would give a copy, whose gradient reaches none of them."""
+    if not isinstance(owner, Later) and any(isinstance(part, Tensor | SymbolicTensor) for part in flatten(owner)[0]):
+        message = f"an item of a {type(owner).__name__} with tensors by a key that only a run will tell"
+        refuse("D2S1001", message, "ask for each key in an `if`")
+
+
 def items_of(tracer: Tracer | None, value: Any) -> Any:
     """The layers of a list of layers, which the capture depends on; anything else as it is."""
     items = getattr(type(value), "captured_items", None)
@@ -270,6 +291,7 @@ def set_part(tracer: Tracer, owner: Any, key: Any, value: Any) -> None:
     assert symbol is not None
     if symbol.value.type.python:
         raise TypeError(f"'{'int' if symbol.dtype.kind == 'i' else 'float'}' object does not support item assignment")
+    key = key_of(key)
     _guard_places(tracer, key)
     symbol._set_item(key, value, lambda: places_of(tracer, symbol, key))
 

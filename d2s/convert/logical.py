@@ -8,6 +8,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from d2s.capture import growing
 from d2s.capture.alternatives import each
 from d2s.capture.branch import branch
@@ -17,7 +19,7 @@ from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
 from d2s.capture.kinds import CONSTANT
 from d2s.capture.reads import refuse_handed
-from d2s.capture.steps import ask
+from d2s.capture.steps import ask, attempted
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
 from d2s.convert.if_else import guard_truth, truth, truth_of
@@ -87,10 +89,17 @@ def equal(x: Any, y: Any) -> Any:
         return resolved(x, "==", y)
     refuse_handed(x)
     refuse_handed(y)
+    if meets_numpys(x, y):
+        return attempted("eq", operator.eq, x, y)
     pairs = _compared(x, y)
     if pairs is None:
         return x == y
     return len(pairs[0]) == len(pairs[1]) and _all_equal(*pairs)
+
+
+def meets_numpys(x: Any, y: Any) -> bool:
+    """Whether a Python number of run time meets one of NumPy's, whose type says how it is computed and what comes of it."""
+    return any(isinstance(a, np.generic) and isinstance(b, SymbolicTensor) and b.value.type.python for a, b in ((x, y), (y, x)))
 
 
 def _compared(x: Any, y: Any) -> tuple[Any, Any] | None:
@@ -123,6 +132,8 @@ def not_equal(x: Any, y: Any) -> Any:
         return resolved(x, "!=", y)
     if answers(x, "__eq__") or answers(y, "__eq__"):
         return not_(resolved(x, "==", y))
+    if meets_numpys(x, y):
+        return attempted("ne", operator.ne, x, y)
     return x != y if _compared(x, y) is None else not_(equal(x, y))
 
 

@@ -88,8 +88,8 @@ def trials(tracer: Tracer, x: Any, probs: Any) -> Any:
 
 def in_brief(tracer: Tracer, value: Any) -> str:
     """A value as a message of ours shows it."""
-    if _is_found(value):
-        _refuse(kind_of(value))
+    if _is_found(value) or isinstance(value, Later):
+        _refuse("a number that only a run computes" if isinstance(value, Later) else kind_of(value))
     return brief(value)
 
 

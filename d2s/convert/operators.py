@@ -22,11 +22,12 @@ from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import OneOf
 from d2s.capture.reads import refuse_handed
+from d2s.capture.steps import attempted
 from d2s.capture.symbolic import SymbolicTensor, capturing
 from d2s.capture.users_code import refuse
 from d2s.convert.attributes import get_attribute
 from d2s.convert.loads import field_values, is_, item, operand
-from d2s.convert.logical import equal, if_exp, in_, is_not, not_, not_equal
+from d2s.convert.logical import equal, if_exp, in_, is_not, meets_numpys, not_, not_equal
 from d2s.convert.methods import ARITHMETIC, METHODS, ORDER, PLAIN, answers, asked, resolved
 from d2s.convert.steps import bitwise, inverted, power, repeated
 from d2s.eager.tensor import Tensor
@@ -61,6 +62,8 @@ def binary(x: Any, sign: str, y: Any) -> Any:
         return resolved(x, sign, y)
     refuse_handed(x)
     refuse_handed(y)
+    if meets_numpys(x, y):
+        return attempted(name.strip("_"), _PYTHONS[sign], x, y)
     pairs = _in_order(x, y, name) if sign in ORDER else None
     return _PYTHONS[sign](x, y) if pairs is None else _first_unlike(*pairs, sign, 0)
 
@@ -106,6 +109,8 @@ def changed(x: Any, y: Any, sign: str) -> Any:
         return resolved(x, sign, y)
     if sign in ("**", "&", "|", "^", "<<", ">>") and type(x) in PLAIN and type(y) in PLAIN:
         return _PYTHONS[sign](x, y)
+    if meets_numpys(x, y):
+        return binary(x, sign, y)
     taken = operand(x, y)
     if sign == "+" and plain_kind(x) is list:
         return type(x).__iadd__(x, taken)  # Python's `+=` would first ask a list of the capture for its own addition

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from typing import Any
 
 from d2s.autodiff.mode import Switch
-from d2s.capture.alternatives import each
+from d2s.capture.alternatives import each, of_each
 from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import by_path, new_object, plain_kind, stand_in
 from d2s.capture.forms import Later, OneOf
@@ -38,7 +38,7 @@ from d2s.capture.users_code import refuse, refuse_call
 from d2s.convert.attributes import delete_attribute, get_attribute, set_attribute
 from d2s.convert.classes import callable_, getattr_, hasattr_, isinstance_, type_
 from d2s.convert.collected import COLLECTED
-from d2s.convert.computing import begun, of_each, pure
+from d2s.convert.computing import begun, pure
 from d2s.convert.copies import as_dict, as_tuple, deeply, once
 from d2s.convert.generators import Suspended
 from d2s.convert.library import greatest, in_order, reduced, replaced, summed

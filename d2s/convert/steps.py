@@ -6,6 +6,7 @@ In: a function that is called. Out: what is called instead at capture, or None i
 '1.50ab'
 """
 
+import contextlib
 import functools
 import inspect
 import io
@@ -22,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s.capture.alternatives import of_each
 from d2s.capture.branch import branch
 from d2s.capture.containers import STAND_INS, STANDING, by_path
 from d2s.capture.examples import called, computed, example_of, is_number
@@ -29,9 +31,9 @@ from d2s.capture.faults import line_of
 from d2s.capture.forms import Later, OneOf, Varied
 from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
-from d2s.capture.only_computing import is_numpys
+from d2s.capture.only_computing import is_numpys, only_computes
 from d2s.capture.raised import found_by_run
-from d2s.capture.steps import array, ask, attempted, item, later, number_of, tell
+from d2s.capture.steps import ask, attempted, item, later, number_of, tell, tensor_of
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import containers, flatten
 from d2s.capture.tried import OF_NUMBERS, tried
@@ -42,7 +44,7 @@ from d2s.convert.callers import by_level
 from d2s.convert.if_else import truth_of
 from d2s.convert.pure import is_pure
 from d2s.convert.recipes import as_index
-from d2s.eager.tensor import Tensor, to_tensor, values_of
+from d2s.eager.tensor import Tensor, to_tensor
 from d2s.errors import PythonIntOverflow
 from d2s.ops import OPS
 from d2s.ops.shapes import uncountable
@@ -58,6 +60,7 @@ _OF_NUMBERS = {round, pow, divmod, chr, bin, hex, oct, *(f for f in vars(math).v
 _TEXTS = (str, repr, format)
 _CONVERSIONS: dict[int, Callable[[Any], str]] = {115: str, 114: repr, 97: ascii}
 _INTO_NUMBERS = (float, int, bool, complex)
+_NOBODYS = (types.NoneType, types.ModuleType, type, np.ufunc, np.generic)  # what functions and numbers are of
 
 
 def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
@@ -73,8 +76,33 @@ def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
     if source is not None:
         return lambda *args, **kwargs: _draw(tracer, source, function, args, kwargs)
     if callable(function) and is_numpys(function) and not is_pure(function):
-        return lambda *args, **kwargs: attempted(name, function, *_read(args), **kwargs)
+        return functools.partial(_of_numpy, tracer, name, function)
     return None
+
+
+def _of_numpy(tracer: Tracer, name: str, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A number that NumPy makes of constants, which is one itself: `x / np.sqrt(64)`; all else is a step."""
+    leaves = flatten([args, kwargs])[0]
+    if any(isinstance(leaf, OneOf) for leaf in leaves) and all(map(_is_constant, _known_apart(leaves))):
+        return of_each(functools.partial(_of_numpy, tracer, name, function), *args, **kwargs)
+    free = isinstance(getattr(function, "__self__", None), _NOBODYS)  # a method may change what it is of
+    if free and only_computes(function) and all(map(_is_constant, leaves)):
+        with contextlib.suppress(Exception), np.errstate(all="raise"):  # what complains does so in each run
+            found = function(*args, **kwargs)
+            if isinstance(found, np.number | np.bool_) or type(found) in _INTO_NUMBERS:
+                for container in containers([args, kwargs]):
+                    loads.guard_content(tracer, container)
+                return found
+    return attempted(name, function, *_read(args), **kwargs)
+
+
+def _known_apart(leaves: list[Any]) -> list[Any]:
+    """Values, and the alternatives of those that are one of several."""
+    return [one for leaf in leaves for one in (leaf.alternatives if isinstance(leaf, OneOf) else (leaf,))]
+
+
+def _is_constant(value: Any) -> bool:
+    return type(value) in (*_INTO_NUMBERS, str, type(None)) or isinstance(value, np.number | np.bool_ | np.dtype | type)
 
 
 @functools.cache
@@ -165,6 +193,8 @@ def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dic
         return ask(tracer, function.__name__, function, args, kwargs, example, number=number)
     if function is len and isinstance(args[0], Later):
         return ask(tracer, "len", len, args, {}, 0, number=True)
+    if function is slice:
+        return slice(*args)  # of which each owner takes what it needs
     if any(isinstance(v, Later) for v in leaves):
         example = computed(function, args, kwargs)
         asks = tried if tracer.catches() else ask
@@ -268,8 +298,7 @@ def to_tensor_of(tracer: Tracer, data: Any, of: Any) -> Any:
     """`to_tensor` of a number of run time, or of an array that only a run has."""
     wanted = None if of is None else dtype(of)
     if isinstance(data, Later) and isinstance(data.example, np.ndarray | np.generic | list | tuple | int | float):
-        made_of = functools.partial(values_of, dtype=wanted)
-        return array(tracer, "to_tensor", made_of, (data,), Varied(made_of(data.example), made_of(data.longer)))
+        return tensor_of(data, wanted)
     if isinstance(data, Later) and data.example is MISSING:
         message = "to_tensor() of what only a run will tell: what made it is not called when the function is captured"
         refuse("D2S1004", message, "put it into an array that is known: found = np.empty(3, 'float32'); found[:] = ...")
