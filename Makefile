@@ -54,6 +54,7 @@ soak: $(VENV)/tests-are-installed
 	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_random_programs.py soak $(SEED) $(SOAK)
 	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_changes_outside.py keeping $(SEED) $$(($(SOAK) / 20))
 	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_changes_outside.py steps $(SEED) $$(($(SOAK) / 20))
+	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_changes_outside.py calls $(SEED) $$(($(SOAK) / 5))
 
 lint: $(VENV)/tests-are-installed
 	$(VENV)/bin/ruff check .

@@ -1,4 +1,4 @@
-"""Random functions that change what lies outside, and train steps: what they give and leave is eager code's, call by call.
+"""Random functions that change what lies outside, train steps, calls: what they give and leave is eager code's, call by call.
 
 python tests/fuzz/test_changes_outside.py keeping 1000 200    tries the 200 programs of that kind from seed 1000 on
 """
@@ -8,18 +8,21 @@ import sys
 import pytest
 from changes_outside import compared, tried
 from keeping_programs import Keeping
+from random_calls import FromEverywhere
 from random_steps import WholeStep
 from sharing_programs import Sharing
 
-KINDS = {"keeping": Keeping, "sharing": Sharing, "steps": WholeStep}
+KINDS = {"keeping": Keeping, "sharing": Sharing, "steps": WholeStep, "calls": FromEverywhere}
+
+COUNTS = {"keeping": 60, "sharing": 25, "steps": 60, "calls": 200}
 
 
-@pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind in KINDS for seed in range(25 if kind == "sharing" else 60)])
+@pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind, count in COUNTS.items() for seed in range(count)])
 def test_calls_give_and_leave_what_eager_code_does(kind, seed):
     compared(KINDS[kind](seed), f"{kind} {seed}")
 
 
-@pytest.mark.parametrize(("kind", "most"), [("keeping", 12), ("steps", 6)])
+@pytest.mark.parametrize(("kind", "most"), [("keeping", 12), ("steps", 6), ("calls", 24)])
 def test_most_are_captured(kind, most):
     assert sum(compared(KINDS[kind](seed), f"{kind} {seed}") is not None for seed in range(60, 100)) < most
 

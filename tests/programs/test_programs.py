@@ -24,6 +24,7 @@ import loops
 import machine
 import managers
 import numbers_
+import numbers_of_numpy
 import objects
 import ordinary
 import own_gradients
@@ -62,8 +63,8 @@ MODULES = (
     layers,
     own_gradients,
 )
-MODULES += library_of_python, loops, machine, managers, numbers_, objects, ordinary, raised_by_runs, recursion
-MODULES += raising_loops, sets_by_path, sizes, stars, taken_apart, two_names, user_operators, views
+MODULES += library_of_python, loops, machine, managers, numbers_, numbers_of_numpy, objects, ordinary, raised_by_runs
+MODULES += raising_loops, recursion, sets_by_path, sizes, stars, taken_apart, two_names, user_operators, views
 # kernels in plain Python are slow: these are of small values
 UNJITTED = "branches", "loops", "exits", "growing", "found_extents", "recursion"
 CORPUS = [
