@@ -15,6 +15,7 @@ from d2s.runtime.call import Call
 from d2s.runtime.frames import Frames
 from d2s.runtime.growing import Growing
 from d2s.runtime.native_call import Entry
+from d2s.runtime.native_text import CALL, HEAD
 
 pytestmark = pytest.mark.skipif(handlers.base.classes is None, reason="no native calls on this system")
 W = d2s.to_tensor(np.random.default_rng(0).standard_normal((16, 16)).astype("float32") * 0.1)
@@ -242,8 +243,7 @@ def test_a_frame_that_a_call_takes_while_another_is_added_is_not_free():
     graph, x = Graph(parse(DOUBLE)), d2s.ones([16])
     graph([x])
     entry = graph.entry([x])
-    at = list(type(entry).__init__.__globals__["CALL"]).index("free")
-    free = entry.head.size - len(type(entry).__init__.__globals__["CALL"]) + at
+    free = (*HEAD, *CALL).index("free")
 
     def listed():
         cells, found = {frame.cells.ctypes.data: frame.cells for (frame,) in entry.frames}, []
