@@ -81,7 +81,7 @@ d2s.index_select({x}, {i}.flatten(), {v}); {x}[{i}]; {x}[{v}]; {x}[:, {v}]; {x}[
 {x}[{x} > {v}]; {x}[{i} > {v}]; {x}[..., {v}]; {x}[None, {v}]; {x}.sum(axis={v}); {x}.mean(axis={v}, keepdim=True);
 {x}.max(axis={v}); {x}.argmax(axis={v}); d2s.std({x}, 1, {v}); d2s.median({x}, {v}); d2s.sort({x}, {v}); d2s.argsort({x}, {v},
 True); d2s.unique({i}); d2s.unique({x}, return_counts=True); d2s.nonzero({x} > {v}); d2s.concat([{x}, {x}], {v});
-d2s.stack([{x}, {x}], {v}); {x} @ {x}.t(); d2s.matmul({x}, {x}, transpose_y=True); d2s.einsum('ij,kj->ik', {x}, {x});
+d2s.stack([{x}, {x}], {v}); {x} @ {x}.t(); d2s.matmul({x}, {x}, transpose_y=True); d2s.einsum('ij,kj->ik', {x}, x);
 F.linear({x}, {x}.t()); F.mse_loss({x}, {x} * {v}); F.relu({x} - {v}); d2s.exp({x}).sum(); d2s.log({x}); d2s.sqrt({x});
 d2s.tanh({x}); d2s.searchsorted(d2s.sort({x}.flatten()), {x}); d2s.bucketize({x}, d2s.to_tensor([0.0, 1.0])); d2s.cumprod({x},
 {v}); d2s.logcumsumexp({x}, {v}); d2s.scatter({x}, {i}.flatten(), {x}); d2s.put_along_axis({x}, {i}, {v}, 1);
@@ -150,11 +150,13 @@ class FromEverywhere:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        body = ["b, i = x[0, 0], (x * 2.0).cast('int64')", "n = int((x[:, 1] > 0.0).sum())"]
-        for name in self.random.sample(("p", "q"), self.random.randint(1, 2)):
+        body, shown = ["b, i = x[0, 0], (x * 2.0).cast('int64')", "n = int((x[:, 1] > 0.0).sum())"], list[str]()
+        for name in "pqr"[: self.random.choice((1, 1, 2, 2, 3))]:
+            shown.append(name)
             body += [*self.statement().splitlines(), f"{name} = y"]
-        shown = [line.partition(" ")[0] for line in body if line in ("p = y", "q = y")]
-        self.body = [*body, f"return {', '.join(shown)},"]
+            if self.random.random() < 0.5:  # the others go on with it
+                body += [f"if isinstance({name}, d2s.Tensor) and {name}.shape == [2, 3]:", f"    x = x + {name} * 0.5"]
+        self.body = [*body, f"return {', '.join(shown)}, x"]
         self.calls = [("d2s.seed(5)", self.random.choice(BEHIND)) for _ in self.arguments]
 
     def statement(self) -> str:
