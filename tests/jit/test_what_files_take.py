@@ -55,6 +55,23 @@ def test_a_path_that_ends_like_a_file_is_one_for_saving_and_loading(tmp_path):
     assert d2s.jit.load(path)(x).tolist() == d2s.jit.load(f"{path}.pdmodel")(x).tolist() == Scaled()(x).tolist()
 
 
+class Attending(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = self.inner(x)
+        scores = nn.functional.softmax(y @ y.t() / np.sqrt(y.shape[-1]))
+        return (scores @ y).reshape([-1, np.prod([2, 2])]) * np.float32(0.1)
+
+
+def test_numbers_that_numpy_makes_of_constants_are_in_files(tmp_path):
+    net, x = Attending(), d2s.randn([3, 4])
+    d2s.jit.save(net, str(tmp_path / "net"), [OPEN])
+    assert d2s.jit.load(str(tmp_path / "net"))(x).tolist() == net(x).tolist()
+
+
 class Alone(nn.Layer):
     def __init__(self):
         super().__init__()

@@ -168,9 +168,13 @@ def test_einsum_of_any_equation(data):
     terms = data.draw(st.lists(letters, min_size=1, max_size=3))
     out = data.draw(st.permutations(sorted({*"".join(terms)})))
     equation = ",".join(terms) + "->" + "".join(out[: data.draw(st.integers(0, len(out)))])
-    arrays = operands(equation, {"a": 1, "b": 2, "c": 3, "d": 2})
-    found = d2s.einsum(equation, *map(d2s.to_tensor, arrays)).numpy()
-    np.testing.assert_allclose(found, np.einsum(equation, *arrays), rtol=1e-12, atol=1e-12)
+    sizes = data.draw(st.sampled_from([{"a": 1, "b": 2, "c": 3, "d": 2}, {"a": 0, "b": 2, "c": 3, "d": 0}]))
+    arrays = operands(equation, sizes)
+    tensors = [d2s.to_tensor(a, stop_gradient=False) for a in arrays]
+    found = d2s.einsum(equation, *tensors)
+    np.testing.assert_allclose(found.numpy(), np.einsum(equation, *arrays), rtol=1e-12, atol=1e-12)
+    found.sum().backward()
+    assert [x.grad.shape for x in tensors] == [x.shape for x in tensors]
 
 
 def test_assign_and_increment():

@@ -157,7 +157,8 @@ def test_order_is_stable_and_nan_is_largest():
     values, places = d2s.topk(T([NAN, 1.0, 2.0]), 2)
     assert np.isnan(values.numpy()[0])
     assert places.tolist() == [0, 2]
-    assert [t.tolist() for t in d2s.topk(T([[3, 1, 2]]), 1, largest=False)] == [[[1]], [[1]]]
+    assert [t.tolist() for t in d2s.topk(T([[3, 1, 2]]), np.int64(1), np.int32(1), largest=False)] == [[[1]], [[1]]]
+    assert T([[3, 1], [0, 2]]).sum(np.int64(1)).tolist() == T([[3, 1], [0, 2]]).sum([np.int8(-1)]).tolist() == [4, 2]
     assert [t.tolist() for t in d2s.kthvalue(T([[1, 2, 2], [5, 5, 0]]), 2)] == [[2, 5], [1, 0]]
     assert [t.tolist() for t in d2s.mode(T([[1, 2, 2, 3, 3], [5, 5, 1, 1, 0]]))] == [[2, 1], [2, 3]]
     for k in (0, 4, 1.0):
