@@ -16,6 +16,8 @@ f32[m0,2]
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from d2s.capture.branch import branch
 from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
@@ -23,11 +25,12 @@ from d2s.capture.steps import item, operand_of, tensor_of
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
 from d2s.eager.holding import as_index, inside, row_meant
-from d2s.eager.tensor import Tensor, to_tensor
+from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, brief
 from d2s.ops import OPS
 from d2s.ops.found import cut, extents_of, length, number, numbers_of, places_along
 from d2s.ops.item import get_item, understood
+from d2s.ops.join import stack
 from d2s.ops.shape import unsqueeze
 from d2s.ops.shapes import unnamed
 from d2s.ops.slices import open_part
@@ -53,6 +56,8 @@ def key_of(key: Any) -> Any:
         return tuple(map(key_of, key))
     if isinstance(key, slice):
         return slice(*map(key_of, _parts(key)))
+    if plain_kind(key) is list and any(isinstance(place, Later) for place in key):
+        return list(map(key_of, key))
     if not isinstance(key, Later):
         return key
     return tensor_of(key) if isinstance(key.example, list) else operand_of(key)
@@ -249,6 +254,9 @@ def _look_at(tracer: Tracer, owner: Any, place: SymbolicTensor, axis: int) -> No
 def _listed(tracer: Tracer, owner: Any, entry: list[Any], axis: int) -> list[Any]:
     """A list of places, or of bools that say which they are."""
     kinds = {type(one) for one in entry}
+    if not by_path(entry) and not kinds <= {int} and all(map(_is_int, entry)):
+        numbers = [one if isinstance(one, SymbolicTensor) else tracer.symbol_of(int(one)) for one in entry]
+        return [stack([OPS["cast"](one, "int64", python=False) for one in numbers])]
     if kinds not in ({int}, {bool}, set()) or by_path(entry):
         refuse(
             "D2S1003", "indexing of a tensor by a list of other things than ints is not part of graphs yet", "make it a tensor"
@@ -262,9 +270,15 @@ def _listed(tracer: Tracer, owner: Any, entry: list[Any], axis: int) -> list[Any
     return [_made(tracer, places)]
 
 
+def _is_int(place: Any) -> bool:
+    """Whether it is an int, known or of run time."""
+    found = isinstance(place, SymbolicTensor) and place.value.type.python and place.dtype.kind == "i"
+    return found or (isinstance(place, int | np.integer) and not isinstance(place, bool))
+
+
 def _made(tracer: Tracer, places: Sequence[int]) -> Tensor:
     """Places that every call has."""
-    made = to_tensor(list(places), "int64")
+    made = Tensor(np.array(places, np.int64))
     tracer.root.made[id(made)] = made
     return made
 

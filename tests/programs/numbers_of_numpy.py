@@ -118,6 +118,14 @@ def rows_by_chance(x):
 
 
 @program(*SETS)
+def lists_of_places(x):
+    k, n = x.numpy()[:, 0].argmax(), int(x[0, 1] > 0)
+    y = x * 1.0
+    y[[n, 0]] = 5.0
+    return x[[k, 0]], x[:, [0, n]], x[[n - 2, 0], [0, n]], x[[TWO - 1, 0]], x[[]], y
+
+
+@program(*SETS)
 def stores_at_places(x):
     y, z, w = x * 2, x * 3, x * 4
     y[x.numpy()[:, 0].argmax()] = 0.0
