@@ -59,6 +59,10 @@ class Ended(BaseException):
     """This path of a capture does not go on: a run that comes here raises."""
 
 
+class Unreachable(Ended):
+    """No run comes to this path, by what is known of the numbers that led there."""
+
+
 def branch(tracer: Tracer, test: SymbolicTensor, arms: Sequence[Arm]) -> list[Any]:
     """What `arms[0]` (where the test holds) or `arms[1]` makes, joined value by value."""
     attempt = tracer.root.attempts[-1] if tracer.root.attempts else None
@@ -370,7 +374,10 @@ def _outputs(region: Tracer, end: list[Any] | None, forms: Sequence[Form], chang
 def encoded_at_end(region: Tracer, end: Sequence[Any], forms: Sequence[Form], changes: Changes) -> list[SymbolicTensor]:
     """The symbols of values as a path with these changes leaves them."""
     with region.root.heap.at_end_of(changes):
-        found = [s for value, form in zip(end, forms, strict=True) for s in encoded(region, value, form)]
+        try:
+            found = [s for value, form in zip(end, forms, strict=True) for s in encoded(region, value, form)]
+        except Unreachable:
+            found = [symbol for form in forms for symbol in holes(region, form)]
         return [SymbolicTensor(region, region.resolve(s)) for s in found]
 
 
@@ -404,7 +411,7 @@ def possible(tracer: Tracer, value: OneOf) -> list[int]:
     """Which alternatives can be meant on this path."""
     found = tracer.known(value.tag.value, frozenset(range(len(value.alternatives))))
     if not found:
-        raise Ended  # no run comes here
+        raise Unreachable
     return sorted(found)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from d2s.capture.answers import MOST, Answered, Answers, Assumed, QuestionKey, Undecided, Unheld
-from d2s.capture.branch import Ended, fails, refuse_stand_in
+from d2s.capture.branch import Ended, Unreachable, fails, refuse_stand_in
 from d2s.capture.containers import stand_in
 from d2s.capture.faults import line_of
 from d2s.capture.guards import Guard
@@ -447,6 +447,8 @@ def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any, sta
     """What the function returns; where every run raises, nothing."""
     try:
         return function(structure)
+    except Unreachable:
+        raise CaptureError("D2S9001", "a capture came to where no run comes", where=tracer.line()) from None
     except Ended:
         return None
     except Exception as error:

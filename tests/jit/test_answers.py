@@ -296,3 +296,33 @@ def test_another_scheduler_is_another_capture():
     sgd.set_lr_scheduler(d2s.optimizer.lr.StepDecay(0.125, 2))
     assert told(d2s.ones([1])).item() == 0.125
     assert "scheduler of a SGD" in told.recompiles()[0]
+
+
+class Kept:
+    def __init__(self):
+        self.limit, self.total, self.items, self.counts, self.pair = 0.5, 1.0, [], {}, [[], [1.0]]
+
+
+def test_what_an_answer_makes_unreachable_is_no_end_of_the_call():
+    kept = Kept()
+
+    def f(x):
+        s, y = x.sum(), x * 1.0
+        if y.max() > 1.0:
+            kept.pair[0], kept.pair[1] = kept.pair[1], kept.pair[0]
+        if s > kept.limit:
+            kept.total = kept.total * 0.5 + s
+        if s > 0.5:
+            kept.counts["n"] = kept.counts.get("n", 0) + 1
+            kept.items.append(0.25)
+        for _ in range(2):
+            if s > kept.limit:
+                kept.items = []
+        return y
+
+    def ran(call):
+        vars(kept).update(vars(Kept()))
+        results = [call(d2s.to_tensor(v)).tolist() for v in ([0.5, 1.0], [-2.0, 0.25], [3.0, 1.0])]
+        return results, float(kept.total), kept.items, kept.counts, kept.pair
+
+    assert ran(d2s.to_static(f)) == ran(f)
