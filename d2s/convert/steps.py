@@ -86,14 +86,15 @@ def _of_numpy(tracer: Tracer, name: str, function: Any, *args: Any, **kwargs: An
     if any(isinstance(leaf, OneOf) for leaf in leaves) and all(map(_is_constant, _known_apart(leaves))):
         return of_each(functools.partial(_of_numpy, tracer, name, function), *args, **kwargs)
     free = isinstance(getattr(function, "__self__", None), _NOBODYS)  # a method may change what it is of
+    found = None
     if free and only_computes(function) and all(map(_is_constant, leaves)):
         with contextlib.suppress(Exception), np.errstate(all="raise"):  # what complains does so in each run
             found = function(*args, **kwargs)
-            if isinstance(found, np.number | np.bool_) or type(found) in _INTO_NUMBERS:
-                for container in containers([args, kwargs]):
-                    loads.guard_content(tracer, container)
-                return found
-    return attempted(name, function, *_read(args), **kwargs)
+    if not (isinstance(found, np.number | np.bool_) or type(found) in _INTO_NUMBERS):
+        return attempted(name, function, *_read(args), **kwargs)
+    for container in containers([args, kwargs]):
+        loads.guard_content(tracer, container)
+    return found
 
 
 def _known_apart(leaves: list[Any]) -> list[Any]:
