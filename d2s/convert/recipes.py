@@ -18,7 +18,7 @@ from d2s.capture.by_path import opened
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, get, is_grown, length
 from d2s.capture.heap import Place
-from d2s.capture.steps import ask, attempted
+from d2s.capture.steps import ask, attempted, number_of
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse
 from d2s.eager.tensor import Tensor
@@ -166,6 +166,7 @@ def _rows(x: SymbolicTensor) -> Recipe:
 
 def range_(tracer: Tracer, *bounds: Any) -> Any:
     """`range(...)`: Python's where all is known."""
+    bounds = tuple(number_of(b) if isinstance(b, Later) else b for b in bounds)
     if not any(isinstance(b, SymbolicTensor | Tensor) for b in bounds):
         return range(*bounds)
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
@@ -175,6 +176,7 @@ def range_(tracer: Tracer, *bounds: Any) -> Any:
 def _index(tracer: Tracer, value: Any) -> Any:
     """What `range` makes of its arguments."""
     symbol = tracer.symbol_of(value) if isinstance(value, SymbolicTensor | Tensor) else None
+    value = int(value) if isinstance(value, np.integer) else value
     return value if symbol is None else as_index(symbol, "'float' object cannot be interpreted as an integer")
 
 

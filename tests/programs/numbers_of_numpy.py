@@ -85,6 +85,37 @@ def rounded_as_the_type_says(x):
     return s, x * s
 
 
+@program(*SETS)
+def functions_of_numpys_and_found_numbers(x):
+    s = float(x.sum())
+    return (
+        max(s, HALF),
+        min(HALF, s),
+        sum([s, HALF]),
+        round(HALF * s),
+        abs(-s * HALF),
+        divmod(s, TWO),
+        s**TWO,
+        f"{s * HALF:.2f}",
+    )
+
+
+@program(*SETS)
+def counted_by_a_product_with_one(x):
+    n = int(x[0, 1] > 0) + 1
+    return [x * k for k in range(n * TWO)], x[: n * TWO], d2s.full([n + TWO], 1.0)
+
+
+@program(*SETS)
+def carried_in_loops(x):
+    s, f = float(x.sum()), np.float64(1)
+    while s < TWO:
+        s = s + HALF
+    for _ in d2s.arange(3):
+        f = f * 0.5 + float(x.max())
+    return x * s, s, f
+
+
 # --- places that NumPy finds, and gradients to what they are places of
 
 
