@@ -16,6 +16,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from d2s.capture.branch import possible, switch, test_of
 from d2s.capture.forms import OneOf, same
 from d2s.capture.kinds import CONSTANT
@@ -53,6 +55,14 @@ def of_each(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return of_each(function, *args, **kwargs)
 
     return each(leaves[place], of)
+
+
+def whole_by_path(value: Any) -> Any:
+    """An int of NumPy's as Python's own, be it one of several by the path."""
+    several = value.alternatives if isinstance(value, OneOf) else (value,)
+    if not any(isinstance(one, np.integer) for one in several) or not all(isinstance(one, int | np.integer) for one in several):
+        return value
+    return each(value, int) if isinstance(value, OneOf) else int(value)
 
 
 def told(tracer: Tracer, value: OneOf, ask: Callable[[Any], Any]) -> Any:

@@ -20,7 +20,7 @@ from d2s.capture.symbolic import Tracer, capturing
 from d2s.errors import CaptureError
 
 OF_NUMBERS = (ValueError, OverflowError, ZeroDivisionError, TypeError)  # what functions of numbers raise
-KINDS = (*OF_NUMBERS, IndexError, KeyError, np.linalg.LinAlgError)
+KINDS = (*OF_NUMBERS, IndexError, KeyError, FloatingPointError, np.linalg.LinAlgError)
 
 
 def tried(

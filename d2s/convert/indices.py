@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s.capture.alternatives import whole_by_path
 from d2s.capture.branch import branch
 from d2s.capture.containers import by_path, plain_kind
 from d2s.capture.forms import Later, OneOf
@@ -58,9 +59,9 @@ def key_of(key: Any) -> Any:
         return slice(*map(key_of, _parts(key)))
     if plain_kind(key) is list and any(isinstance(place, Later) for place in key):
         return list(map(key_of, key))
-    if not isinstance(key, Later):
-        return key
-    return tensor_of(key) if isinstance(key.example, list) else operand_of(key)
+    if isinstance(key, Later):
+        return tensor_of(key) if isinstance(key.example, list) else operand_of(key)
+    return whole_by_path(key)
 
 
 def holds_objects(key: Any) -> bool:
@@ -253,6 +254,7 @@ def _look_at(tracer: Tracer, owner: Any, place: SymbolicTensor, axis: int) -> No
 
 def _listed(tracer: Tracer, owner: Any, entry: list[Any], axis: int) -> list[Any]:
     """A list of places, or of bools that say which they are."""
+    entry = entry if by_path(entry) else [int(one) if isinstance(one, np.integer) else one for one in entry]
     kinds = {type(one) for one in entry}
     if not by_path(entry) and not kinds <= {int} and all(map(_is_int, entry)):
         numbers = [one if isinstance(one, SymbolicTensor) else tracer.symbol_of(int(one)) for one in entry]

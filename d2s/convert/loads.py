@@ -418,6 +418,8 @@ def gone_over(value: Any) -> Any:
 
 def spread_named(value: Any) -> Any:
     """What two stars take apart: of an object of the user's, what it says of each of its keys."""
+    if isinstance(value, Later):
+        refuse("D2S1001", "two stars take apart what only a run will have", "take its items by their keys")
     if not capturing() or not answers(value, "keys"):
         return value
     return {key: item(value, key) for key in iterate(asked(value, "keys"))}

@@ -62,7 +62,7 @@ def binary(x: Any, sign: str, y: Any) -> Any:
         return resolved(x, sign, y)
     refuse_handed(x)
     refuse_handed(y)
-    if meets_numpys(x, y):
+    if meets_numpys(x, y) or _complains(_PYTHONS[sign], x, y):
         return attempted(name.strip("_"), _PYTHONS[sign], x, y)
     pairs = _in_order(x, y, name) if sign in ORDER else None
     return _PYTHONS[sign](x, y) if pairs is None else _first_unlike(*pairs, sign, 0)
@@ -94,7 +94,26 @@ def unary(sign: str, x: Any) -> Any:
         return each(x, lambda one: unary(sign, one))
     refuse_handed(x)
     name, plain = _UNARY[sign]
+    if _complains(plain, x):
+        return attempted(name.strip("_"), plain, x)
     return asked(x, name) if answers(x, name) else plain(x)
+
+
+def _complains(function: Callable[..., Any], *of: Any) -> bool:
+    """Whether NumPy complains of what it computes of constants: it does so in each run."""
+    if not any(isinstance(x, np.generic) for x in of) or not all(isinstance(x, _NUMBERS) for x in of):
+        return False
+    try:
+        with np.errstate(all="raise"):
+            function(*of)
+    except FloatingPointError:
+        return capturing() is not None
+    except Exception:  # which is the user's
+        return False
+    return False
+
+
+_NUMBERS = bool | int | float | complex | np.generic
 
 
 def changed(x: Any, y: Any, sign: str) -> Any:
@@ -109,7 +128,7 @@ def changed(x: Any, y: Any, sign: str) -> Any:
         return resolved(x, sign, y)
     if sign in ("**", "&", "|", "^", "<<", ">>") and type(x) in PLAIN and type(y) in PLAIN:
         return _PYTHONS[sign](x, y)
-    if meets_numpys(x, y):
+    if isinstance(x, np.generic) or meets_numpys(x, y):
         return binary(x, sign, y)
     taken = operand(x, y)
     if sign == "+" and plain_kind(x) is list:

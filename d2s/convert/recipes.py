@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from d2s.capture.alternatives import whole_by_path
 from d2s.capture.by_path import opened
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, get, is_grown, length
@@ -166,11 +167,18 @@ def _rows(x: SymbolicTensor) -> Recipe:
 
 def range_(tracer: Tracer, *bounds: Any) -> Any:
     """`range(...)`: Python's where all is known."""
-    bounds = tuple(number_of(b) if isinstance(b, Later) else b for b in bounds)
+    bounds = tuple(map(_counting, bounds))
     if not any(isinstance(b, SymbolicTensor | Tensor) for b in bounds):
         return range(*bounds)
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     return _range(*(_index(tracer, b) for b in (start, stop, step)))
+
+
+def _counting(value: Any) -> Any:
+    """A number of NumPy's that places or counts, as Python's own; one that a run has, or the path tells, as one of run time."""
+    if isinstance(value, Later) and isinstance(value.example, int | np.integer):
+        return number_of(value)
+    return whole_by_path(value)
 
 
 def _index(tracer: Tracer, value: Any) -> Any:

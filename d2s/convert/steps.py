@@ -206,7 +206,7 @@ def of_symbols(tracer: Tracer, function: Any, args: tuple[Any, ...], kwargs: dic
 def _is_number(value: Any) -> bool:
     if isinstance(value, SymbolicTensor):
         return bool(value.value.type.python)
-    return isinstance(value, Later | int | float | np.number)
+    return isinstance(value, Later | int | float | np.number | np.bool_)
 
 
 def _number(tracer: Tracer, function: Any, value: Any) -> Any:

@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 
+import numpy as np
 import pytest
 
 import d2s
@@ -100,8 +101,17 @@ def logged(x):
     return x
 
 
+def of_constants(x):
+    none, most = np.float32(0), np.int8(127)
+    most += np.int8(1)
+    if x.sum() > 0:
+        x = x * (np.float32(1) / none)
+    return x * np.sqrt(-1.0), most, -most
+
+
 FUNCTIONS = [
     here,
+    of_constants,
     by_place,
     by_path,
     in_a_nested_function,

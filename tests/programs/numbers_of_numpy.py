@@ -1,5 +1,7 @@
 """NumPy's numbers, arrays and indices where tensors are: constants, what a run finds, and gradients behind them."""
 
+import math
+
 import numpy as np
 from programs_compare import program, t
 
@@ -308,3 +310,47 @@ def extents_of_floats(x):
 def sums_of_products_of_nothing(x):
     rows = x[x.sum(axis=1) > 99.0]
     return d2s.einsum("ij,kj->ik", rows, x), d2s.einsum("ij,kj->ik", x, rows)
+
+
+# --- numbers of NumPy's as counts and places; what NumPy raises if it is told to
+
+Z = t([[-3.0, -1.0, 0.5], [-0.5, -4.0, 2.0], [0.25, 0.5, 1.0]])
+
+
+@program((X,), (Z,), (Y,))
+def bounds_of_open_rows(x):
+    return x[np.int64(0) : np.int64(1)], x[:: np.int64(2)], x[:, np.int64(-1)], x[[np.int64(1), np.int64(0)]]
+
+
+@program(*SETS)
+def counts_by_path(x):
+    n, y = TWO if x.sum() > 2.5 else np.int64(1), x
+    for i in range(n):
+        y = y + i
+    return y, d2s.zeros([n, 2]), x[:n], x[:, -n], "abc"[n]
+
+
+@program(*SETS)
+def counts_of_a_loop(x):
+    n, y = np.int64(0), x
+    for _ in d2s.arange(6):
+        n = n + 1
+    for i in range(np.int64(2), n, np.int8(3)):
+        y = y + i
+    return y, d2s.zeros([n, 2]), x[:, : n - 4]
+
+
+@program(*SETS)
+def functions_of_two_kinds_of_numbers(x):
+    f, n = float(x.sum()), int(x.sum())
+    return divmod(f, HALF), divmod(n, TWO), math.pow(2.0, HALF), math.fmod(f, HALF), round(f, TWO)
+
+
+@program(*SETS)
+def told_to_raise(x):
+    try:
+        with np.errstate(all="raise"):
+            found = np.sqrt(x.numpy().min())
+    except FloatingPointError as error:
+        return x * 2, str(error), np.geterr()
+    return x * 3, found, np.geterr()
