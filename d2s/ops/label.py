@@ -228,9 +228,16 @@ def _(value, x, label, like, axis, ignore_index):
 @place_class.rule("infer")
 def _(x, label, like, axis, ignore_index):
     check_labels("place_class", like, label, axis)
-    if x.shape != _lines(like, axis) or x.dtype is not like.dtype:
-        raise ShapeError("D2S0002", f"place_class(): 'x' is {x}, the lines of {like} are {list(_lines(like, axis))}")
+    fitting("place_class", "x", x.shape, _lines(like, axis))
+    if x.dtype is not like.dtype:
+        raise DTypeError("D2S0003", f"place_class(): 'x' is {x.dtype.name}, 'like' {like.dtype.name}")
     return like
+
+
+@place_class.rule("requires")
+def _(x, label, like, axis, ignore_index):
+    lines = fitting("place_class", "x", x.shape, _lines(like, axis))
+    return [*lines, *fitting("place_class", "label", label.shape, _labelled(like, label, axis))]
 
 
 @place_class.rule("kernel")

@@ -682,3 +682,10 @@ def numbers_that_numpy_finds_beside_others(x):
     largest = n.max() if x.sum() > 0 else 0.0
     mixed = d2s.to_tensor([n.max(), x.sum(), 2.5]), d2s.to_tensor([[n.max(), 1], [2, n.min()]])
     return d2s.to_tensor((len(n), n.size)), *mixed, d2s.to_tensor(largest), d2s.to_tensor(n if x.sum() > 0 else 1.5) * x
+
+
+@program(*[(t([[1.0, 2.0, 3.0], [last, 5.0, 6.0]]),) for last in (4.0, -4.0, 2.0)])
+def scores_of_found_rows_and_labels(x):
+    rows, labels = x[x[:, 0] > 0.0], d2s.to_tensor([1, 0])
+    smooth = d2s.nn.functional.cross_entropy(rows, labels, label_smoothing=0.5)
+    return smooth, d2s.nn.functional.cross_entropy(rows, labels, weight=d2s.to_tensor([1.0, 2.0, 0.5]), reduction="sum")
