@@ -20,8 +20,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from d2s.autodiff.active import depending
+from d2s.autodiff.identity import every_tensor
 from d2s.autodiff.linear import uniquely_named
 from d2s.autodiff.mode import recording
+from d2s.autodiff.names import Names
 from d2s.capture.result import Made, Recipe
 from d2s.capture.result import leaves as leaves_of
 from d2s.capture.steps import Step, finds_nothing, finds_object
@@ -29,7 +31,7 @@ from d2s.capture.stores import Pending
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Node, Program, Value
 from d2s.jit.graph import Graph
-from d2s.jit.parting import Parts, Unsaid, acts, read_elsewhere, renamed, with_constants
+from d2s.jit.parting import Parts, Unsaid, acts, led_to, read_elsewhere, renamed, with_constants
 from d2s.jit.pieces import Ending, Leaf, Piece
 from d2s.passes.drop_dead import may_raise
 from d2s.reckoned import source
@@ -78,7 +80,7 @@ class _Writer:
         self.places: dict[Value, str] = dict(zip(self.whole.inputs, texts, strict=True))
         self.objects = set[Value]()
         self.constants: dict[Value, Node] = {}
-        self.joined = set[Value]()  # what may be one tensor with another value, by the path
+        self.known = Names(self.whole, every_tensor(self.whole))
         self.lines, self.depth, self.numbers = list[str](), 0, itertools.count()
         self.at_hand = {v for v in self.whole.inputs if v.type.python}  # numbers that are Python's
         self.stepped = False  # whether a step may have been taken by here
@@ -137,7 +139,7 @@ class _Writer:
             if not acts(node) and not self._is_asked_at_hand(node):
                 waiting.append(left.pop(0))
                 continue
-            if not self.parts.hurried or any(map(may_raise, waiting)) or self._reads(node, waiting):
+            if not self.parts.hurried or any(map(may_raise, waiting)) or self._goes_first(waiting, node):
                 self.piece(waiting, left, outputs, returned)
                 waiting = []
             left.pop(0)
@@ -175,9 +177,10 @@ class _Writer:
         self.places[result] = name
         self.at_hand.add(result)
 
-    def _reads(self, node: Node, waiting: Sequence[Node]) -> bool:
+    def _goes_first(self, waiting: Sequence[Node], node: Node) -> bool:
+        """Whether what waits is read there, or stands on the tape in front of what is made there."""
         made = {v for n in waiting for v in n.outputs}
-        return not made.isdisjoint(node.inputs)
+        return not made.isdisjoint(node.inputs) or (bool(led_to(node)) and any(map(led_to, waiting)))
 
     def stand(self, values: Iterable[Value]) -> None:
         """Has constants among values have places."""
@@ -207,13 +210,16 @@ class _Writer:
         piece = self.named(Piece(program, carried, self.graph, self.changes))
         given = f"({''.join(f'{self.places[v]}, ' for v in inputs)})"
         name, tensors = self.name("r"), [v for v in inputs if not v.type.python]
-        if len(tensors) > 1 and not self.joined.isdisjoint(tensors):
+        if any(itertools.starmap(self._may_be_one, itertools.combinations(tensors, 2))):
             self.line(f"{name} = {piece}.told_apart({given}, {self.leaves})")
         else:
             self.line(f"{name} = {piece}.call(given := {given})")
             self.line(f"if {name} is None: {name} = {piece}.plainly(given, {self.leaves})")
         self.places |= _named(found, name)
-        self.joined |= {v for v in found if not self.joined.isdisjoint(inputs)}
+
+    def _may_be_one(self, a: Value, b: Value) -> bool:
+        """Whether two values may be one tensor, by the path; nobody follows what a loop's test makes."""
+        return a not in self.known.of or b not in self.known.of or self.known.one(a, b)
 
     @property
     def changes(self) -> bool:
@@ -346,7 +352,6 @@ class _Writer:
 
     def _join(self, names: dict[Value, str], objects: dict[Value, list[bool]]) -> None:
         self.places |= names
-        self.joined |= {v for v in names if not v.type.python}
         for v, found in objects.items():
             if any(found) and not all(found):
                 raise Unsaid
@@ -391,11 +396,9 @@ class _Writer:
 
     def _carried(self, region: Program, node: Node, names: Sequence[str], held: Sequence[bool]) -> dict[Value, Value]:
         """Places for what a loop carries; what else its region reads is that of outside."""
-        count = len(names)
         self.places |= dict(zip(region.inputs, names, strict=False))
         self.objects |= {v for v, h in zip(region.inputs, held, strict=False) if h}
-        self.joined |= {v for v in region.inputs[:count] if not v.type.python}
-        return dict(zip(region.inputs[count:], node.inputs[count:], strict=True))
+        return dict(zip(region.inputs[len(names) :], node.inputs[len(names) :], strict=True))
 
 
 def _told(pending: Any) -> list[Leaf]:

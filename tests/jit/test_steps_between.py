@@ -269,6 +269,64 @@ def test_native_calls_are_as_eager_ones(function, order, capsys):
         capsys.readouterr()
 
 
+def read_behind_a_step_first(x):
+    y = x + d2s.to_tensor(np.ones([2, 30], "float32"))
+    return y * x + x * x
+
+
+def waiting_for_a_branch(x):
+    s = random.random()
+    y = x * s
+    if s > 0.0:
+        print("in the branch")
+        z = x * x * 0.3 + x * 1.7
+    else:
+        z = x
+    return y * 0.9 + z
+
+
+def what_went_in_by_a_loop(x):
+    s, z = random.random(), x * 2.0
+    for _ in d2s.arange(2):
+        z = x
+    print("behind the loop")
+    return z * z * s + x * x * 0.3 + z * x + x * 1.3
+
+
+def one_by_a_loop(x):
+    s, z, w = random.random(), x * 2.0, x * 3.0
+    for _ in d2s.arange(2):
+        z, w = w, w
+    print("behind the loop")
+    return z * z * s + w * w * 0.3 + z * w + w * 1.3
+
+
+def handed_out_behind(x):
+    y = WEIGHT * random.random()
+    return y, x * 2.0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [read_behind_a_step_first, waiting_for_a_branch, what_went_in_by_a_loop, one_by_a_loop, handed_out_behind],
+    ids=lambda f: f.__name__,
+)
+def test_contributions_and_hooks_in_the_order_of_the_statements(function, capsys):
+    static = d2s.to_static(function)
+    for seed in range(6):
+        found = []
+        for call in (function, static):
+            random.seed(seed)
+            x = d2s.to_tensor(np.random.RandomState(seed).randn(2, 30).astype("float32"), stop_gradient=False)
+            results, seen = _leaves(call(x)), []
+            for n, y in enumerate(results):
+                y.register_hook(lambda g, n=n, seen=seen: seen.append((n, g.numpy().tobytes())))
+            sum([(y * y).sum() for y in results]).backward()
+            found.append((x.grad.numpy().tobytes(), seen, capsys.readouterr().out))
+        assert found[0] == found[1]
+    assert len(static.quick) == 1
+
+
 def test_within_no_grad(capsys):
     static = d2s.to_static(tensors)
     for _ in range(3):
