@@ -275,7 +275,7 @@ class _Writer:
             raise Unsaid
         self.line("try:")
         self.line(f"    {line}")
-        self.line("except Exception:")
+        self.line("except BaseException:")
         for change in left:
             self.line(f"    {change}")
         self.line("    raise")

@@ -105,7 +105,7 @@ def step(node: Node, arrays: Sequence[np.ndarray]) -> np.ndarray:
     wanting = [v in run.wanting for v in node.inputs[:count]]
     try:
         found: np.ndarray = call(run, wanting, *arrays[:count])
-    except Exception:
+    except BaseException:  # Ctrl-C, too
         leave(node, arrays[count:])
         raise
     run.found.append(found)

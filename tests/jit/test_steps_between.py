@@ -327,6 +327,42 @@ def test_contributions_and_hooks_in_the_order_of_the_statements(function, capsys
     assert len(static.quick) == 1
 
 
+class Refusing:
+    """A stream that raises at a text, as Ctrl-C does while it is written."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def write(self, text):
+        if self.error is not None:
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [ValueError("full"), KeyboardInterrupt(), SystemExit(3)], ids=repr)
+def test_what_ends_a_step_leaves_what_was_changed_by_then(error, monkeypatch):
+    def call(x):
+        box.n += 1
+        box.y = x * box.n
+        print("a line")
+        box.n += 1
+        return box.y + x
+
+    seen = []
+    for function in (call, d2s.to_static(call)):
+        box, found = types.SimpleNamespace(n=0, y=None), []
+        for raised in (None, error, None, None, None, error, None):
+            with monkeypatch.context() as patched:
+                patched.setattr(sys, "stdout", Refusing(raised))
+                try:
+                    found.append(function(tensor(1.0, 2.0)).tolist())
+                except type(error):
+                    found.append("ended")
+            found += [box.n, box.y.tolist()]
+        seen.append(found)
+    assert seen[0] == seen[1]
+    assert seen[0].count("ended") == 2
+
+
 def test_within_no_grad(capsys):
     static = d2s.to_static(tensors)
     for _ in range(3):
