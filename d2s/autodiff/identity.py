@@ -45,7 +45,8 @@ class Identity:
         for (n, v), (m, w) in itertools.combinations(held.items(), 2):
             self._meet(names, (n, m), v, w)
         for n, v in held.items():
-            for w in self.inputs.values() if copies or v.type.listed else ():
+            nowhere = 0 in v.type.shape  # where it lies tells nothing of what has no values
+            for w in self.inputs.values() if copies or v.type.listed or nowhere else ():
                 self._meet(names, (n,), v, w)
             for m in self.written:
                 self._meet(names, (n, m), v, program.outputs[m])

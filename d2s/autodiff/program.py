@@ -109,6 +109,7 @@ class _Scope(SweepsLists, PopsResiduals):
         self.chain: Chain | None = None  # of the body of a loop
         self.pushed: list[Pushed] = []
         self.stack = self.unpopped = Symbolic(recorder, Value(STACK, "residuals"))
+        self.telling = set[Value]()  # saved values that only tell extents
         self.slots: Slots = parent.slots if parent else Slots(region)
         self.unstacked: list[Type] = []  # of cotangents this region's gradient takes from stacks
         self.constants = {node.outputs[0]: node.attrs["value"] for node in region.nodes if node.op == "constant"}
@@ -369,7 +370,7 @@ class _Scope(SweepsLists, PopsResiduals):
 
     def used(self) -> list[tuple[Value, Symbolic]]:
         """Forward values the gradient reads in the end."""
-        read = {v for node in self.recorder.builder.nodes for v in node.inputs}
+        read = {v for node in self.recorder.builder.nodes for v in node.inputs} | self.telling
         popped = self.chain.popped if self.chain else ()
         return [(v, s) for v, s in self.saved.items() if s.value in read or v in popped]
 
@@ -408,6 +409,7 @@ class _Scope(SweepsLists, PopsResiduals):
         """The forward and the backward Program of the whole."""
         program, builder = self.region, self.recorder.builder
         start = Node("stack", (), (Value(STACK),), {})
+        self.tell_extents()
         nodes, stack = self.saving(start.outputs[0])
         swept = bool(self.arms or self.loops or self.calls)
         saved = self.used()

@@ -39,6 +39,7 @@ class PopsResiduals:
     used: Any
     need: Any
     slots: Any
+    telling: set[Value]
     stack: Symbolic
     unpopped: Symbolic
     unstacked: list[Type]
@@ -46,6 +47,7 @@ class PopsResiduals:
 
     def popped(self, stack: Symbolic) -> Symbolic:
         """Puts the pops of what this region's gradient reads in front of it; returns the stack it leaves."""
+        self.tell_extents()
         top, pops = self.recorder.resolve(stack), list[Node]()
         known = {d for v in self.recorder.builder.inputs if not v.type.listed for d in v.type.shape}
         for forward, symbol in reversed(self.used()):
@@ -95,6 +97,21 @@ class PopsResiduals:
         pops.append(Node("pop", (top, *sizes), (Value(STACK), value), attrs | ({"finds": tuple(finds)} if finds else {})))
         self.pushed.insert(0, pushed)
         return pops[-1].outputs[0], value
+
+    def tell_extents(self) -> None:
+        """Has a value read for each extent that results of the gradient have and nothing it reads tells: `n0` of `n0-1`."""
+        builder = self.recorder.builder
+        read = [*builder.inputs, *(v for v, _ in self.used())]
+        known = {d for v in read if not v.type.listed for d in v.type.shape}
+        for node in builder.nodes:
+            known |= {*node.attrs.get("finds", ())}
+            for name in dict.fromkeys(d for v in node.outputs for d in v.type.shape if isinstance(d, str)):
+                place = None
+                if known.isdisjoint((name, source(name))):
+                    place = telling(name, self.values()) or telling(str(source(name)), self.values())
+                if place:
+                    self.telling.add(self.recorder.resolve(self.need(place[0])))
+                    known |= {*place[0].type.shape}
 
     def define_extents(self, known: set[Dim]) -> None:
         """Takes in a value for each extent that saved values have and nothing in the gradient region defines."""

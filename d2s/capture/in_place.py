@@ -37,6 +37,7 @@ class ChangesInPlace:
     def _become(self, result: Any, history: bool = True) -> Any:
         """The tensor has the values of `result` from here on; `history`: and its place on the tape."""
         self._check_taken(result.value.type)
+        result = self._as_wide(result)
         current().overwrite(self, result)  # type: ignore[attr-defined]
         current().become(self, result, history)  # type: ignore[attr-defined]
         return self
@@ -56,6 +57,13 @@ class ChangesInPlace:
         if len(have) != len(want) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
             raise ShapeError("D2S0002", f"a tensor of shape {list(want)} cannot take shape {list(have)} in place")
 
+    def _as_wide(self, result: Any) -> Any:
+        """The result, whose extents that a run finds have to be 1 where the tensor's are: arithmetic would have repeated it."""
+        have, want = result.value.type.shape, self.value.type.shape
+        if not any(w == 1 and isinstance(h, str) for h, w in zip(have, want, strict=True)):
+            return result
+        return OPS["reshape"](result, [d if isinstance(d, int) else 0 for d in want])
+
     def _turn(self, result: Any, as_they_lie: bool = False) -> Any:
         """The same for methods that may change shape or dtype, which a graph's tensors keep."""
         have, want = result.value.type, self.value.type
@@ -70,7 +78,7 @@ class ChangesInPlace:
         try:
             self._check_shape(have)
         except ShapeError:
-            raise ArgumentError("D2S0002", f"set_value(): expected shape {list(want)}, got {list(have)}") from None
+            raise ShapeError("D2S0002", f"set_value(): expected shape {list(want)}, got {list(have)}") from None
         self._become(OPS["detached"](given if have == want else self._replaced(given)), history=False)
 
     def copy_(self, other: Any, blocking: bool = True) -> Any:

@@ -121,7 +121,7 @@ class InPlace:
         values = self._given(value).array
         if values.shape != self.array.shape:
             message = f"set_value(): expected shape {list(self.array.shape)}, got {list(values.shape)}"
-            raise ArgumentError("D2S0002", message)
+            raise ShapeError("D2S0002", message)
         self._check_values(values)
         self._write(values)
 

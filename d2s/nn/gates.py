@@ -20,7 +20,7 @@ from d2s.ops.random import uniform
 from d2s.ops.reduce import max
 from d2s.ops.rows import sizes
 from d2s.ops.shape import reshape, unflatten, unsqueeze
-from d2s.ops.shapes import one_axis, tensor_type, tensors, whole_number
+from d2s.ops.shapes import one_axis, tensor_type, tensors, uncountable, unnamed, whole_number
 from d2s.ops.slicing import split
 from d2s.ops.softmax import softmax_
 from d2s.ops.unlearnt import unlearnt
@@ -53,6 +53,8 @@ def maxout(x: Any, groups: int, axis: int = 1, name: str | None = None) -> Any:
     shape, groups = tensor_type(x, "maxout", "x").shape, whole_number(groups, "maxout", "groups")
     along = one_axis(axis, len(shape), "maxout")
     channels = shape[along]
+    if uncountable(channels):
+        raise unnamed("maxout", f"whether {channels} channels make groups of {groups}")
     if isinstance(channels, str) or groups < 1 or channels % groups:
         raise ShapeError("D2S0002", f"maxout(): {channels} channels do not make groups of {groups}")
     return max(unflatten(x, along, [channels // groups, groups]), along + 1)

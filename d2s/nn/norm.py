@@ -19,7 +19,7 @@ from d2s.ops.math import pow, square
 from d2s.ops.norm import batch_norm_, batch_norm_fixed, group_norm_, layer_norm_
 from d2s.ops.pad import pad
 from d2s.ops.shape import reshape
-from d2s.ops.shapes import extents, tensor_type, whole_number
+from d2s.ops.shapes import extents, tensor_type, uncountable, unnamed, whole_number
 from d2s.ops.slices import slice
 
 CHANNELS_LAST = ("NLC", "NHWC", "NDHWC")
@@ -62,8 +62,10 @@ def _last_axes(name: str, x: Any, wanted: Any, weight: Any, bias: Any, epsilon: 
     shape = list(tensor_type(x, name, "x").shape)
     wanted = extents(wanted if isinstance(wanted, list | tuple) else [wanted], name, "normalized_shape")
     lines = shape[-len(wanted) :] if wanted else []
-    unlike = [have for have, want in zip(lines, wanted, strict=False) if have != want]
-    if len(lines) == len(wanted) and len(unlike) == 1 and isinstance(unlike[0], str):
+    unlike = [pair for pair in zip(lines, wanted, strict=False) if pair[0] != pair[1]]
+    if unlike and len(lines) == len(wanted) and all(any(map(uncountable, pair)) for pair in unlike):
+        if len(unlike) > 1 or not isinstance(unlike[0][1], int) or unlike[0][1] < 1:
+            raise unnamed(name, f"whether {lines} are {list(wanted)}")
         lines = list(wanted)
         x = reshape(x, [0] * (len(shape) - len(wanted)) + lines)  # a run finds whether the one extent is that
     if not wanted or lines != list(wanted):
@@ -178,6 +180,9 @@ def _move(average: Any, new: Any, momentum: float) -> None:
         average.set_value(moved)
 
 
+_END = 1 << 62  # behind that of any axis
+
+
 def local_response_norm(
     x: Any,
     size: int,
@@ -198,9 +203,8 @@ def local_response_norm(
     axis = x.ndim - 1 if _channels_last("local_response_norm", data_format) else 1
     expect("local_response_norm", "size", size, int, "an int")
     widths = [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(x.ndim)]
-    channels: Any = shape[axis]
     squares = pad(square(x), [n for pair in widths for n in pair])
-    parts = [slice(squares, [axis], [n], [n + channels]) for n in range(size)]
+    parts = [slice(squares, [axis], [n], [n + 1 - size or _END]) for n in range(size)]
     total = parts[0]
     for part in parts[1:]:
         total = total + part

@@ -58,7 +58,7 @@ def interpolate(
     x = transpose(x, there) if there else x
     have = tensor_type(x, "interpolate", "x").shape[2:]
     sizes, scales = _sizes(have, size, scale_factor)
-    if mode == "area" and any(isinstance(d, Asked) for d in sizes):
+    if mode == "area" and any(isinstance(d, Asked) or d == SCALED for d in sizes):
         raise unnamed("interpolate", "the size of an 'area'")
     found = POOLS[len(shape)](x, sizes) if mode == "area" else _along_all(x, sizes, scales, mode, align_corners, align_mode)
     return transpose(found, back) if back else found

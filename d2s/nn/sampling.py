@@ -26,7 +26,7 @@ from d2s.ops.matmul import matmul
 from d2s.ops.op import flag
 from d2s.ops.rounding import floor, round
 from d2s.ops.shape import flatten, reshape, unsqueeze
-from d2s.ops.shapes import extents, tensor_type, unnamed
+from d2s.ops.shapes import extents, tensor_type, uncountable, unnamed
 from d2s.ops.slicing import unbind
 
 MODES, PADDINGS = ("bilinear", "nearest"), ("zeros", "border", "reflection")
@@ -84,6 +84,8 @@ def grid_sample(
     one_of("grid_sample", "padding_mode", padding_mode, PADDINGS)
     align_corners = flag(align_corners, "align_corners")
     spatial = len(shape) - 2
+    if places[:1] != shape[:1] and any(map(uncountable, (*places[:1], *shape[:1]))):
+        raise unnamed("grid_sample", f"whether {places[0]} places are for {shape[0]} pictures")
     if spatial not in (2, 3) or len(places) != spatial + 2 or places[-1] != spatial or places[0] != shape[0]:
         message = f"grid_sample(): 'x' has shape {list(shape)}, 'grid' has {list(places)}"
         raise ShapeError("D2S0002", message, hint="[batch, channels, h, w] and [batch, ..., ..., 2]; of volumes 5 axes and 3")

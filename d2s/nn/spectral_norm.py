@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.arguments import number
-from d2s.errors import ArgumentError, ShapeError
+from d2s.errors import ArgumentError
 from d2s.nn.initializer import Normal
 from d2s.nn.layer import Layer
 from d2s.ops.arrange import transpose
@@ -19,7 +19,7 @@ from d2s.ops.math import square
 from d2s.ops.matmul import matmul
 from d2s.ops.reduce import sum
 from d2s.ops.shape import flatten
-from d2s.ops.shapes import one_axis, tensor_type, whole_number, whole_numbers
+from d2s.ops.shapes import fitting, one_axis, tensor_type, whole_number, whole_numbers
 from d2s.ops.unlearnt import unlearnt
 
 MOST = 1_000_000  # iterations
@@ -59,8 +59,8 @@ class SpectralNorm(Layer):
 
     def forward(self, x: Any) -> Any:
         shape = tensor_type(x, "SpectralNorm", "x").shape
-        if shape != self._shape:
-            raise ShapeError("D2S0002", f"SpectralNorm: 'x' has shape {list(shape)}, expected {list(self._shape)}")
+        if fitting("SpectralNorm", "x", shape, self._shape):
+            x = x.reshape(self._shape)  # a run finds whether it is that
         axes = (self._dim, *(k for k in range(len(shape)) if k != self._dim))
         matrix = flatten(transpose(x, axes), 1) if len(shape) > 1 else x.reshape([-1, 1])
         fixed, u, v = unlearnt(matrix), self.weight_u, self.weight_v

@@ -137,6 +137,12 @@ def broadcast_tensors(input: Sequence[Any]) -> list[Any]:
     return [_repeated(x, shape, wanted, like) for x, shape in zip(input, shapes, strict=True)]
 
 
+def _unpassed(like: Any) -> Any:
+    """A tensor that is asked for its shape alone: a sweep of what has that shape does not pass what made it."""
+    held = tensor_type(like, "broadcast_tensors", "input")
+    return OPS["detached"](like) if held.dtype.kind == "f" else like
+
+
 def _repeated(x: Any, have: Shape, wanted: Shape, like: Any) -> Any:
     """x in a wider shape; extents known by name are those of x, or of a tensor that has that shape."""
     missing = len(wanted) - len(have)
@@ -144,7 +150,7 @@ def _repeated(x: Any, have: Shape, wanted: Shape, like: Any) -> Any:
         return expand(x, wanted)
     if all(isinstance(d, int) or (k >= missing and have[k - missing] == d) for k, d in enumerate(wanted)):
         return expand(x, tuple(d if isinstance(d, int) else -1 for d in wanted))
-    return expand_as(x, like)
+    return expand_as(x, _unpassed(like))
 
 
 @op(paddle="tile", onnx="Tile")

@@ -5,6 +5,7 @@
 ([True, False], [2.5])
 """
 
+import functools
 import math
 from typing import Any
 
@@ -14,11 +15,13 @@ from d2s.arguments import number, one_of
 from d2s.errors import ArgumentError, brief
 from d2s.ops.compare import cast, equal, less_equal, where
 from d2s.ops.create import full
-from d2s.ops.dispatch import current
+from d2s.ops.dispatch import current, either
 from d2s.ops.exponential import log, sigmoid
 from d2s.ops.extremes import clip
+from d2s.ops.found import finds_extents, length
 from d2s.ops.logic import logical_and, logical_or
 from d2s.ops.math import abs, add, multiply, relu, subtract, tanh
+from d2s.ops.open_shapes import laid_as
 from d2s.ops.rounding import isfinite, isnan, trunc
 from d2s.ops.shapes import tensor_type
 from d2s.ops.softmax import softmax
@@ -136,4 +139,11 @@ def equal_all(x: Any, y: Any) -> Any:
     True
     """
     shapes = [tensor_type(v, "equal_all", name).shape for v, name in ((x, "x"), (y, "y"))]
-    return all(equal(x, y)) if shapes[0] == shapes[1] else full([], False, bool_)
+    if shapes[0] == shapes[1]:
+        return all(equal(x, y))
+    unlike = [k for k, (a, b) in enumerate(zip(*shapes, strict=False)) if a != b]
+    told = any(isinstance(shapes[0][k], int) and isinstance(shapes[1][k], int) for k in unlike)
+    if len(shapes[0]) != len(shapes[1]) or told or not finds_extents():
+        return full([], False, bool_)
+    fits = functools.reduce(logical_and, [equal(length(x, k), length(y, k)) for k in unlike])
+    return either(fits, lambda: all(equal(laid_as(x, y), y)), lambda: full([], False, bool_))

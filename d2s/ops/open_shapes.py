@@ -25,7 +25,7 @@ from d2s.ops.math import floor_divide, multiply
 from d2s.ops.movement import CHUNK, Kernel, Product, joined, normal
 from d2s.ops.op import Share, op
 from d2s.ops.shape import flatten, reshape, unsqueeze
-from d2s.ops.shapes import one_axis, tensor_type, whole_number
+from d2s.ops.shapes import is_found, one_axis, tensor_type, whole_number
 from d2s.ops.slicing import select
 from d2s.reckoned import reckoned
 from d2s.types import Dim, Shape, Type, bool_, int64
@@ -238,7 +238,8 @@ def _(x, start_axis, stop_axis):
         return None
     have = _shape(x)
     start, stop = (one_axis(a, len(have), "flatten") for a in (start_axis, stop_axis))
-    return _laid(x, [*(_along(x, k) for k in range(start)), None, *(_along(x, k) for k in range(stop + 1, len(have)))])
+    along = [_along(x, k) for k in range(len(have))]
+    return _laid(x, [*along[:start], _times(along[start : stop + 1]), *along[stop + 1 :]])
 
 
 @expand.rule("open")
@@ -269,7 +270,19 @@ def _repeated(x: Any, axis: int, times: _Size) -> Any:
     """x so many times along an axis."""
     sizes = [_along(x, k) for k in range(len(_shape(x)))]
     wide = expand_as(unsqueeze(x, axis), _filled(current().constant(False, Type(bool_)), [*sizes[:axis], times, *sizes[axis:]]))
-    return _laid(wide, [*sizes[:axis], None, *sizes[axis + 1 :]])
+    return _laid(wide, [*sizes[:axis], _times([times, sizes[axis]]), *sizes[axis + 1 :]])
+
+
+def _times(sizes: Sequence[_Size]) -> _Size:
+    """As many as some extents together."""
+    product = None if any(size.product is None for size in sizes) else _whole(sizes)
+    if product is not None and all(isinstance(d, int) for d in product):
+        return _Size(product, math.prod(product))
+    return _Size(product, _total(sizes))
+
+
+def _total(sizes: Sequence[_Size]) -> Any:
+    return functools.reduce(multiply, [number(size.count) for size in sizes], number(1))
 
 
 def _shape(x: Any) -> Shape:
@@ -297,7 +310,7 @@ def _given(d: Any, of: str, least: int = 0) -> _Size:
     if product is None:
         found = whole_number(d, of, "shape")
         return _Size((found,), found)
-    return _Size(product, d) if any(isinstance(e, str) for e in product) else _Size((math.prod(product),), 0)
+    return _Size(product, d) if any(isinstance(e, str) for e in product) else _Size((math.prod(product),), math.prod(product))
 
 
 def _found(d: Any) -> Any:
@@ -316,9 +329,21 @@ def _asked(x: Any, axis: int, d: Any) -> _Size:
     """An extent that a user gives `reshape`: what turns out to be 0 is the extent that x has there."""
     have = _shape(x)[axis : axis + 1]
     n = _found(d)
+    if n is None and have and not _may_be_none(have[0]) and any(map(_may_be_none, _known(d))):
+        n = number(d)
     if n is None or not have:
         return _given(d, "reshape", 1)
     return _Size(None, as_extent(where(equal(n, 0), number(_along(x, axis).count), n), "reshape", 0))
+
+
+def _known(d: Any) -> Product:
+    """The extents whose product a number is known to be."""
+    return (_is_number(d) and _product_of(d.value, d.recorder)) or ()
+
+
+def _may_be_none(dim: Dim) -> bool:
+    """Whether a run may find an extent to be 0: none that a call names is."""
+    return dim == 0 or is_found(dim)
 
 
 def _along(x: Any, axis: int) -> _Size:
@@ -363,7 +388,7 @@ def _left(have: Sequence[_Size], others: Sequence[_Size]) -> _Size:
         product = _divided(_whole(have), _whole(others))
     if product is not None and all(isinstance(d, int) for d in product):
         return _Size(product, math.prod(product))
-    total, known = (functools.reduce(multiply, [number(s.count) for s in sizes], number(1)) for sizes in (have, others))
+    total, known = _total(have), _total(others)
     return _Size(product, floor_divide(total, maximum(known, number(1))) if others else total)
 
 

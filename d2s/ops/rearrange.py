@@ -116,8 +116,10 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
     """
     have, by = tensor_type(input, "diag_embed", "input"), whole_number(offset, "diag_embed", "offset")
     rank = len(have.shape) + 1
-    if rank == 1 or isinstance(have.shape[-1], str):
-        raise ShapeError("D2S0002", f"diag_embed(): 'input' has shape {list(have.shape)}, expected a known last extent")
+    if rank == 1:
+        raise ShapeError("D2S0002", "diag_embed(): 'input' has shape [], expected at least one axis")
+    if isinstance(have.shape[-1], str):
+        raise unnamed("diag_embed", f"the last extent of {list(have.shape)}")
     first, second = (one_axis(a, rank, "diag_embed") for a in (dim1, dim2))
     if first == second:
         raise ArgumentError("D2S0004", f"diag_embed(): 'dim1' and 'dim2' are both axis {first}")

@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing():
         (lambda: x.fill_("a"), DTypeError, "D2S0001"),
         (lambda: x.add_("a"), DTypeError, "D2S0001"),
         (lambda: x.add_(), DTypeError, "D2S0001"),
-        (lambda: x.set_value([1.0]), ArgumentError, "D2S0002"),
+        (lambda: x.set_value([1.0]), ShapeError, "D2S0002"),
     ]
     for call, error, words in cases:
         with pytest.raises(error, match=re.escape(words)) as caught:

@@ -69,7 +69,7 @@ REFUSED = [  # (what is called, its class, its code, words the message must hold
     (lambda: d2s.to_tensor(2**70, "int64"), DTypeError, "D2S0001", ["to_tensor()"]),
     (lambda: d2s.to_tensor([1.0], "nope"), DTypeError, "D2S0003", ["nope"]),
     (lambda: copy.copy(F).set_value("a"), DTypeError, "D2S0001", ["'data'"]),
-    (lambda: F.set_value([1.0, 2.0, 3.0]), ArgumentError, "D2S0002", ["set_value()", "[2]", "[3]"]),
+    (lambda: F.set_value([1.0, 2.0, 3.0]), ShapeError, "D2S0002", ["set_value()", "[2]", "[3]"]),
     (lambda: bool(F), ArgumentError, "D2S0004", ["[2]", "one Python value"]),
     (lambda: F.item(), ArgumentError, "D2S0004", ["[2]"]),
     (lambda: len(d2s.to_tensor(1.0)), DTypeError, "D2S0001", ["0-D"]),

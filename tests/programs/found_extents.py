@@ -689,3 +689,39 @@ def scores_of_found_rows_and_labels(x):
     rows, labels = x[x[:, 0] > 0.0], d2s.to_tensor([1, 0])
     smooth = d2s.nn.functional.cross_entropy(rows, labels, label_smoothing=0.5)
     return smooth, d2s.nn.functional.cross_entropy(rows, labels, weight=d2s.to_tensor([1.0, 2.0, 0.5]), reduction="sum")
+
+
+@program(*SETS)
+def compared_with_what_a_run_finds(x):
+    y, z = x[x[:, 0] > 0], x[: int((x > 1).sum()) % 3]
+    return d2s.equal_all(y, z), d2s.equal_all(y, x[d2s.nonzero(x[:, 0] > 0)[:, 0]]), d2s.equal_all(y, x)
+
+
+@program(*SETS, (t([[9.0, 9.0, -9.0], [-1.0, 0.0, 0.0]]),))
+def what_is_one_row_takes_one_row_in_place(x):
+    y = x[:1] * 1.0
+    return y.copy_(x[x[:, 0] > 0.75])
+
+
+@program(*SETS)
+def no_rows_laid_out_anew(x):
+    none, n = x[x[:, 0] > 99], int((x > 0).sum()) % 3
+    columns = x[:, :n].unsqueeze(1)
+    return d2s.tile(none, [1, n + 1]), d2s.flatten(columns[x[:, 0] > 99], 1, 2), x.reshape([none.shape[0], -1])
+
+
+@program(*SETS)
+def as_long_as_what_a_run_finds_in_a_grid(x):
+    n = int((x > 0).sum()) % 3
+    a, b = d2s.meshgrid(x[0, :1], x[n:, 0])
+    a.sum().backward()
+    (b * b).sum().backward()
+    return x.grad
+
+
+@program(*((t([[[0.5 * k - j for k in range(5)] for j in range(2)]] * n),) for n in (3, 1)))
+def a_gradient_as_long_as_only_a_run_tells(x):
+    part = x[:, :, : int((x > 0).sum()) % 4 + 1]
+    kernel = d2s.to_tensor([[[1.0, 2.0], [0.5, -1.0]]] * 2)
+    wide = d2s.nn.functional.pad(part, [1, 1], data_format="NCL")
+    return d2s.nn.functional.conv1d(wide, kernel) if x.sum() > 0 else wide

@@ -4,6 +4,8 @@ from programs_compare import program, t
 
 import d2s
 
+F = d2s.nn.functional
+
 SETS = tuple((t([[float(k + j) for k in range(4)] for j in range(n)]),) for n in (2, 3, 5, 1, 7))
 
 
@@ -62,3 +64,47 @@ def a_diagonal_of_an_extent(x):
 @program(*SETS[:3], (SETS[0][0] * 2,))
 def squeezed_where_half_of_an_extent_may_be_one(x):
     return d2s.nn.functional.avg_pool1d(x.t().unsqueeze(0), 2).squeeze(), x.tile([2, 1]).squeeze(0)
+
+
+LINES = tuple((t([[[0.5 * k - j for k in range(m)] for j in range(2)]] * n),) for n, m in ((2, 4), (3, 5), (5, 6), (1, 3)))
+
+
+@program(*LINES)
+def a_gradient_as_long_as_no_cotangent_tells(x):
+    return F.conv1d(x, d2s.to_tensor([[[1.0, 2.0], [0.5, -1.0]]] * 2))
+
+
+@program(*LINES)
+def gradients_as_long_as_no_cotangent_tells_by_path(x):
+    kernel = d2s.to_tensor([[[1.0, 2.0], [0.5, -1.0]]] * 2)
+    return F.conv1d_transpose(x, kernel) if x.sum() > 0 else F.conv1d(F.conv1d(x, kernel), kernel)
+
+
+@program(*LINES)
+def gradients_as_long_as_no_cotangent_tells_in_a_loop(x):
+    kernel, y = d2s.to_tensor([[[1.0, 2.0], [0.5, -1.0]]] * 2), x
+    for _ in d2s.arange(2):
+        y = F.conv1d(y, kernel) if y.sum() > 0 else y * 2.0
+        y = F.pad(y, [0, 1], data_format="NCL")[:, :, : x.shape[2]]
+    return y
+
+
+@program(*((t([1.0] * n), t([1.0] * m)) for n, m in ((2, 5), (3, 4), (4, 4), (5, 5), (3, 6))))
+def compared_in_sizes_that_meet_and_part(x, y):
+    return d2s.equal_all(x, y), d2s.equal_all(x[1:], y[: x.shape[0] - 1]), x.shape == y.shape
+
+
+@program(*((t([[[[float(k - j) for k in range(4)] for j in range(n)]]]),) for n in (2, 4, 5, 6)))
+def areas_of_a_scale(x):
+    return F.interpolate(x, scale_factor=0.5, mode="area"), F.interpolate(x, scale_factor=2, mode="area")
+
+
+@program(*((t([[[0.5 * k - j] * 2 for k in range(n)] for j in range(n + 1)]),) for n in (2, 4, 3, 1)))
+def normalised_by_channels_near(x):
+    return F.local_response_norm(x, 2), F.local_response_norm(x[:, : int((x > 0).sum()) % 3 + 1], 3)
+
+
+@program(*((t(d2s.ones(shape)),) for shape in ([0], [3], [0, 2], [2, 2])))
+def itself_where_it_is_empty(x):
+    y = x * 2.0 if x.sum() > 0 else x
+    return y, x
