@@ -71,12 +71,15 @@ def ran(program, name, static):
     function, found = (d2s.to_static(module["f"]) if static else module["f"]), []
     for (before, behind), numbers in zip(program.calls, program.arguments, strict=True):
         printed, results = io.StringIO(), []
-        x = d2s.to_tensor(np.array(numbers, "float32"), stop_gradient=not program.wants_gradient)
+        given = [
+            d2s.to_tensor(np.array(of_one, "float32"), stop_gradient=not program.wants_gradient)
+            for of_one in (numbers if isinstance(numbers, tuple) else (numbers,))
+        ]
         with contextlib.redirect_stdout(printed):
             for step in (before, None, behind):
                 try:
                     if step is None:
-                        module["r"] = function(x)
+                        module["r"] = function(*given)
                     else:
                         exec(step, module)
                 except D2SError as error:
@@ -89,8 +92,8 @@ def ran(program, name, static):
                 except Exception as error:
                     results.append(_said(error))
                     break
-        seen = Seen()
-        found.append((seen.of((module.get("r"), x.grad, results, printed.getvalue())), seen.of(eval("STATE", module))))
+        seen, gradients = Seen(), [x.grad for x in given]
+        found.append((seen.of((module.get("r"), gradients, results, printed.getvalue())), seen.of(eval("STATE", module))))
     return found
 
 

@@ -9,12 +9,13 @@ import pytest
 from changes_outside import compared, tried
 from keeping_programs import Keeping
 from random_calls import FromEverywhere
+from random_sizes import OfManySizes
 from random_steps import WholeStep
 from sharing_programs import Sharing
 
-KINDS = {"keeping": Keeping, "sharing": Sharing, "steps": WholeStep, "calls": FromEverywhere}
+KINDS = {"keeping": Keeping, "sharing": Sharing, "steps": WholeStep, "calls": FromEverywhere, "sizes": OfManySizes}
 
-COUNTS = {"keeping": 60, "sharing": 25, "steps": 60, "calls": 200}
+COUNTS = {"keeping": 60, "sharing": 25, "steps": 60, "calls": 200, "sizes": 100}
 
 
 @pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind, count in COUNTS.items() for seed in range(count)])
