@@ -14,6 +14,7 @@ that is given what may act, nothing is known: it is called by runs alone (`only_
 
 import operator
 import types
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -91,7 +92,8 @@ def _computed(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[st
         return MISSING
     given, named = found[: len(args)], dict(zip(kwargs, found[len(args) :], strict=True))
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             if function is operator.getitem and isinstance(given[0], np.ndarray):
                 return given[0][_without_masks(given[1], count)]
             return _counted(function, args, given, named, count)

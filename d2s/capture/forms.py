@@ -10,7 +10,7 @@ value of a graph can be becomes a `OneOf`: one of several, told by a tag.
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -115,17 +115,32 @@ class Growing:
 Form = Fixed | Slot | Tree | Union | Held | Box | Growing
 
 
+class Foreseen(NamedTuple):
+    """What a capture has of an object of a run, too, and with which others it was made."""
+
+    value: Any
+    family: Any
+
+
 class Later:
     """A Python object that only a run has: `handle`, a number of run time, says which of its objects; `example` is like it.
 
-    `longer` is, too: where extents of the two differ, only a run knows them.
+    `longer` is, too: where extents of the two differ, only a run knows them. Of what is `foreseen` no step is recorded until
+    the handle is asked for.
     """
 
     constant: "Callable[[Tracer, Any], Later]"  # what is known, as such an object
 
-    def __init__(self, handle: SymbolicTensor, example: Any) -> None:
-        self.handle, self.like = handle, example
+    def __init__(self, handle: SymbolicTensor | None, example: Any, foreseen: Foreseen | None = None) -> None:
+        self.settled, self.foreseen, self.like = handle, foreseen, example
         self.example, self.longer = (example.example, example.longer) if isinstance(example, Varied) else (example, example)
+
+    @property
+    def handle(self) -> SymbolicTensor:
+        if self.foreseen is not None:
+            self.foreseen.family.settle()
+        assert self.settled is not None
+        return self.settled
 
 
 COUNTS = (2, 3)  # of what only a run knows how much there is: in an example, and in one that is longer

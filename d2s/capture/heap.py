@@ -170,6 +170,12 @@ class Heap:
         """The path that is being recorded; None for the capture itself."""
         return self._paths[-1][0] if self._paths else None
 
+    def inside(self, path: Any) -> list[Any] | None:
+        """The paths that are being recorded within one, outer before inner; None where that one is over."""
+        around = [None, *(region for region, _ in self._paths)]
+        place = next((n for n, one in enumerate(around) if one is path), -1)
+        return around[place + 1 :] if place >= 0 else None
+
     def home(self, owner: Any) -> Any:
         """The path a container or a place was made on; None for one that was there before all paths."""
         return owner.home if isinstance(owner, Place) else self._made.get(id(owner), (owner, None))[1]

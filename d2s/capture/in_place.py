@@ -117,9 +117,7 @@ def _single(value: Any) -> bool:
 def _tensor(value: Any, like: Type) -> Any:
     """What was given, as a symbol; a list or a number is the same at every call."""
     if current().type_of(value) is None:
-        made = to_tensor(value, like.dtype)
-        current().root.made[id(made)] = made  # type: ignore[attr-defined]
-        value = made
+        value = current().data(to_tensor(value, like.dtype))  # type: ignore[attr-defined]
     return current().lift(value) if isinstance(value, Tensor) else value  # type: ignore[attr-defined]
 
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from d2s import types
+from d2s.capture import foreseen
 from d2s.capture.examples import computed, example_of, open_shape
 from d2s.capture.forms import TAG, Later, Varied
 from d2s.capture.guards import MISSING
@@ -270,8 +271,19 @@ def caught_by(tried: Callable[..., Any]) -> None:
 
 
 def attempted(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A step that computes, and may raise."""
-    return taken(name, function, args, kwargs, computed(function, args, kwargs))
+    """What a function computes, which may raise: in a step, but for what is foreseen."""
+    tracer = capturing()
+    assert tracer is not None
+    found = foreseen.result(tracer, name, function, args, kwargs, lambda: computed(function, args, kwargs))
+    return taken(name, function, args, kwargs, computed(function, args, kwargs)) if found is MISSING else found
+
+
+def changed(name: str, function: Callable[..., Any], *args: Any) -> None:
+    """What changes what it is given, and may raise: in a step, but for what is foreseen."""
+    tracer = capturing()
+    assert tracer is not None
+    if foreseen.result(tracer, name, function, args, {}, lambda: MISSING) is MISSING:
+        taken(name, function, args, {}, MISSING)
 
 
 def taken(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], example: Any) -> Any:
@@ -308,12 +320,25 @@ def operand_of(value: Later) -> Any:
     return tensor_of(value) if isinstance(value.example, np.ndarray) else number_of(value)
 
 
-def tensor_of(value: Later, of: types.DType | None = None) -> SymbolicTensor:
+def tensor_of(value: Later, of: types.DType | None = None) -> SymbolicTensor | Tensor:
     """A tensor of the values that an object of a run holds."""
     tracer = capturing()
     assert tracer is not None
     made = functools.partial(values_of, dtype=of)
+    known = foreseen.values_in(tracer, value)
+    if known is not MISSING:
+        return tracer.data(Tensor(made(known)))
     return array(tracer, "to_tensor", made, (value,), Varied(made(value.example), made(value.longer)))
+
+
+def _recorded(tracer: Tracer, step: foreseen.Unrecorded) -> SymbolicTensor:
+    """Of a step that has not raised at capture, and so raises nothing."""
+    keep = finds_nothing if step.found is None else finds_object
+    found: SymbolicTensor = _record(tracer, step.name, step.function, step.args, step.kwargs, keep, TAG, step.where, {})
+    return found
+
+
+foreseen.Family.record = _recorded  # type: ignore[method-assign]
 
 
 def number_of(value: Later) -> Any:
@@ -355,7 +380,7 @@ def _in_place(name: str, function: Callable[..., Any], plain: Callable[..., Any]
         if isinstance(other, Tensor) or (isinstance(other, SymbolicTensor) and not other.value.type.python):
             return NotImplemented  # the tensor's `+` has it
         if isinstance(self.example, np.ndarray):
-            taken(name, function, (self, other), {}, MISSING)
+            changed(name, function, self, other)
             return self
         return taken(name, function, (self, other), {}, computed(plain, (self, other), {}))
 

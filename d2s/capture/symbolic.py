@@ -160,6 +160,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.reached: set[int] = set()  # tensors met otherwise than as the symbols of arguments
         self.guards: dict[Any, Guard] = {}
         self.heap = Heap()
+        self.families: dict[int, Any] = {}  # of arrays that steps will make which are not recorded yet
         self.leaves: list[Any] = []  # of the arguments
         self.containers: dict[int, int] = {}  # the number of a list or dict of the arguments, by the id of what stands for it
         self.arguments: dict[Value, int] = {}  # inputs that are leaves of the arguments
@@ -399,6 +400,11 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
     def _detached(self, symbol: Any) -> Any:
         """What was computed where nothing is put on the tape."""
         return super().run(OPS["detached"], (symbol,), {}) if symbol.value.type.is_float else symbol
+
+    def data(self, made: Tensor) -> Tensor:
+        """A tensor of what every call has."""
+        self.root.made[id(made)] = made
+        return made
 
     def line(self) -> str:
         return user_line()

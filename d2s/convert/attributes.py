@@ -20,6 +20,7 @@ from d2s.capture.forms import Later, OneOf
 from d2s.capture.guards import MISSING
 from d2s.capture.heap import UNREAD, Place
 from d2s.capture.reads import changing
+from d2s.capture.steps import changed
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.training import set_grad, set_stop_gradient
 from d2s.capture.undefined import Undefined, lacking
@@ -156,6 +157,8 @@ def set_attribute(value: Any, owner: Any, name: Any) -> None:
         switch(tracer, owner, lambda one: list(filter(None, [set_attribute(value, one, name)])))  # type: ignore[func-returns-value]
     elif isinstance(name, OneOf):
         switch(tracer, name, lambda one: list(filter(None, [set_attribute(value, owner, one)])))  # type: ignore[func-returns-value]
+    elif isinstance(owner, Later):
+        changed("setattr", setattr, owner, _known(name), value)
     else:
         _store(tracer, value, owner, _known(name))
 

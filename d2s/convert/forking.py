@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from d2s.capture.branch import branch, is_internal
+from d2s.capture.foreseen import settle_all
 from d2s.capture.fork import Attempt, Forked
 from d2s.capture.heap import Known
 from d2s.capture.symbolic import Tracer, capturing
@@ -27,6 +28,7 @@ def forking(run: Callable[[], None], get: Get, set: Set, ends_trip: bool = False
     if tracer is None:
         run()
         return
+    settle_all(tracer)
     before = get()
 
     def arm() -> list[Any]:

@@ -280,9 +280,7 @@ def _is_int(place: Any) -> bool:
 
 def _made(tracer: Tracer, places: Sequence[int]) -> Tensor:
     """Places that every call has."""
-    made = Tensor(np.array(places, np.int64))
-    tracer.root.made[id(made)] = made
-    return made
+    return tracer.data(Tensor(np.array(places, np.int64)))
 
 
 def _places(tracer: Tracer, owner: Any, mask: Any, axis: int) -> list[Any]:

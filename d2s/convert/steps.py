@@ -6,7 +6,6 @@ In: a function that is called. Out: what is called instead at capture, or None i
 '1.50ab'
 """
 
-import contextlib
 import functools
 import inspect
 import io
@@ -28,10 +27,11 @@ from d2s.capture.branch import branch
 from d2s.capture.containers import STAND_INS, STANDING, by_path
 from d2s.capture.examples import called, computed, example_of, is_number
 from d2s.capture.faults import line_of
+from d2s.capture.foreseen import is_followed, is_foreseen
 from d2s.capture.forms import Later, OneOf, Varied
 from d2s.capture.growing import is_grown
 from d2s.capture.guards import MISSING
-from d2s.capture.only_computing import is_numpys, only_computes
+from d2s.capture.only_computing import is_numpys
 from d2s.capture.raised import found_by_run
 from d2s.capture.steps import ask, attempted, item, later, number_of, tell, tensor_of
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
@@ -60,7 +60,6 @@ _OF_NUMBERS = {round, pow, divmod, chr, bin, hex, oct, *(f for f in vars(math).v
 _TEXTS = (str, repr, format)
 _CONVERSIONS: dict[int, Callable[[Any], str]] = {115: str, 114: repr, 97: ascii}
 _INTO_NUMBERS = (float, int, bool, complex)
-_NOBODYS = (types.NoneType, types.ModuleType, type, np.ufunc, np.generic)  # what functions and numbers are of
 
 
 def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
@@ -81,29 +80,19 @@ def step_of(tracer: Tracer, function: Any) -> Callable[..., Any] | None:
 
 
 def _of_numpy(tracer: Tracer, name: str, function: Any, *args: Any, **kwargs: Any) -> Any:
-    """A number that NumPy makes of constants, which is one itself: `x / np.sqrt(64)`; all else is a step."""
+    """What a function of NumPy's gives: of constants a number is one itself, as in `x / np.sqrt(64)`; all else is a step."""
     leaves = flatten([args, kwargs])[0]
-    if any(isinstance(leaf, OneOf) for leaf in leaves) and all(map(_is_constant, _known_apart(leaves))):
+    if any(isinstance(leaf, OneOf) for leaf in leaves) and all(map(is_foreseen, _known_apart(leaves))):
         return of_each(functools.partial(_of_numpy, tracer, name, function), *args, **kwargs)
-    free = isinstance(getattr(function, "__self__", None), _NOBODYS)  # a method may change what it is of
-    found = None
-    if free and only_computes(function) and all(map(_is_constant, leaves)):
-        with contextlib.suppress(Exception), np.errstate(all="raise"):  # what complains does so in each run
-            found = function(*args, **kwargs)
-    if not (isinstance(found, np.number | np.bool_) or type(found) in _INTO_NUMBERS):
-        return attempted(name, function, *_read(args), **kwargs)
-    for container in containers([args, kwargs]):
-        loads.guard_content(tracer, container)
-    return found
+    if is_followed(function) and all(map(is_foreseen, leaves)):
+        for container in containers([args, kwargs]):
+            loads.guard_content(tracer, container)
+    return attempted(name, function, *_read(args), **kwargs)
 
 
 def _known_apart(leaves: list[Any]) -> list[Any]:
     """Values, and the alternatives of those that are one of several."""
     return [one for leaf in leaves for one in (leaf.alternatives if isinstance(leaf, OneOf) else (leaf,))]
-
-
-def _is_constant(value: Any) -> bool:
-    return type(value) in (*_INTO_NUMBERS, str, type(None)) or isinstance(value, np.number | np.bool_ | np.dtype | type)
 
 
 @functools.cache

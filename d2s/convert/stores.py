@@ -21,7 +21,7 @@ from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import is_grown
 from d2s.capture.in_place import ChangesInPlace
 from d2s.capture.reads import changing
-from d2s.capture.steps import number_of, tell
+from d2s.capture.steps import changed, number_of, tell
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.tree import flatten
 from d2s.capture.users_code import refuse, user_line
@@ -104,7 +104,7 @@ def delete_item(owner: Any, key: Any) -> None:
         return
     if isinstance(owner, Later):
         assert tracer is not None
-        tell(tracer, "delitem", operator.delitem, (owner, key), {})
+        changed("delitem", operator.delitem, owner, key)
         return
     if is_grown(owner):
         growing.asked(owner, "__delitem__", key)
@@ -219,7 +219,7 @@ def set_item(value: Any, owner: Any, key: Any) -> None:
             switch(tracer, owner, lambda one: list(filter(None, [set_item(value, one, key)])))  # type: ignore[func-returns-value]
             return
         if isinstance(owner, Later):
-            tell(tracer, "setitem", operator.setitem, (owner, key, value), {})
+            changed("setitem", operator.setitem, owner, key, value)
             return
         if isinstance(owner, Tensor | SymbolicTensor):
             value = _as_numbers(value)

@@ -73,8 +73,7 @@ def made_of(call: Any, tracer: Tracer, data: Any, dtype: Any = None, place: Any 
     tensor = to_tensor(data, dtype)
     if isinstance(data, _NUMBERS):
         return tracer.own_constant(tensor.item(), launch.type_of(tensor.array))
-    tracer.root.made[id(tensor)] = tensor
-    return tensor
+    return tracer.data(tensor)
 
 
 def _in_a_step(tracer: Tracer, data: Any, dtype: Any, what: str, hint: str) -> Any:

@@ -119,3 +119,33 @@ def test_what_is_given_by_keyword_only_is_an_input(name, tmp_path):
 def test_more_input_specs_than_arguments_are_refused(tmp_path):
     with pytest.raises(ArgumentError, match="says what 5 arguments are, of 4"):
         d2s.jit.save(Apart(), str(tmp_path / "net"), [OPEN] * 5)
+
+
+class Encoding(nn.Layer):
+    """What users write with NumPy in `forward`, and real Paddle computes where it traces."""
+
+    def __init__(self):
+        super().__init__()
+        self.extents = [3, 4]
+
+    def forward(self, x):
+        n, d = self.extents
+        found, at = np.zeros((n, d), "float32"), np.arange(n)[:, None]
+        by = np.exp(np.arange(0, d, 2) * -(np.log(10000.0) / d))
+        found[:, 0::2], found[:, 1::2] = np.sin(at * by), np.cos(at * by)
+        x = x + d2s.to_tensor(found)
+        scores = x @ x.transpose([0, 2, 1]) / np.sqrt(d)
+        scores = scores + d2s.to_tensor(np.triu(np.full((n, n), -1e9, "float32"), 1))
+        x = nn.functional.softmax(scores) @ x * np.linspace(0, 1, d).astype("float32")
+        if x.sum() > 0:
+            x = x + np.arange(d).astype("float32")
+        return x[:, np.array([2, 0, 1])], x[:, :, np.array([True, False, True, True])]
+
+
+@pytest.mark.parametrize("batch", [None, 2])
+def test_arrays_that_numpy_makes_of_constants_are_in_the_file(batch, tmp_path):
+    net, x = Encoding(), d2s.randn([2, 3, 4])
+    d2s.jit.save(net, str(tmp_path / "net"), [InputSpec([batch, 3, 4])])
+    for found, expected in zip(d2s.jit.load(str(tmp_path / "net"))(x), net(x), strict=True):
+        assert found.tolist() == expected.tolist()
+    assert d2s.jit.verify(d2s.to_static(net.forward), x)

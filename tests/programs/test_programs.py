@@ -1,5 +1,6 @@
 """Every program of the corpus: eager, compiled, interpreted, some un-jitted; on every argument set, with gradients."""
 
+import arrays_of_numpy
 import as_often_as_a_run_says
 import as_users_write
 import attributes_by_path
@@ -42,6 +43,7 @@ import views
 from programs_compare import PROGRAMS, check
 
 MODULES = (
+    arrays_of_numpy,
     as_often_as_a_run_says,
     as_users_write,
     attributes_by_path,
