@@ -55,6 +55,7 @@ soak: $(VENV)/tests-are-installed
 	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_changes_outside.py keeping $(SEED) $$(($(SOAK) / 20))
 	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_changes_outside.py steps $(SEED) $$(($(SOAK) / 20))
 	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_changes_outside.py calls $(SEED) $$(($(SOAK) / 5))
+	PYTHONPATH=tests/fuzz:tests/programs $(VENV)/bin/python tests/fuzz/test_changes_outside.py acting $(SEED) $$(($(SOAK) / 20))
 
 lint: $(VENV)/tests-are-installed
 	$(VENV)/bin/ruff check .

@@ -1,7 +1,8 @@
 """Random programs that change what lies outside, eagerly and as graphs: results, text, errors and state, call by call.
 
 In: a program: its `text()` defines `f` and what it changes, `STATE` says what that is; `calls` has what is done before and
-behind each call, where `r` is its result. Out: what was seen, as plain data; the first difference as an AssertionError.
+behind each call, where `x` is its argument, `also` what it is given behind that, and `r` its result. Out: what was seen, as
+plain data; the first difference as an AssertionError.
 """
 
 import collections
@@ -75,11 +76,12 @@ def ran(program, name, static):
             d2s.to_tensor(np.array(of_one, "float32"), stop_gradient=not program.wants_gradient)
             for of_one in (numbers if isinstance(numbers, tuple) else (numbers,))
         ]
+        module["x"] = given[0]
         with contextlib.redirect_stdout(printed):
             for step in (before, None, behind):
                 try:
                     if step is None:
-                        module["r"] = function(*given)
+                        module["r"] = function(*given, *module.get("also", ()))
                     else:
                         exec(step, module)
                 except D2SError as error:
