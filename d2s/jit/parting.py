@@ -40,18 +40,16 @@ def parted(graph: Graph) -> Parts | None:
         return None
     hurried, first = not is_long(passes.lower(program)), list[Node]()
     held = {v for node in program.nodes if acts(node) for v in node.outputs}
-    led_back = set[Value]()  # what the rest gives cotangents: so do all that read it later, in eager code's order
-    handed_out = set(program.outputs)  # may get hooks, which are called in the order of the tape
+    taped = False  # whether some of the rest may stand on the tape: so does all behind it, in eager code's order
     for node in program.nodes:
         if acts(node) and not hurried:
             break
-        hooked = led_to(node) and not handed_out.isdisjoint(node.outputs)
-        in_order = not led_back if hooked else led_back.isdisjoint(led_to(node))
-        if not acts(node) and held.isdisjoint(node.inputs) and in_order:
+        passing = is_taped(node)
+        if not acts(node) and held.isdisjoint(node.inputs) and not (taped and passing):
             first.append(node)
         else:
             held.update(node.outputs)
-            led_back.update(led_to(node))
+            taped |= passing
     begun = {id(node) for node in first if node.op != "constant"}
     rest = [node for node in program.nodes if id(node) not in begun]
     constants = {node.outputs[0]: node for node in program.nodes if node.op == "constant"}
@@ -63,10 +61,10 @@ def parted(graph: Graph) -> Parts | None:
     return Parts(without_stores(Program(program.name, program.inputs, nodes, found)), carried, rest, hurried)
 
 
-def led_to(node: Node) -> list[Value]:
-    """What a node gives cotangents to, if it gets some."""
+def is_taped(node: Node) -> bool:
+    """Whether a node may stand on the tape."""
     passing = node.regions() or any(_has_gradient(v) for v in node.outputs)
-    return [v for v in node.inputs if _has_gradient(v)] if passing and node.op != "host" else []
+    return bool(passing) and node.op != "host" and any(map(_has_gradient, node.inputs))
 
 
 def _has_gradient(value: Value) -> bool:

@@ -31,7 +31,7 @@ from d2s.capture.stores import Pending
 from d2s.eager.tensor import Tensor
 from d2s.ir.program import Node, Program, Value
 from d2s.jit.graph import Graph
-from d2s.jit.parting import Parts, Unsaid, acts, led_to, read_elsewhere, renamed, with_constants
+from d2s.jit.parting import Parts, Unsaid, acts, is_taped, read_elsewhere, renamed, with_constants
 from d2s.jit.pieces import Ending, Leaf, Piece
 from d2s.passes.drop_dead import may_raise
 from d2s.reckoned import source
@@ -180,7 +180,7 @@ class _Writer:
     def _goes_first(self, waiting: Sequence[Node], node: Node) -> bool:
         """Whether what waits is read there, or stands on the tape in front of what is made there."""
         made = {v for n in waiting for v in n.outputs}
-        return not made.isdisjoint(node.inputs) or (bool(led_to(node)) and any(map(led_to, waiting)))
+        return not made.isdisjoint(node.inputs) or (is_taped(node) and any(map(is_taped, waiting)))
 
     def stand(self, values: Iterable[Value]) -> None:
         """Has constants among values have places."""

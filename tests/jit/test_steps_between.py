@@ -327,6 +327,27 @@ def test_contributions_and_hooks_in_the_order_of_the_statements(function, capsys
     assert len(static.quick) == 1
 
 
+def read_behind_a_step_by_another(x):
+    s, y = float(x.numpy().max()), x * x.mean()
+    z = x * s
+    return x * z * random.random() + x * x * 0.3 + x * 1.3 + y * 0.9 + x
+
+
+def test_second_order_in_the_order_of_the_statements():
+    static = d2s.to_static(read_behind_a_step_by_another)
+    for seed in range(6):
+        found = []
+        for call in (read_behind_a_step_by_another, static):
+            random.seed(seed)
+            x = d2s.to_tensor(np.random.RandomState(seed).randn(2, 30).astype("float32"), stop_gradient=False)
+            y = call(x)
+            (g,) = d2s.grad([(y * y).sum() + (y * 0.7).sum()], [x], create_graph=True)
+            (g * g).sum().backward()
+            found.append((g.numpy().tobytes(), x.grad.numpy().tobytes()))
+        assert found[0] == found[1]
+    assert len(static.quick) == 1
+
+
 class Refusing:
     """A stream that raises at a text, as Ctrl-C does while it is written."""
 
