@@ -33,7 +33,7 @@ from d2s.ops.shapes import is_found
 from d2s.runtime import launch
 from d2s.types import Type
 
-KINDS = 16  # values of so many kinds may meet in one variable
+KINDS = 18  # values of so many kinds may meet in one variable
 NUMBERS = 4  # so many known numbers of one of NumPy's types are told apart
 TAG = Type(types.int64, python=True)
 

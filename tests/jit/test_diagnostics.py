@@ -49,11 +49,11 @@ SAID = {
     ),
     "D2S1002": (
         lambda: d2s.to_static(refused_functions.uneven)(-X),
-        r"""\[D2S1002\] after this, a variable would be one of 17 kinds of values: .*
+        r"""\[D2S1002\] after this, a variable would be one of 19 kinds of values: .*
   at refused_functions.py:15
     while x.sum\(\) < 9:
     \^+
-  way out: at most 16 may meet; give it one dtype and one shape""",
+  way out: at most 18 may meet; give it one dtype and one shape""",
     ),
     "D2S1003": (
         lambda: d2s.to_static(refused_functions.forgetful)(X),

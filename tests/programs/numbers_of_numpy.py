@@ -354,3 +354,14 @@ def told_to_raise(x):
     except FloatingPointError as error:
         return x * 2, str(error), np.geterr()
     return x * 3, found, np.geterr()
+
+
+@program(*SETS)
+def what_one_of_two_steps_raises(x):
+    said = None
+    try:
+        row = x.numpy()[int(x[0, 1]) * 2]
+        row.reshape([int(x[0, 2]), 3])
+    except Exception as error:
+        said = error
+    return x * 2, str(said)
