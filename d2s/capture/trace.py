@@ -447,8 +447,9 @@ def _outcome(tracer: Tracer, function: Callable[[Any], Any], structure: Any, sta
     """What the function returns; where every run raises, nothing."""
     try:
         return function(structure)
-    except Unreachable:
-        raise CaptureError("D2S9001", "a capture came to where no run comes", where=tracer.line()) from None
+    except Unreachable:  # its answers contradict each other: each run gives another one before
+        fails(tracer, CaptureError("D2S9001", "a run came to where none comes, by what was captured", where=tracer.line()))
+        return None
     except Ended:
         return None
     except Exception as error:
