@@ -24,7 +24,7 @@ from d2s.capture.encode import Chosen, decode, encode, holes
 from d2s.capture.faults import line_of, refuse_fault
 from d2s.capture.fitting import places
 from d2s.capture.fork import Forked
-from d2s.capture.forms import Fixed, Form, Grown, OneOf, Slot, Tree, Union, described, form_of, join, origins_in, stays
+from d2s.capture.forms import Fixed, Form, Grown, Later, OneOf, Slot, Tree, Union, described, form_of, join, origins_in, stays
 from d2s.capture.heap import Changes, Memory, Place, contents
 from d2s.capture.locks import Awaited
 from d2s.capture.raised import found_by_run, raise_in_run
@@ -41,7 +41,7 @@ from d2s.ops.dispatch import handling
 from d2s.runtime.users_frames import raised_at
 
 Arm = Callable[[], list[Any]]
-_STAND_INS = (OneOf.__name__, "that a run takes", OF_RUN)
+_STAND_INS = (OneOf.__name__, Later.__name__, "that a run takes", OF_RUN)
 
 
 def refuse_unheld(container: Any, message: str, hint: str) -> NoReturn:

@@ -143,6 +143,7 @@ class Later:
         return self.settled
 
 
+Later.__name__ = "object that only a run has"  # what messages call it
 COUNTS = (2, 3)  # of what only a run knows how much there is: in an example, and in one that is longer
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 
+import numpy as np
 import pytest
 
 import d2s
@@ -55,3 +56,14 @@ def test_the_frames_of_a_traceback_are_those_of_the_capture():
 
     with pytest.raises(CaptureError, match=r"D2S1003.*'tb_lineno' of a traceback"):
         d2s.to_static(tells)(X)
+
+
+def test_a_complaint_of_what_stands_for_an_object_of_the_run_is_not_handed_to_a_handler():
+    def f(x):
+        try:
+            return d2s.gather(x, np.argsort(x.numpy()[:, 0]))
+        except Exception:
+            return x
+
+    with pytest.raises(CaptureError, match="got object that only a run has"):
+        d2s.to_static(f)(d2s.ones([2, 3]))
