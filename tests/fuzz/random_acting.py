@@ -6,12 +6,7 @@ behind each call: two batch sizes, arguments that want no gradient or are one te
 
 import random
 
-from random_programs import indented
-
-
-def _listed(text: str) -> list[str]:
-    return [form for form in " ".join(text.split()).rstrip(";").split("; ") if form]
-
+from random_programs import indented, listed
 
 HEAD = """
 import logging
@@ -85,7 +80,7 @@ def loss(ts):
 
 STATE = None
 """
-TENSORS = _listed(
+TENSORS = listed(
     """
 {t} * {t}; {t} - {t} * 0.7; {t} * {t} + {t}; {t} * {t} * 0.3 + {t} * 1.7; {t} * {t} - {t} * {t}; {t} / ({t} * {t} + 1.3);
 d2s.tanh({t}); d2s.tanh({t}) + {t}; {t} * 0.37 + 1.9; NET({t}); d2s.tanh(NET({t})) + {t}; {t} * W; {t} + W * {t}; {t} +
@@ -99,7 +94,7 @@ nn.functional.softmax({t}) * {t}; {t}; {t} * {t} - {t}.mean(0); {t} * d2s.to_ten
 ({t} if {s} > 0.3 else {t}) * {t};
 """
 )
-NUMBERS = _listed(
+NUMBERS = listed(
     """
 float({t}.numpy().max()); random.random(); float(np.random.rand()); float(np.mean({t}.numpy())); {t}.sum().item(); {s} * 0.5;
 {s} + 0.25; math.tanh({s}); float(time.time() > 0.0); R.uniform(-1.0, 1.0); max({s}, 0.1); S.n * 0.1; float({t}.mean());

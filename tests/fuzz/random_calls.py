@@ -5,18 +5,17 @@ In: a seed. Out: the text of a module with `f(x)`, which calls some of CALLS whe
 
 import random
 
-from random_programs import indented
+from random_programs import indented, listed
 
-HEAD = """
+IMPORTS = """
 import numpy as np
 
 import d2s
 from d2s import nn
 
 F = nn.functional
-STATE = []
-
-
+"""
+BACK = """
 def back(result):
     if isinstance(result, d2s.Tensor):
         if result.dtype.kind == "f" and not result.stop_gradient:
@@ -26,26 +25,23 @@ def back(result):
 
 
 """
+HEAD = IMPORTS + "STATE = []\n\n" + BACK
 
 
-def _listed(text: str) -> list[str]:
-    return " ".join(text.split()).split("; ")
-
-
-FLOATS = _listed(
+FLOATS = listed(
     """
 x; x; x; x * 2.0; x.detach(); x.cast('float64'); d2s.to_tensor(x.numpy() * 0.5); x[::-1]; x.t().t(); x[x[:, 1] > b];
 d2s.concat([x, x[x[:, 1] > 0.0]]); x[:, :int(b)]; d2s.stack([x[0], x[1]]); d2s.masked_select(x, x > b); d2s.full([2, 3],
 float(b)); d2s.where(x > 0.0, x, x * b); x.reshape([3, 2]); x[0]; x + np.ones([2, 3], 'float32')
 """
 )  # {x}: tensors of floats with two axes, most of two rows and three columns
-INTEGERS = _listed(
+INTEGERS = listed(
     """
 i; i; i + 1; i.cast('int32'); i[i > 0]; d2s.arange(len(x)); d2s.nonzero(x > 0.0); d2s.argmax(x, axis=1); d2s.to_tensor([0,
 int(b)]); d2s.to_tensor(np.argsort(x.numpy(), axis=1)); d2s.arange(int((x > 0.0).sum()))
 """
 )  # {i}
-NUMBERS = _listed(
+NUMBERS = listed(
     """
 0.5; 2; -1; 0; 1; float(b); int(b); bool(b > 0.0); b.item(); b; x.numpy()[0, 0]; float(x.numpy().max()); x[x > b].shape[0];
 int((x > 0.0).sum()); len(x); x.shape[1]; abs(float(b)); max(float(b), 0.25); min(int(b), 1); len(x[x[:, 1] > 0.0]);
@@ -53,7 +49,7 @@ np.float32(0.5); int(x.argmax()); round(b.item(), 1); 1.0 / (1.0 + abs(b.item())
 int(np.sum(x.numpy() > 0.0)); n; n + 1
 """
 )  # {v}
-CALLS = _listed(
+CALLS = listed(
     """
 F.elu({x}, {v}); F.softplus({x}, {v}); F.softplus({x}, 1.0, {v}); F.hardshrink({x}, {v}); F.thresholded_relu({x}, {v});
 d2s.linspace({v}, 3.0, 4); d2s.linspace(0.0, 1.0, {v}); d2s.quantile({x}, {v}); F.layer_norm({x}, [3], epsilon={v});

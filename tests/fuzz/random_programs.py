@@ -401,6 +401,11 @@ class Renaming(Small):
         return self.name(kind) if renames else super().value(kind, depth)
 
 
+def listed(text: str) -> list[str]:
+    """What stands between semicolons."""
+    return " ".join(text.split()).rstrip(";").split("; ")
+
+
 def indented(lines: list[str]) -> list[str]:
     return ["    " + line for line in lines]
 

@@ -7,63 +7,48 @@ together or apart, down to 1 and 0.
 import random
 
 import numpy as np
+from random_calls import BACK, IMPORTS
 from random_calls import CALLS as OTHERS
-from random_calls import _listed
-from random_programs import indented
+from random_programs import indented, listed
 
-HEAD = """
-import numpy as np
-
-import d2s
-from d2s import nn
-
-F = nn.functional
+HEAD = f"""{IMPORTS}
 d2s.seed(3)
-{layer}
+{{layer}}
 STATE = [*L.parameters(), *L.buffers()] if L is not None else []
 
-
-def back(result):
-    if isinstance(result, d2s.Tensor):
-        if result.dtype.kind == "f" and not result.stop_gradient:
-            (result * result).sum().backward()
-    elif isinstance(result, (list, tuple)):
-        [back(part) for part in result]
-
-
-"""
+{BACK}"""
 # {x} a tensor as the family has them, {y} one of the same shape or one that broadcasts, {m} one whose first extent a run finds
 FOUND = {
-    1: _listed(
+    1: listed(
         """
 x[x > 0.0]; x[:n]; x[n:]; d2s.masked_select(x, x > 0.5); d2s.concat([x[x > 0.0], x]); x[d2s.nonzero(x > 0.0)[:, 0]]; x[:
 x.shape[0] // 2]; x[::2]
 """
     ),
-    2: _listed(
+    2: listed(
         """
 x[x[:, 0] > 0.0]; x[:n]; x[n:]; x[d2s.nonzero(x[:, 0] > 0.0)[:, 0]]; d2s.concat([x[x[:, 0] > 0.0], x]); x[: x.shape[0] // 2];
 x[1:]; x[::2]; x[x.sum(1) > 1.0]; d2s.concat([x[:n], x[n:]]); x[:, :n]; x[(x > 0.0).all(1)]; x.gather(i[i > 0] * 0); x[-n:];
 d2s.concat([x[:1], x[n:]])
 """
     ),
-    3: _listed(
+    3: listed(
         """
 x[x[:, 0, 0] > 0.0]; x[:n]; x[:, :, :n]; x[:, :, 1:]; d2s.concat([x[:n], x[n:]]); x[x.sum([1, 2]) > 0.0]; x[:, :, ::2]
 """
     ),
-    4: _listed(
+    4: listed(
         """
 x[x[:, 0, 0, 0] > 0.0]; x[:n]; x[:, :, :n]; x[:, :, :, 1:]; x[x.sum([1, 2, 3]) > 0.0]; x[:, :, ::2, ::2]
 """
     ),
 }
-ALIKE = _listed(
+ALIKE = listed(
     """
 x; x; x * 2.0; x.detach(); x.cast('float64'); d2s.concat([x, x]); x[::-1]; x + y; x.abs() + 0.5
 """
 )
-NUMBERS = _listed(
+NUMBERS = listed(
     """
 x.shape[0]; x.shape[-1]; len(x); x.shape[0] // 2; x.shape[0] - 1; x.shape[0] + 1; x.size; -1; 0; 1; 2; n; n + 1; 0.5;
 float(b); x.shape[0] * 2; max(x.shape[0] - 2, 0); 1.0 / (x.shape[0] + 1); x.shape[-1] // 2; min(x.shape[0], 3); x.shape[-1] -
@@ -72,7 +57,7 @@ float(b); x.shape[0] * 2; max(x.shape[0] - 2, 0); 1.0 / (x.shape[0] + 1); x.shap
 )
 INTEGERS = ("i", "i[: x.shape[0] // 2]", "i * 0", "i[x.reshape([x.shape[0], -1]).sum(1) > 0.0]", "i.cast('int32')")
 # of any rank
-ANY = _listed(
+ANY = listed(
     """
 {x} + {x}; {x} * {m}; {m} + {m}; {m} * 2.0 + 1.0; {m}.sum(); {m}.mean(); {m}.max(); {m}.min(); {m}.prod(); {m}.std();
 {m}.var(); {m}.argmax(); {m}.argmin(); {m}.sum(0); {m}.mean(0); {m}.max(0); {m}.min(0); {m}.argmax(0); {m}.cumsum(0);
@@ -153,7 +138,7 @@ F.dice_loss({m}, {i}.reshape([-1, 1])); F.zeropad2d({x}, [1, 1, 1, 1]); F.biline
 """
 )
 IMAGES = {
-    3: _listed(
+    3: listed(
         """
 F.max_pool1d({m}, 2); F.avg_pool1d({m}, 2, 1); F.avg_pool1d({m}, 2, 2, 1); F.adaptive_avg_pool1d({m}, {v});
 F.adaptive_max_pool1d({m}, 2); F.conv1d({m}, d2s.ones([2, {m}.shape[1], 2])); F.conv1d({m}, d2s.ones([2, {m}.shape[1], 1]),
@@ -171,7 +156,7 @@ keepdim=True); {m} - {m}.mean([0, 2], keepdim=True); {m}.reshape([{m}.shape[0] *
 hasattr(F, 'dropout1d') else x
 """
     ),
-    4: _listed(
+    4: listed(
         """
 F.max_pool2d({m}, 2); F.avg_pool2d({m}, 2, 1); F.avg_pool2d({m}, 2, 2, 1, ceil_mode=True); F.adaptive_avg_pool2d({m}, {v});
 F.adaptive_avg_pool2d({m}, [None, 2]); F.adaptive_max_pool2d({m}, 2); F.conv2d({m}, d2s.ones([2, {m}.shape[1], 2, 2]));
@@ -194,12 +179,12 @@ F.softmax_with_cross_entropy({m}, {m}.argmax(1, keepdim=True), axis=1); F.prelu(
     ),
 }
 LAYERS = {
-    1: _listed(
+    1: listed(
         """
 nn.ReLU(); nn.Dropout(0.5); nn.Softmax(); nn.Flatten(0)
 """
     ),
-    2: _listed(
+    2: listed(
         """
 nn.Linear(3, 2); nn.BatchNorm1D(3); nn.LayerNorm(3); nn.LayerNorm([3]); nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1D(4),
 nn.ReLU(), nn.Dropout(0.5), nn.Linear(4, 2)); nn.GroupNorm(3, 3); nn.Dropout(0.3); nn.AlphaDropout(0.3); nn.Bilinear(3, 3, 2);
@@ -207,7 +192,7 @@ nn.PReLU(); nn.Softmax(); nn.GRUCell(3, 4); nn.LSTMCell(3, 4); nn.SimpleRNNCell(
 3]); nn.Flatten(); nn.Pad1D(1); nn.CosineSimilarity(); nn.PairwiseDistance(); nn.Linear(3, 2, bias_attr=False)
 """
     ),
-    3: _listed(
+    3: listed(
         """
 nn.Conv1D(2, 3, 2); nn.Conv1D(2, 3, 2, padding=1, stride=2); nn.Conv1D(2, 2, 3, padding='same', groups=2);
 nn.Conv1DTranspose(2, 3, 2, stride=2); nn.BatchNorm1D(2); nn.InstanceNorm1D(2); nn.GroupNorm(2, 2); nn.MaxPool1D(2);
@@ -217,7 +202,7 @@ nn.AdaptiveAvgPool1D(1), nn.Flatten(), nn.Linear(4, 2)); nn.Dropout(0.5); nn.Fla
 nn.Sequential(nn.Conv1D(2, 3, 3, padding=1), nn.MaxPool1D(2), nn.Upsample(scale_factor=2, mode='linear', data_format='NCW'))
 """
     ),
-    4: _listed(
+    4: listed(
         """
 nn.Conv2D(2, 3, 2); nn.Conv2D(2, 3, 3, padding=1, stride=2); nn.Conv2D(2, 2, 3, padding='same', groups=2);
 nn.Conv2DTranspose(2, 3, 2, stride=2); nn.BatchNorm2D(2); nn.InstanceNorm2D(2); nn.GroupNorm(2, 2); nn.MaxPool2D(2);
@@ -229,7 +214,7 @@ nn.PixelUnshuffle(2); nn.Unfold([2, 2]); nn.ZeroPad2D(1); nn.ChannelShuffle(2); 
 return_mask=True); nn.Softmax2D()
 """
     ),
-    "steps": _listed(
+    "steps": listed(
         """
 nn.GRU(3, 2); nn.LSTM(3, 2); nn.SimpleRNN(3, 2); nn.LSTM(3, 2, direction='bidirect'); nn.GRU(3, 2, num_layers=2); nn.Linear(3,
 2); nn.LayerNorm(3); nn.MultiHeadAttention(3, 1); nn.TransformerEncoderLayer(3, 1, 4, 0.0); nn.Conv1D(3, 2, 2,
