@@ -30,7 +30,7 @@ from d2s.eager.tensor import Tensor
 from d2s.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, brief
 from d2s.ops import OPS
 from d2s.ops.found import cut, extents_of, length, number, numbers_of, places_along
-from d2s.ops.item import get_item, understood
+from d2s.ops.item import get_item, understood, whole_bound
 from d2s.ops.join import stack
 from d2s.ops.shape import unsqueeze
 from d2s.ops.shapes import unnamed
@@ -138,7 +138,7 @@ def _grid(tracer: Tracer, owner: SymbolicTensor, pairs: list[tuple[Any, int]]) -
     if not all(isinstance(entry, slice) or entry is ... or _is_place(entry) for entry, _ in pairs):
         message = "assignment between bounds of run time, beside an index of another kind"
         refuse("D2S1003", message, "take the part with one index, assign to it by the other, and put it back")
-    understood(owner.value.type.shape, tuple(slice(None) if isinstance(entry, slice) else entry for entry, _ in pairs))
+    understood(owner.value.type.shape, tuple(slice(None) if _is_open(owner, entry, axis) else entry for entry, axis in pairs))
     entries: list[Any] = [slice(None)] * owner.ndim
     for entry, axis in pairs:
         if entry is not ...:
@@ -200,18 +200,18 @@ def _is_open(owner: Any, entry: Any, axis: int) -> bool:
     return open_axis and (entry.start or 0, entry.stop, entry.step or 1) != (0, None, 1)
 
 
-def _bounds(entry: slice) -> tuple[Any, Any, int]:
+def _bounds(entry: slice) -> tuple[Any, Any, Any]:
     """Start, stop and step; the bounds are ints, of run time or not."""
     step = 1 if entry.step is None else entry.step
     if isinstance(step, _SYMBOLS):
         refuse("D2S1001", "a slice of a tensor in steps that only a run will tell", "use a Python int")
-    return _bound(entry.start), _bound(entry.stop), step
+    return _bound(entry.start), _bound(entry.stop), whole_bound(step)
 
 
 def _bound(bound: Any) -> Any:
     """A bound of a slice; of a tensor of one value, that."""
     if not isinstance(bound, _SYMBOLS):
-        return bound
+        return whole_bound(bound)
     if bound.dtype.kind != "i":
         raise ArgumentError("D2S0004", f"indexing(): 'slice' holds {brief(bound)}, expected ints")
     if any(d != 1 for d in bound.shape):

@@ -64,7 +64,7 @@ class _Reader:
         if entry is None or isinstance(entry, bool):
             self.added.append(self.place)
         elif isinstance(entry, slice):
-            self.stretches[self.axis] = stretch("indexing", self.shape[self.axis], *map(_bound, _parts(entry)))
+            self.stretches[self.axis] = stretch("indexing", self.shape[self.axis], *map(whole_bound, _parts(entry)))
         elif _is_tensor(entry):
             self.tensors.append((entry, self.place))
             self.advanced.append(n)
@@ -89,7 +89,8 @@ def _parts(entry: slice) -> tuple[Any, Any, Any]:
     return entry.start, entry.stop, entry.step
 
 
-def _bound(value: Any) -> int | None:
+def whole_bound(value: Any) -> int | None:
+    """A bound of a slice that a call knows."""
     return None if value is None else whole_number(value, "indexing", "slice")
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from d2s.errors import ArgumentError, ShapeError, brief
 from d2s.ops.lines import SUM, Each, Group, Let, Step, Total, along_lines, groups_of, kernel, put
 from d2s.ops.op import Op, flag, op
+from d2s.ops.shapes import unnamed
 from d2s.ops.softmax import floats
 from d2s.types import Shape, Type
 
@@ -200,6 +201,8 @@ def group_norm_(x, *affine, groups: int, epsilon: float, weighted: bool, shifted
 
 
 def _channels(x: Type, groups: int) -> tuple[Shape, Shape]:
+    if len(x.shape) > 1 and isinstance(x.shape[1], str):
+        raise unnamed("group_norm", f"whether 'num_groups' {groups!r:.40} divides {x.shape[1]} channels")
     if len(x.shape) < 2 or not isinstance(x.shape[1], int) or groups < 1 or x.shape[1] % groups:
         message = f"group_norm(): 'x' is {x}, expected a number of channels (axis 1) that 'num_groups' {groups!r:.40} divides"
         raise ShapeError("D2S0002", message)

@@ -57,7 +57,30 @@ def on_a_path(x):
     return x
 
 
+def takes_half_steps(x):
+    return x[x > 1][::0.5]
+
+
+def takes_true_rows(x):
+    return x[: int(x[0]) : True]
+
+
+def goes_in_texts(x):
+    return x[int(x[0]) :: "a"]
+
+
+def begins_at_half(x):
+    return x[0.5 : int(x[1])]
+
+
+def stores_from_half_on(x):
+    y, n = d2s.stack([x, x, x]).reshape([1, 3, 3]) * 1.0, int(x[0])
+    y[:n, 0.5:, :n] = 0.0
+    return y
+
+
 FUNCTIONS = [clips, joins, reshapes, sums, softens, fills, transposes, repeats, ignores, indexes, on_a_path]
+FUNCTIONS += [takes_half_steps, takes_true_rows, goes_in_texts, begins_at_half, stores_from_half_on]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -79,6 +102,15 @@ def test_a_number_of_the_run_where_a_known_one_is_expected_is_refused_at_one_lin
     with pytest.raises(CaptureError, match="an int that only a run computes") as refused:
         d2s.to_static(rounds)(X)
     assert str(refused.value).count(__file__) == 1
+
+
+def test_whether_groups_divide_channels_that_a_run_finds_is_refused():
+    def normalises(x):
+        return F.group_norm(x.reshape([1, 3])[:, : int(x.sum())], 1)
+
+    assert normalises(X).shape == [1, 3]
+    with pytest.raises(CaptureError, match="whether 'num_groups' 1 divides m0 channels is known at run time only"):
+        d2s.to_static(normalises)(X)
 
 
 OPTIONS = {
