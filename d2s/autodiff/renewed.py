@@ -13,7 +13,7 @@ gradient of what reads them goes to where it went before.
 True
 """
 
-from collections.abc import Collection, Set
+from collections.abc import Collection, Sequence, Set
 
 from d2s.autodiff.active import active_values, wanted_inputs
 from d2s.autodiff.changed import Changes
@@ -55,8 +55,13 @@ class Leaning:
     def __call__(self, wanted: tuple[int, ...]) -> Set[Value]:
         key = wanted, recording()
         if key not in self._found:
-            begun = wanted_inputs(self._program, wanted).union(self._made)
-            while more := {by for before, by in self._renewed if before in begun}.difference(begun):
-                begun |= more
+            begun = self.begun(wanted)
             self._found[key] = active_values(self._program, begun, self._stopped) if recording() else begun
         return self._found[key]
+
+    def begun(self, wanted: Sequence[int]) -> set[Value]:
+        """What does so whatever it is made of."""
+        found = wanted_inputs(self._program, wanted).union(self._made)
+        while more := {by for before, by in self._renewed if before in found}.difference(found):
+            found |= more
+        return found

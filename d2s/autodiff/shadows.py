@@ -51,6 +51,14 @@ class Kind:
         """What goes along with the results of a plain op."""
         raise NotImplementedError
 
+    def told(self, node: Node) -> Sequence[Value]:
+        """What a node is given that has to know what goes along with it."""
+        return ()
+
+    def telling(self, node: Node, shadows: Mapping[Value, Value]) -> Node:
+        """That node, told of these, which only a run knows."""
+        raise NotImplementedError
+
     def of_all(self, items: Value, clock: Shadow, nodes: list[Node]) -> tuple[Value, Shadow]:
         """The list that goes along with what was stacked, and what goes along with the stack."""
         raise NotImplementedError
@@ -79,7 +87,8 @@ class Shadows:
         asked = self.asked
         asked.update(v for v in values if self.kind.follows(v))
         for node in reversed(region.nodes):
-            if asked.isdisjoint(node.outputs):
+            asked.update(self.kind.told(node))
+            if asked.isdisjoint(node.outputs) and not self._tells(node):
                 continue
             if node.op in ("cond", *_REPEATED):
                 self._ask_inside(node)
@@ -127,8 +136,9 @@ class Shadows:
         nodes, known = list[Node](), dict(held)
         for node in region.nodes:
             again = node.op == "again" and node.attrs["name"] in self._functions
-            if self.asked.isdisjoint(node.outputs) and node not in self._counting and not again and not self._calls(node):
-                nodes.append(node)
+            entered = node in self._counting or again or self._calls(node) or self._tells(node)
+            if self.asked.isdisjoint(node.outputs) and not entered:
+                nodes.append(self._telling(node, known))
                 continue
             step = {"cond": self._cond, "while_loop": self._loop, "call": self._call, "again": self._again}.get(node.op)
             if step:
@@ -153,6 +163,15 @@ class Shadows:
     def _calls(self, node: Node) -> bool:
         """Whether a function around is called in its regions, which is given more now."""
         return any(True for region in node.regions().values() for name in self._functions for _ in calls_of(region, name))
+
+    def _tells(self, node: Node) -> bool:
+        """Whether something in its regions is told."""
+        return any(map(self.kind.told, (inner for region in node.regions().values() for inner in region.every_node())))
+
+    def _telling(self, node: Node, known: Mapping[Value, Shadow]) -> Node:
+        """A node, told what only a run knows of what it is given."""
+        found = {v: shadow for v in self.kind.told(node) if isinstance(shadow := known.get(v), Value)}
+        return self.kind.telling(node, found) if found else node
 
     def _known(self, known: Mapping[Value, Shadow], value: Value) -> Shadow:
         return known.get(value, self.kind.beginning)

@@ -13,9 +13,10 @@ outputs, one for each result that depends on one of them on some paths only, of 
 ([1], [-1])
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from d2s.autodiff.active import active_values, wanted_inputs
+from d2s.autodiff.passed import has_regions
 from d2s.autodiff.shadows import Kind, Shadow, Shadows
 from d2s.autodiff.totals import FLAG
 from d2s.ir.program import Node, Program, Value
@@ -46,6 +47,21 @@ def told(
     first = len(forward.outputs)
     found = [-1 if n is None else first + n for n in numbers[: len(reached)]]
     return Program(forward.name, forward.inputs, tuple(nodes), (*forward.outputs, *flags)), found
+
+
+def telling(forward: Program, begun: Collection[Value], active: Collection[Value]) -> Program:
+    """The Program, in which steps of Python's are told whether tensors they are given want a gradient, where paths decide that.
+
+    `begun`: what does on all paths; `active`: what may.
+    """
+    steps = _Steps(set(active), begun)
+    if not (has_regions(forward) and any(map(steps.told, forward.every_node()))):
+        return forward
+    paths = Shadows(steps)
+    paths.ask(forward, ())
+    nodes, _, _ = paths.followed(forward, dict.fromkeys(begun, True))
+    made = Program(forward.name, forward.inputs, tuple(nodes), forward.outputs)
+    return made if any("told" in node.attrs for node in made.every_node()) else forward
 
 
 class _Depends(Kind):
@@ -86,3 +102,20 @@ class _Depends(Kind):
         nodes.append(Node("constant", (), (none,), {"value": 0, "dtype": _COUNT.dtype, "python": False}))
         nodes.append(Node("not_equal", (count, none), (found,), {}))
         return left, found
+
+
+class _Steps(_Depends):
+    """The same, which steps of Python's are told."""
+
+    def told(self, node: Node) -> Sequence[Value]:
+        given = node.inputs[: node.attrs.get("count")] if node.op in ("host", "again") else ()  # which may lead to steps
+        return [v for v in given if self.follows(v) and not v.type.python]
+
+    def telling(self, node: Node, shadows: Mapping[Value, Value]) -> Node:
+        if node.op != "host":
+            return node
+        count = node.attrs.get("count", len(node.inputs))
+        flags = list(dict.fromkeys(shadows.values()))
+        places = {n: len(node.inputs) + flags.index(shadows[v]) for n, v in enumerate(node.inputs[:count]) if v in shadows}
+        attrs = node.attrs | {"count": count, "told": places}
+        return Node(node.op, (*node.inputs, *flags), node.outputs, attrs, node.where)

@@ -16,7 +16,7 @@ from typing import Any
 
 from d2s import passes
 from d2s.autodiff import tape, writes
-from d2s.autodiff.active import depending, wanted_inputs
+from d2s.autodiff.active import active_values, depending, wanted_inputs
 from d2s.autodiff.changed import Changes
 from d2s.autodiff.identity import Identity
 from d2s.autodiff.linear import Linear
@@ -24,6 +24,7 @@ from d2s.autodiff.mode import recording
 from d2s.autodiff.names import TAKING
 from d2s.autodiff.program import linearize
 from d2s.autodiff.renewed import Leaning, of_renewed
+from d2s.autodiff.taken import telling
 from d2s.capture.histories import History
 from d2s.capture.symbolic import Overwritten
 from d2s.config import unusual
@@ -83,8 +84,6 @@ class Graph:
         self._losing: dict[Mask, bool] = {}
         self._given = {program.outputs[n] for n in known if self.ended.get(n) is not used_up}  # what gradients may begin at
         self.lives = history is None or history.lives  # whether a call may want gradients
-        plain, self._same, self._numbers = self.alike(self.program)
-        self._plain = Call(plain, passes.lower)
         made = {v for node in self.program.nodes if not node.regions() and node.op not in TAKING for v in node.outputs}
         self.hands_on = not made.issuperset(self.program.outputs)  # an input that comes out is the tensor that went in
         self.lists = any(v.type.listed for v in self.program.outputs)
@@ -92,6 +91,9 @@ class Graph:
         self.acts = host.acts(self.program)
         self._active: dict[Mask, Set[Value]] = {}
         self._leaning = Leaning(self.program, self.changes, self._made, self.stopped)
+        self._telling_ways: dict[Mask, Program] = {}
+        plain, self._same, self._numbers = self.alike(self._telling((False,) * len(self.program.inputs)))
+        self._plain = Call(plain, passes.lower)
         self._halves: dict[tuple[Mask, Mask, Mask], tuple[Linear, Call, Call]] = {}
         self._kinds: list[type] | None = None  # of what a native call is given
         self.may_be_left = False  # whether there is eager code to make a call
@@ -114,12 +116,27 @@ class Graph:
         """The forward and the backward half for what a sweep has and wants."""
         key = wanted, given, started
         if key not in self._halves:
-            linear = linearize(self.program, *key, self.stopped, overwritten=self.overwritten)
+            linear = linearize(self._telling(wanted), *key, self.stopped, overwritten=self.overwritten)
             stage(f"forward:{self.program.name}", lambda: show(linear.forward))
             stage(f"backward:{self.program.name}", lambda: show(linear.backward))
             halves = linear, Call(linear.forward, passes.lower), Call(linear.backward, passes.lower)
             self._halves.setdefault(key, halves)
         return self._halves[key]
+
+    def _telling(self, wanted: Mask) -> Program:
+        """The Program, in which steps are told what only the path decides: whether what they are given wants a gradient."""
+        if self.acts and wanted not in self._telling_ways:
+            begun = self._leaning.begun(wanted)
+            made = telling(self.program, begun, active_values(self.program, set(begun), self.stopped))
+            self._telling_ways[wanted] = made
+        return self._telling_ways.get(wanted, self.program)
+
+    @functools.cached_property
+    def tells(self) -> bool:
+        """Whether steps are told so in some calls."""
+        inputs = self.program.inputs
+        ways = [tuple(k == n for k in range(len(inputs))) for n, v in enumerate(inputs) if v.type.is_float]
+        return any(self._telling(way) is not self.program for way in (*ways, (False,) * len(inputs)))
 
     def __call__(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Runs on tensors (Python numbers as 0-D ones)."""

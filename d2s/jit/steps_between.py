@@ -62,6 +62,8 @@ class Lines(NamedTuple):
 
 def lines(parts: Parts, graph: Graph, texts: Sequence[str], around: Around) -> Lines | None:
     """What stands behind the first call; `texts` stand for the Program's inputs. None where that takes more than lines."""
+    if graph.tells:
+        return None
     try:
         return _Writer(parts, graph, texts, around).whole_lines()
     except Unsaid:

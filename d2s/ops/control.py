@@ -276,20 +276,31 @@ def _(counter):
 
 
 @op(paddle=None)
-def host(*inputs, call: Any, dtype: DType, shape: Any, python: bool, count: Any = None, stores: Any = None, finds: Any = None):
+def host(
+    *inputs,
+    call: Any,
+    dtype: DType,
+    shape: Any,
+    python: bool,
+    count: Any = None,
+    stores: Any = None,
+    finds: Any = None,
+    told: Any = None,
+):
     """A step that Python takes: `call` gets the first `count` inputs, the others are what the run has changed so far.
 
-    With `finds` they are the numbers of its extents.
+    With `finds` they are the numbers of its extents. `told`: by which inputs, the last ones, it is told of which of those
+    that it is given whether they want a gradient.
     """
 
 
 @host.rule("infer")
-def _(*inputs, call, dtype, shape, python, count=None, stores=None, finds=None):
+def _(*inputs, call, dtype, shape, python, count=None, stores=None, finds=None, told=None):
     return Type(dtype, shape, python)
 
 
 @host.rule("vjp")
-def _(g, out, *inputs, call, dtype, shape, python, count=None, stores=None, finds=None):
+def _(g, out, *inputs, call, dtype, shape, python, count=None, stores=None, finds=None, told=None):
     return (None,) * len(inputs)
 
 

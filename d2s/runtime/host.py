@@ -94,19 +94,21 @@ class Unfound(LookupError):
 def step(node: Node, arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Takes one step."""
     run = current()
-    count = node.attrs.get("count", len(arrays))  # the inputs behind these are what the run has changed so far
+    told = node.attrs.get("told", {})  # of which inputs it is told by which others whether they want a gradient
+    count, ends = node.attrs.get("count", len(arrays)), min(told.values(), default=len(arrays))
+    changed = arrays[count:ends]  # what the run has changed so far
     if run.again is not None:
         try:
             return next(run.again)
         except StopIteration:  # this one raised
-            leave(node, arrays[count:])
+            leave(node, changed)
             raise Unfound("a step that found nothing") from None
     call = node.attrs["call"]
-    wanting = [v in run.wanting for v in node.inputs[:count]]
+    wanting = [v in run.wanting and bool(arrays[told[n]] if n in told else True) for n, v in enumerate(node.inputs[:count])]
     try:
         found: np.ndarray = call(run, wanting, *arrays[:count])
     except BaseException:  # Ctrl-C, too
-        leave(node, arrays[count:])
+        leave(node, changed)
         raise
     run.found.append(found)
     return found

@@ -91,3 +91,96 @@ def prints_parameters():
         return x.detach()
 
     return f, lambda: net.parameters()
+
+
+@of_weights
+def prints_by_path(x, w, sgd):
+    h = d2s.zeros([2])
+    print(h)
+    if x.sum() > 0:
+        h = h * w
+        print("in", h)
+    print(h, f"{h * 2}", h.detach())
+    with d2s.no_grad():
+        print(h * 3)
+    return h
+
+
+@of_weights
+def prints_each_state(x, w, sgd):
+    h, before, i = d2s.zeros([2]), d2s.ones([2]), 0
+    while i < x.abs().sum() * 2:
+        print(f"{h}", str(before))
+        h, before = d2s.tanh(h * x + w), h
+        i += 1
+    return before
+
+
+@of_weights
+def prints_until_it_breaks(x, w, sgd):
+    h = d2s.zeros([2])
+    for i in d2s.arange(4):
+        if i > x[1]:
+            break
+        if i == 1:
+            h = h + w
+            print("now", h)
+        print(i, h)
+    return h.sum()
+
+
+@of_weights
+def prints_from_a_list(x, w, sgd):
+    states, i = [d2s.zeros([2])], d2s.to_tensor(0)
+    while i < x[1]:
+        print(states[-1], states[0])
+        states.append(states[-1] * x + w)
+        i = i + 1
+    print(states[0], states[-1])
+    return states[-1]
+
+
+@of_weights
+def prints_what_is_detached(x, w, sgd):
+    h, i = w * 2, d2s.to_tensor(0)
+    while i < x[1]:
+        h = h.detach() + 1
+        i = i + 1
+    print(h)
+    return h * x
+
+
+@of_weights
+def prints_as_it_calls_itself(x, w, sgd):
+    def down(h, n):
+        print(h)
+        return down(d2s.tanh(h * w), n - 1) if n > 0 else h
+
+    return down(d2s.zeros([2]), x[1] * 2)
+
+
+@of_weights
+def prints_in_a_test(x, w, sgd):
+    def goes_on(h):
+        print("so far", h)
+        return h.sum() < 5
+
+    h, i = d2s.zeros([2]), d2s.to_tensor(0)
+    while goes_on(h) and i < x.abs().sum():
+        h = h + w * 0.5
+        i = i + 1
+    return h
+
+
+@of_weights
+def prints_what_it_raises(x, w, sgd):
+    h = d2s.zeros([2])
+    if x[1] > 1:
+        h = h * w
+    try:
+        print(h)
+        if x[0] < 0:
+            raise ValueError(h)
+    except ValueError as error:
+        print("got", error.args[0])
+    return h
