@@ -54,7 +54,9 @@ def parted(graph: Graph) -> Parts | None:
     rest = [node for node in program.nodes if id(node) not in begun]
     constants = {node.outputs[0]: node for node in program.nodes if node.op == "constant"}
     try:
-        found, carried = read_elsewhere([n for n in first if n.op != "constant"], rest, program.outputs, graph.returned)
+        found, carried = read_elsewhere(
+            [n for n in first if n.op != "constant"], rest, program.outputs, graph.returned, graph.tells
+        )
     except Unsaid:
         return None
     nodes = with_constants([n for n in first if n.op != "constant"], constants)
@@ -78,11 +80,14 @@ def with_constants(nodes: Sequence[Node], constants: Mapping[Value, Node]) -> tu
 
 
 def read_elsewhere(
-    nodes: Sequence[Node], others: Sequence[Node], outputs: Sequence[Value], returned: int
+    nodes: Sequence[Node], others: Sequence[Node], outputs: Sequence[Value], returned: int, told: bool
 ) -> tuple[tuple[Value, ...], int]:
-    """What nodes make that is read elsewhere, first what may get a cotangent, and how much that is."""
+    """What nodes make that is read elsewhere, first what may get a cotangent, and how much that is.
+
+    What steps are given stands on the tape, too, where they are `told` by that whether it wants a gradient.
+    """
     made = [v for node in nodes for v in node.outputs]
-    passing = {*outputs[:returned], *(v for node in others if node.op != "host" for v in node.inputs)}
+    passing = {*outputs[:returned], *(v for node in others if told or node.op != "host" for v in node.inputs)}
     asked = {*outputs, *(v for node in others for v in node.inputs)}
     carried = [v for v in made if v in passing]
     found = (*carried, *(v for v in made if v in asked and v not in passing))

@@ -62,8 +62,6 @@ class Lines(NamedTuple):
 
 def lines(parts: Parts, graph: Graph, texts: Sequence[str], around: Around) -> Lines | None:
     """What stands behind the first call; `texts` stand for the Program's inputs. None where that takes more than lines."""
-    if graph.tells:
-        return None
     try:
         return _Writer(parts, graph, texts, around).whole_lines()
     except Unsaid:
@@ -197,7 +195,7 @@ class _Writer:
 
     def piece(self, nodes: Sequence[Node], others: Sequence[Node], outputs: Sequence[Value], returned: int) -> None:
         """A native call."""
-        found, carried = read_elsewhere(nodes, others, outputs, returned)
+        found, carried = read_elsewhere(nodes, others, outputs, returned, self.graph.tells)
         if not found and not any(map(may_raise, nodes)):
             return
         nodes = with_constants(nodes, self.constants)
@@ -294,7 +292,8 @@ class _Writer:
         place = self._place(v)
         if v in self.objects or v.type.python or place in self.tensors:
             return place
-        return f"{self.named(Tensor)}({place}.array, {self.free.get(v, 'True')})"
+        free = f"{place}.stop_gradient" if self.graph.tells and v in self.free else self.free.get(v, "True")
+        return f"{self.named(Tensor)}({place}.array, {free})"
 
     def _arguments(self, recipe: Made, given: list[str]) -> tuple[list[str], list[str]]:
         """All that a step is called with."""

@@ -210,13 +210,14 @@ def by_chance(x):
     return x * (1.0 + random.random())
 
 
-LONG = [over_rows, tried, in_a_loop]  # which go the long way; in the loop what steps are given wants gradients by the path
+LONG = [over_rows, tried]  # which go the long way
 FUNCTIONS = [
     *LONG,
     left_in_the_midst,
     loops_in_loops,
     of_numpy,
     in_arms,
+    in_a_loop,
     one_or_two,
     rounded,
     by_chance,
