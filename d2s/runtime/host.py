@@ -104,7 +104,8 @@ def step(node: Node, arrays: Sequence[np.ndarray]) -> np.ndarray:
             leave(node, changed)
             raise Unfound("a step that found nothing") from None
     call = node.attrs["call"]
-    wanting = [v in run.wanting and bool(arrays[told[n]] if n in told else True) for n, v in enumerate(node.inputs[:count])]
+    given = enumerate(node.inputs[:count])
+    wanting = [v in run.wanting and (n not in told or bool(arrays[told[n]])) for n, v in given]
     try:
         found: np.ndarray = call(run, wanting, *arrays[:count])
     except BaseException:  # Ctrl-C, too

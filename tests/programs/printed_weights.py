@@ -119,7 +119,7 @@ def prints_each_state(x, w, sgd):
 @of_weights
 def prints_until_it_breaks(x, w, sgd):
     h = d2s.zeros([2])
-    for i in d2s.arange(4):
+    for i in d2s.arange(4, dtype="float32"):
         if i > x[1]:
             break
         if i == 1:
@@ -131,7 +131,7 @@ def prints_until_it_breaks(x, w, sgd):
 
 @of_weights
 def prints_from_a_list(x, w, sgd):
-    states, i = [d2s.zeros([2])], d2s.to_tensor(0)
+    states, i = [d2s.zeros([2])], d2s.to_tensor(0.0)
     while i < x[1]:
         print(states[-1], states[0])
         states.append(states[-1] * x + w)
@@ -142,7 +142,7 @@ def prints_from_a_list(x, w, sgd):
 
 @of_weights
 def prints_what_is_detached(x, w, sgd):
-    h, i = w * 2, d2s.to_tensor(0)
+    h, i = w * 2, d2s.to_tensor(0.0)
     while i < x[1]:
         h = h.detach() + 1
         i = i + 1
@@ -157,19 +157,6 @@ def prints_as_it_calls_itself(x, w, sgd):
         return down(d2s.tanh(h * w), n - 1) if n > 0 else h
 
     return down(d2s.zeros([2]), x[1] * 2)
-
-
-@of_weights
-def prints_in_a_test(x, w, sgd):
-    def goes_on(h):
-        print("so far", h)
-        return h.sum() < 5
-
-    h, i = d2s.zeros([2]), d2s.to_tensor(0)
-    while goes_on(h) and i < x.abs().sum():
-        h = h + w * 0.5
-        i = i + 1
-    return h
 
 
 @of_weights
