@@ -10,7 +10,7 @@ In: a Program, which of its inputs want a gradient, where gradients are stopped.
 (2, 4)
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from d2s.autodiff.handed import leading
 from d2s.ir.program import Node, Program, Value, calls_of
@@ -28,31 +28,42 @@ def wanted_inputs(program: Program, wanted: Sequence[int]) -> set[Value]:
     return {v for v, w in zip(program.inputs, wanted, strict=True) if w and v.type.is_float}
 
 
-def active_values(program: Program, active: set[Value], stopped: Collection[Value] = ()) -> set[Value]:
+def active_values(program: Program, active: Iterable[Value], stopped: Collection[Value] = ()) -> set[Value]:
     """`active` and all values, those in regions included, that depend on it through floats and are not `stopped`."""
+    found = set(active)
+    _spread(program, found, stopped)
+    return found
+
+
+def _spread(program: Program, active: set[Value], stopped: Collection[Value]) -> None:
     for node in program.nodes:
-        bound = [(region, node.inputs[node.op == "cond" :]) for region in node.regions().values()]
-        before = -1
-        while bound and before != len(active):  # a loop's carries may pass activity on to each other
-            before = len(active)
-            for region, inputs in bound:
-                active |= {inside for inside, v in zip(region.inputs, inputs, strict=True) if v in active}
-                active_values(region, active, stopped)
-                if node.op == "while_loop" and region is node.attrs["body"]:
-                    carried = zip(region.inputs, region.outputs, strict=False)
-                    active |= {inside for inside, v in carried if v in active}
-                if node.op == "call":
-                    active |= _passed_on(node, active)
-                results = region.outputs if region is not node.attrs.get("test") else ()
-                active |= {out for out, v in zip(node.outputs, results, strict=False) if v in active}
-            if node.op == "while_loop":
-                active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
-        passes = not bound and node.op not in ("detached", "host", "again")
-        if passes and not active.isdisjoint(leading(node)):
+        if node.regions():
+            _through_regions(node, active, stopped)
+        elif node.op not in _HOLDS_UP and not active.isdisjoint(leading(node)):
             active |= {v for v in node.outputs[: _differentiable(node)] if v.type.is_float or v.type is STACK}
         if stopped:
             active -= {v for v in node.outputs if v in stopped}
-    return active
+
+
+def _through_regions(node: Node, active: set[Value], stopped: Collection[Value]) -> None:
+    bound = [(region, node.inputs[node.op == "cond" :]) for region in node.regions().values()]
+    before = -1
+    while before != len(active):  # a loop's carries may pass activity on to each other
+        before = len(active)
+        for region, inputs in bound:
+            active |= {inside for inside, v in zip(region.inputs, inputs, strict=True) if v in active}
+            _spread(region, active, stopped)
+            if node.op == "while_loop" and region is node.attrs["body"]:
+                carried = zip(region.inputs, region.outputs, strict=False)
+                active |= {inside for inside, v in carried if v in active}
+                asked = zip(node.attrs["test"].inputs, region.inputs, strict=True)
+                active |= {inside for inside, v in asked if v in active}
+            if node.op == "call":
+                active |= _passed_on(node, active)
+            results = region.outputs if region is not node.attrs.get("test") else ()
+            active |= {out for out, v in zip(node.outputs, results, strict=False) if v in active}
+        if node.op == "while_loop":
+            active |= {out for out, v in zip(node.outputs, node.inputs, strict=False) if v in active}
 
 
 def _differentiable(node: Node) -> int:
@@ -69,3 +80,6 @@ def _passed_on(call: Node, active: set[Value]) -> set[Value]:
         found |= {p for p, v in zip(body.inputs, again.inputs, strict=True) if v in active}
         found |= {v for v, result in zip(again.outputs, body.outputs, strict=True) if result in active}
     return found
+
+
+_HOLDS_UP = ("detached", "host", "again")  # calls in a function's own body: `_passed_on`

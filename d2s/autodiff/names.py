@@ -9,7 +9,7 @@ made the tensor, what a trip of a loop begins with, or that two values may be on
 ...     "program f(c: b1[], x: f32[2]) -> (f32[2]) { %0: f32[2] = cond(c, x) { then(x: f32[2]) -> (f32[2]) { return x } "
 ...     "otherwise(x: f32[2]) -> (f32[2]) { %1: f32[2] = tanh(x) return %1 } } %2: f32[2] = multiply(%0, %0) return %2 }"
 ... )
->>> passed = active_values(program, set(program.inputs[1:]))
+>>> passed = active_values(program, program.inputs[1:])
 >>> sorted(base.name for base in Names(program, passed).of[program.nodes[0].outputs[0]])
 ['', 'x']
 """

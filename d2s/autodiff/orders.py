@@ -12,7 +12,7 @@ contribution to the name is given to the tensor itself (`autodiff/handed.py`).
 ...     "otherwise(x: f32[2]) -> (f32[2]) { %1: f32[2] = tanh(x) return %1 } } %2: f32[2] = cond(c, %0) { then(y: f32[2]) -> "
 ...     "(f32[2]) { %3: f32[2] = multiply(y, y) return %3 } otherwise(y: f32[2]) -> (f32[2]) { return y } } return %2 }"
 ... )
->>> active = active_values(program, set(program.inputs[1:]))
+>>> active = active_values(program, program.inputs[1:])
 >>> [another(program, active, begun, program.outputs) is None for begun in ([], program.inputs[1:])]
 [True, False]
 """

@@ -29,7 +29,7 @@ def of_renewed(program: Program, changes: Changes, begun: Collection[Value], sto
 
 def renewed(program: Program, changes: Changes, begun: Collection[Value], stopped: Collection[Value] = ()) -> set[Value]:
     """The values alone."""
-    passed, found = active_values(program, set(begun), stopped) if changes else set(), set[Value]()
+    passed, found = active_values(program, begun, stopped) if changes else set(), set[Value]()
     while more := {
         by
         for by, (before, _) in changes.items()

@@ -112,8 +112,17 @@ class Shadows:
                 if node.op == "call":
                     asked.update(out for v, out in zip(inside.outputs, node.outputs, strict=True) if v in asked)
                 if node.op == "while_loop":
+                    self._ask_test(node)
                     asked.update(p for p, out in zip(inside.inputs, node.outputs, strict=False) if out in asked)
                     self.ask(inside, [v for p, v in zip(inside.inputs, inside.outputs, strict=False) if p in asked])
+
+    def _ask_test(self, loop: Node) -> None:
+        """The same of a loop's test, which makes nothing that goes on."""
+        test, body = loop.attrs["test"], loop.attrs["body"]
+        self.ask(test, ())
+        self.asked.update(
+            v for p, *given in zip(test.inputs, body.inputs, loop.inputs, strict=True) if p in self.asked for v in given
+        )
 
     def count(self, region: Program, functions: Collection[str] = ()) -> bool:
         """Notes where trips and calls are counted, those of functions around included; whether that is anywhere in a region."""
@@ -266,11 +275,16 @@ class Shadows:
             first, behind = [*first, self.value(clock, nodes)], [*behind, self.value(end, inside)]
         known |= {out: ends.get(p, carried[p]) for p, out in zip(body.inputs, node.outputs, strict=False) if p in carried}
         flags = [*mixed.values(), *inner.values()]
-        asked = uniquely_named(_placed(test.inputs, count, [Value(s.type, "taken") for s in flags], len(mixed)))
+        told = {s: Value(s.type, "taken") for s in flags}  # the same as the test has them
+        asked = uniquely_named(_placed(test.inputs, count, list(told.values()), len(mixed)))
+        asking = list(test.nodes)
+        if any(map(self.kind.told, test.every_node())):
+            around = {p: held.get(v, carried.get(v)) for p, v in zip(test.inputs, body.inputs, strict=True) if p in self.asked}
+            asking, _, _ = self.followed(test, {p: told[s] if isinstance(s, Value) else s for p, s in around.items()}, clock)
         changing = uniquely_named(_placed(body.inputs, count, flags, len(mixed)))
-        asking = Program(test.name, tuple(asked), test.nodes, test.outputs)
         trips = Program(body.name, tuple(changing), tuple(inside), (*body.outputs, *behind))
-        attrs = node.attrs | {"test": asking, "body": trips, "carries": count + len(mixed)}
+        tested = Program(test.name, tuple(asked), tuple(asking), test.outputs)
+        attrs = node.attrs | {"test": tested, "body": trips, "carries": count + len(mixed)}
         inputs = _placed(node.inputs, count, [*first, *outer], len(mixed))
         nodes.append(Node("while_loop", inputs, (*node.outputs, *ends.values()), attrs, node.where))
         return ends.get(None, clock)

@@ -44,7 +44,7 @@ def history_of(here: Training, program: Program) -> History | None:
     """What eagerly becomes of the results' histories. None where nothing was done to any."""
     if not here.acts:
         return None
-    active = active_values(program, set(here.leaves()), here.stopped)
+    active = active_values(program, here.leaves(), here.stopped)
     outside = active_values(program, set(here.leaves()).difference(here.opened), here.stopped)
     spent = set(here.freed)
     for node in program.nodes:
@@ -59,7 +59,7 @@ def history_of(here: Training, program: Program) -> History | None:
     leaves = [n for n in learnt if _is_alone(here, program, program.outputs[n], lost)]
     outlives = any(program.outputs[n] not in surely for n in used_up)
     shows = not _may_be(program, set(here.opened)).issubset(program.outputs[n] for n in leaves)
-    seen = active_values(program, set(here.watched), here.stopped).difference(surely)
+    seen = active_values(program, here.watched, here.stopped).difference(surely)
     watched = bool(_may_be(program, set(here.keeping.values()))) or any(program.outputs[n] in seen for n in learnt)
     inside = [n for n in learnt if n not in (*used_up, *leaves) and program.outputs[n] not in outside]
     lives = len({*used_up, *inside, *leaves}) < len(learnt)

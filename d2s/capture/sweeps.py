@@ -185,7 +185,7 @@ class Training:
         self.sweeps += 1
         (self.retained if retain else self.freed).update(passed.difference(builder.inputs, wanted))
         if not retain:
-            active = active_values(self._program([]), set(wanted), stopped)
+            active = active_values(self._program([]), wanted, stopped)
             self.surely_freed |= surely_passed(builder.nodes, {v for v, _ in roots}, active) & self.freed
         known = {*builder.inputs, *(v for node in builder.nodes for v in node.outputs)}
         found = self._recorded(roots, wanted | passed.intersection(self.watched), stopped, connected)
@@ -251,7 +251,7 @@ class Training:
         """What a tensor got without history in an `if` or a loop that does not read it stands where only eager code knows."""
         changes, renewed = self.tracer.root.changes, self.tracer.root.renewed
         program = self._program([])
-        passed, lost = active_values(program, set(wanted), self.stopped), set[Value]()
+        passed, lost = active_values(program, wanted, self.stopped), set[Value]()
         for by, (before, _) in changes.items():
             if by in renewed and by not in passed and (before in passed or before in lost):
                 lost.add(by)
@@ -283,7 +283,7 @@ class Training:
             raise refusal
         _refuse_order(program, wanted, stopped)
         changes = self.tracer.root.changes | self.stepped
-        passed = _passed(program, active_values(program, set(wanted), stopped))
+        passed = _passed(program, active_values(program, wanted, stopped))
         swept = [node for node in program.every_node() if not passed.isdisjoint(node.outputs)]
         passed.update(v for node in swept for v in node.inputs if v in wanting)  # which eager nodes may want to reach
         if needs_changed(program, passed, changes):
@@ -377,7 +377,7 @@ def _placed_in(region: Program, changes: Mapping[Value, Value]) -> Program:
 
 def _refuse_order(program: Program, wanted: set[Value], stopped: Collection[Value]) -> None:
     """A tensor of two names has one total in eager code and two in a graph: where that would be another order of additions."""
-    node = orders.another(program, _passed(program, active_values(program, set(wanted), stopped)), [], program.outputs)
+    node = orders.another(program, _passed(program, active_values(program, wanted, stopped)), [], program.outputs)
     if node is not None:
         kind = {"cond": "an `if`", "while_loop": "a loop", "call": "a call", "again": "a call"}.get(node.op, "a list")
         message = f"a gradient in the function itself goes through {kind} that gives a tensor a second name ({node.where})"

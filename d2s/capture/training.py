@@ -65,7 +65,7 @@ def _backward(given: Sequence[tuple[Any, Any]], retain_graph: bool) -> None:
     _refuse_alone(here, [here.tracer.symbol_of(y) for y, _ in given])
     here.keep_places()
     wanted = set(here.leaves())
-    active = active_values(here._program([]), {*wanted}, here.stopped)
+    active = active_values(here._program([]), wanted, here.stopped)
     here.refuse_renewed([v for v, _ in roots], wanted)
     found = hooked(here, here.sweep([root for root in roots if root[0] in active], wanted, retain_graph, False), False)
     for value in here.leaves():

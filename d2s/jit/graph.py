@@ -127,7 +127,7 @@ class Graph:
         """The Program, in which steps are told what only the path decides: whether what they are given wants a gradient."""
         if self.acts and wanted not in self._telling_ways:
             begun = self._leaning.begun(wanted)
-            made = telling(self.program, begun, active_values(self.program, set(begun), self.stopped))
+            made = telling(self.program, begun, active_values(self.program, begun, self.stopped))
             self._telling_ways[wanted] = made
         return self._telling_ways.get(wanted, self.program)
 

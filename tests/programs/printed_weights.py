@@ -141,6 +141,19 @@ def prints_from_a_list(x, w, sgd):
 
 
 @of_weights
+def prints_in_a_test(x, w, sgd):
+    def goes_on(h):
+        print("so far", h)
+        return h.sum() < 5
+
+    h, i = d2s.zeros([2]), d2s.to_tensor(0.0)
+    while goes_on(h) and i < x.abs().sum():
+        h = h + w * 0.5
+        i = i + 1
+    return h
+
+
+@of_weights
 def prints_what_is_detached(x, w, sgd):
     h, i = w * 2, d2s.to_tensor(0.0)
     while i < x[1]:
