@@ -44,7 +44,7 @@ def _free() -> int:
 def check(name: str, shape: Sequence[int], dtype: np.dtype) -> None:
     """Refuses a result that no memory holds; a system may promise such memory and end the process that uses it."""
     if not fits(math.prod(shape) * dtype.itemsize):
-        raise _no_room(name, shape, dtype)
+        raise no_room(name, shape, dtype)
 
 
 def asked_from() -> int:
@@ -63,7 +63,7 @@ def allocated(name: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     try:
         return _on_a_line(np.empty, shape, dtype)
     except (MemoryError, ValueError):
-        raise _no_room(name, shape, dtype) from None
+        raise no_room(name, shape, dtype) from None
 
 
 def _on_a_line(new: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
@@ -88,7 +88,7 @@ def zeros(name: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     try:
         return _on_a_line(np.zeros, shape, dtype)
     except (MemoryError, ValueError):
-        raise _no_room(name, shape, dtype) from None
+        raise no_room(name, shape, dtype) from None
 
 
 def space(size: int, wished: int = 0, beside: int = 0) -> np.ndarray:
@@ -121,7 +121,8 @@ def kept(size: int, instead: int) -> np.ndarray | None:
     return found
 
 
-def _no_room(name: str, shape: Sequence[int], dtype: np.dtype) -> ArgumentError:
+def no_room(name: str, shape: Sequence[int | str], dtype: np.dtype) -> ArgumentError:
+    """The refusal of such a tensor."""
     kind = f"{'an' if dtype.name[0] == 'i' else 'a'} {dtype}"
     return ArgumentError("D2S0004", f"{_asked(name)}(): {kind} tensor of shape {brief(list(shape))} does not fit into memory")
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2s.capture.containers import by_path
-from d2s.capture.kinds import AROUND, COMPARED, CONTENT, held_by
+from d2s.capture.kinds import COMPARED, CONTENT, opener
 from d2s.errors import brief
 from d2s.exact import told
 
@@ -112,8 +112,9 @@ def fingerprint(value: Any, around: tuple[int, ...] = (), exact: Collection[int]
         items = value.items() if isinstance(value, dict) else plain
         own = 0 if kind in (tuple, frozenset) and id(value) not in exact else id(value)
         return kind, own, tuple(fingerprint(item, inside, exact) for item in items)
-    if isinstance(value, AROUND):
-        return kind, id(value), fingerprint(held_by(value), inside, exact)
+    opened = opener(kind)
+    if opened:
+        return kind, id(value), fingerprint(opened(value), inside, exact)
     if isinstance(value, np.ndarray | bytearray | array.array | memoryview):
         return kind, id(value), getattr(value, "shape", ()), hash(bytes(value))
     if kind is types.MethodType:

@@ -92,7 +92,18 @@ def held_by(value: Any) -> Any:
     >>> held_by(collections.UserDict(a=1)), held_by({})
     ({'a': 1}, None)
     """
-    return next((of(value) for kind, of in _AROUND.items() if isinstance(value, kind)), None)
+    opened = opener(type(value))
+    return None if opened is None else opened(value)
+
+
+@functools.lru_cache(maxsize=4096)
+def _opener(kind: Any) -> Callable[[Any], Any] | None:
+    return next((of for around, of in _AROUND.items() if issubclass(kind, around)), None)
+
+
+opener: Callable[[type], Callable[[Any], Any] | None] = (
+    _opener  # how to get at that container, by class; abstract ones are slow
+)
 
 
 def parts_of(value: Any) -> Iterable[Any]:

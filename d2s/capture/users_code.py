@@ -4,6 +4,7 @@
 (True, False)
 """
 
+import functools
 import itertools
 import linecache
 import os
@@ -20,11 +21,13 @@ _LIBRARIES = tuple({sysconfig.get_path(key) + os.sep for key in ("stdlib", "plat
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
+@functools.lru_cache(maxsize=4096)
 def in_package(filename: str) -> bool:
     """Whether a file is one of d2s, and so not the user's."""
     return filename.startswith(_PACKAGE)
 
 
+@functools.lru_cache(maxsize=4096)
 def in_library(filename: str) -> bool:
     """Whether a file is d2s's, the standard library's or an installed package's."""
     return filename.startswith((_PACKAGE, *_LIBRARIES, "<frozen"))

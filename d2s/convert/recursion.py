@@ -37,7 +37,7 @@ from d2s.capture.guards import MISSING
 from d2s.capture.heap import Changes, contents
 from d2s.capture.symbolic import SymbolicTensor, Tracer, capturing
 from d2s.capture.users_code import refuse, user_line
-from d2s.convert.conversion import converted
+from d2s.convert.conversion import converted, signature_of
 from d2s.errors import CaptureError
 from d2s.ir.program import Program, Value, calls_of
 from d2s.ops.control import described
@@ -104,7 +104,7 @@ def entered(function: types.FunctionType, /, *args: Any, **kwargs: Any) -> Any:
 def _bound(function: types.FunctionType, args: Any, kwargs: Any) -> inspect.BoundArguments | None:
     """What the parameters are; None for a wrong call, which says so when it is made."""
     try:
-        bound = inspect.signature(function).bind(*args, **kwargs)
+        bound = signature_of(function).bind(*args, **kwargs)
     except TypeError:
         return None
     bound.apply_defaults()

@@ -26,6 +26,8 @@ _FOUND = re.compile(r"[mg](\d*|_\w+)")  # of a capture, and of a file, where eac
 
 def broadcast(name: str, shapes: Sequence[Shape]) -> tuple[Shape, list[tuple[Dim, Dim]]]:
     """NumPy's broadcasting; an extent known by name only counts as not 1."""
+    if all(s == shapes[0] for s in shapes):
+        return tuple(shapes[0]), []
     rank = max(map(len, shapes))
     result: list[Dim] = []
     equal: list[tuple[Dim, Dim]] = []

@@ -127,19 +127,23 @@ class _Units:
 
     def in_order(self) -> Iterator[list[int]]:
         """Units behind all they need, otherwise in the order of their first nodes."""
-        done: set[int] = set()
+        done = 0  # a bit for each
         for n in range(len(self.nodes)):
             waiting = [self.unit[n]]
             while waiting:
                 u = waiting[-1]
-                needed = [x for x in self.members if self.behind[u] >> x & 1 and x not in done]
-                if u in done or not needed:
-                    waiting.pop()
-                    if u not in done:
-                        done.add(u)
-                        yield self.members[u]
-                else:
-                    waiting.append(min(needed))
+                needed = self.behind[u] & ~done
+                if needed and not done >> u & 1:
+                    waiting.append(_lowest(needed))
+                    continue
+                waiting.pop()
+                if not done >> u & 1:
+                    done |= 1 << u
+                    yield self.members[u]
+
+
+def _lowest(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1
 
 
 def _width(one: Element) -> int:

@@ -31,8 +31,9 @@ def apply(program: Program) -> Program:
 def _comparable(value: Any) -> Any:
     """Something that is equal for equal attributes only; None where that cannot be told."""
     if isinstance(value, tuple | list):
-        parts = tuple(_comparable(v) for v in value)
-        return None if None in parts else (type(value).__name__, parts)
-    if value is None or isinstance(value, bool | int | float | str | DType):
-        return type(value).__name__, repr(value)
-    return None
+        parts = tuple(map(_comparable, value))
+        return None if None in parts else (type(value), parts)
+    return (type(value), repr(value)) if isinstance(value, _TOLD) else None
+
+
+_TOLD = (str, int, float, type(None), DType)

@@ -25,6 +25,7 @@ from d2s.ops.shapes import is_found
 from d2s.runtime import binding, executor, host, interpreter, launch, lists, plan
 from d2s.runtime.growing import ARENA, MEMORY, Growing, bounds
 from d2s.runtime.plan import finds_extents
+from d2s.runtime.plan_extents import is_endless
 from d2s.runtime.plan_growing import COUNT
 from d2s.types import Shape, Type
 
@@ -232,6 +233,10 @@ def _failed(node: Node, dims: dict[str, int], value: int) -> Exception:
     if node.op == "fused":
         node = next(itertools.islice(node.attrs["body"].every_node(), value - 1, None))
     op, inputs = OPS[node.op], [v.type for v in node.inputs]
+    endless = next((v.type for v in node.outputs if is_endless(v.type)), None)
+    if endless:
+        shape = [d if isinstance(d, int) else dims.get(d, d) for d in endless.shape]
+        return memory.no_room(op.name, shape, endless.dtype.numpy).at(node.where)
     if node.op in lists.OPS or ("finds" in node.attrs and not (op.has("requires") or op.has("fault"))):
         return FormatError("D2S3001", f"{op.name} of what is not there: this graph was not captured", where=node.where)
     found = [Type(t.dtype, _shape(t.shape, dims), t.python) for t in inputs]

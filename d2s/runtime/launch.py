@@ -11,6 +11,7 @@ array([2., 2., 2.], dtype=float32)
 
 import ctypes
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -97,6 +98,6 @@ def prepared(op: Op, inputs: tuple[Type, ...], attributes: Exactly) -> Prepared:
     for shape, dtype in results:
         memory.check(op.name, shape, dtype)
     launch = emit.lower(op, inputs, outputs, attrs)
-    extents = [int(np.prod(dims, dtype=np.int64)) for dims in launch.extents]  # type: ignore[arg-type]
+    extents = [math.prod(map(int, dims)) for dims in launch.extents]  # type: ignore[arg-type]
     address = cache.address(launch.text, launch.T)
     return Prepared(outputs, results, address, _KERNEL(address), extents, launch.fails)

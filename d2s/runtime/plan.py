@@ -41,7 +41,7 @@ from d2s.runtime.executor import (
     STOP,
 )  # fmt: skip
 from d2s.runtime.plan_calls import PlansCalls
-from d2s.runtime.plan_extents import PlansExtents, Product, Registered
+from d2s.runtime.plan_extents import PlansExtents, Product, Registered, is_endless
 from d2s.runtime.plan_growing import PlansGrowing
 from d2s.runtime.plan_loops import PlansLoops, structural
 from d2s.runtime.plan_update import PlansUpdates, updating
@@ -328,8 +328,10 @@ class _Planner(PlansUpdates, PlansExtents, PlansGrowing, PlansLoops, PlansCalls)
         self.homes.update(zip(node.outputs, homes, strict=True))
 
     def requires(self, node: Node) -> None:
-        """Checks extents that must be equal, and those that must not be 0."""
+        """Checks extents that must be equal, and those that must not be 0; no kernel counts to what no memory holds."""
         op, types = OPS[node.op], [v.type for v in node.inputs]
+        if any(is_endless(v.type) for v in node.outputs):
+            self.checks[self.step(CHECK, self.register(1))] = node
         for x, y in op.requires(types, node.attrs):
             self.check(node, DIFFER, self.product((x,)), self.product((y,)))
         for name in op.refuses_none(types, node.attrs):

@@ -9,14 +9,13 @@ rest of the region they stand in, for a trip comes to another extent.
 """
 
 import dataclasses
+import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-import numpy as np
-
 from d2s.ir.program import Node, Value
 from d2s.reckoned import is_reckoned, last_steps, source
-from d2s.runtime.executor import ADD, DIFFER, LOAD, MOVE, MULTIPLY, QUOTIENT
+from d2s.runtime.executor import ADD, DIFFER, ENDLESS, LOAD, MOVE, MULTIPLY, QUOTIENT
 from d2s.types import Dim, Type
 
 Product = tuple[Dim, ...]
@@ -49,7 +48,7 @@ class PlansExtents:
 
     def product(self, dims: Product) -> int:
         """The register that holds a product of extents; where a run must compute it, the steps for it."""
-        number = int(np.prod([d for d in dims if isinstance(d, int)], dtype=np.int64))
+        number = min(_known(dims), ENDLESS)
         names = tuple(sorted(d for d in dims if isinstance(d, str)))
         key: Product = names if names and number == 1 else (*names, number)
         for name in names:
@@ -135,6 +134,15 @@ class PlansExtents:
         self.extents.found = dict(outer)
         yield
         self.extents.found = outer
+
+
+def is_endless(of: Type) -> bool:
+    """Whether it has more elements than there is memory for anywhere, whatever a run finds."""
+    return _known(of.shape) >= ENDLESS and 0 not in of.shape
+
+
+def _known(dims: Product) -> int:
+    return math.prod(d for d in dims if isinstance(d, int))
 
 
 def finds(node: Node) -> Sequence[str]:

@@ -6,7 +6,7 @@ import pytest
 
 import d2s
 import d2s.nn.functional as F
-from d2s.errors import CaptureError, D2SError
+from d2s.errors import ArgumentError, CaptureError, D2SError
 
 X = d2s.to_tensor([1.0, 2.0, 3.0])
 
@@ -129,3 +129,21 @@ def test_an_option_that_is_made_of_tensors_is_refused_with_a_way_out(said):
         d2s.to_static(OPTIONS[said])(X)
     assert "compute the number before the call" in refused.value.hint
     assert str(refused.value).count(__file__) == 1
+
+
+@pytest.mark.parametrize("shape", [[2**31] * 3, [2**32 - 1, 2**32 + 1], [2**62, 4]])
+def test_a_tensor_that_no_memory_holds_is_refused_on_its_path_even_if_only_its_sum_is_wanted(shape):
+    def sums_up(x, n):
+        if n > 0:
+            return d2s.zeros([x.shape[0], *shape]).sum()
+        return x.sum()
+
+    static = d2s.to_static(sums_up)
+    for rows in (3, 2, 4):  # the second call finds an extent by name
+        x = d2s.ones([rows])
+        assert static(x, d2s.to_tensor(0)).item() == rows
+        for function in (sums_up, static):
+            with pytest.raises(
+                ArgumentError, match=rf"a float32 tensor of shape \[{rows}, {shape[0]}, .*does not fit into memory"
+            ):
+                function(x, d2s.to_tensor(1))
