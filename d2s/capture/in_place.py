@@ -98,7 +98,11 @@ class ChangesInPlace:
         return self.fill_(False if self.value.type.dtype is bool_ else 0)
 
     def _replaced(self, by: Any) -> Any:
-        return OPS["where"](current().constant(False, Type(bool_)), self, by)
+        """`by` as the tensor's values; where `by` has an extent of 1, one that a run finds has to be 1, too."""
+        never, of = current().constant(False, Type(bool_)), current().type_of(by)
+        if of is not None and any(d == 1 and isinstance(w, str) for d, w in zip(of.shape, self.value.type.shape, strict=False)):
+            by = OPS["where"](never, OPS["reshape"](self, [1 if d == 1 else 0 for d in of.shape]), by)
+        return OPS["where"](never, self, by)
 
     def _set_item(self, index: Any, value: Any, places: Callable[[], Any]) -> None:
         """`x[index] = value`; a mask of the tensor's shape, with one value, chooses element by element, all else by places."""

@@ -703,6 +703,19 @@ def what_is_one_row_takes_one_row_in_place(x):
     return y.copy_(x[x[:, 0] > 0.75])
 
 
+@program((t([[1.0, 2.0, 3.0]]),), (t([[-1.0, 2.0, 3.0]]),))
+def what_a_run_finds_takes_one_row_in_place(x):
+    y = x[x[:, 0] > 0] * 1.0
+    y.set_value(x * 2)
+    return y.detach()
+
+
+@program((t([[1.0, 2.0, 3.0]]),), (t([[-1.0, 2.0, 3.0]]),))
+def several_rows_that_a_run_finds_take_one_in_place(x):
+    y = d2s.concat([x[x[:, 0] > 0], x]) * 1.0
+    return y.copy_(x), x.sum()
+
+
 @program(*SETS)
 def no_rows_laid_out_anew(x):
     none, n = x[x[:, 0] > 99], int((x > 0).sum()) % 3
