@@ -110,12 +110,15 @@ def _(n, out, of, least):
 
 @as_extent.rule("fault")
 def _(value, n, of, least):
+    if of == _BESIDE:
+        return ShapeError("D2S0002", "reshape(): an extent beside the -1 is 0 in this run: nobody can tell what is left")
     if of not in _SHAPED:
         return ArgumentError("D2S0004", f"{of}(): a count of values is below {least} in this run")
     hint = "write a -1 itself: which extent is left is then known" if of in ("reshape", "expand", "tile") else ""
     return ArgumentError("D2S0004", f"{of}(): '{_SHAPED[of]}' holds a number that is below {least} in this run", hint=hint)
 
 
+_BESIDE = "beside a -1"
 _SHAPED = dict.fromkeys(("full", "reshape", "expand", "tile"), "shape") | {"interpolate": "size"}
 
 
@@ -389,6 +392,8 @@ def _left(have: Sequence[_Size], others: Sequence[_Size]) -> _Size:
     if product is not None and all(isinstance(d, int) for d in product):
         return _Size(product, math.prod(product))
     total, known = _total(have), _total(others)
+    if any(size.product is None or any(map(_may_be_none, size.product)) for size in others):
+        known = as_extent(known, _BESIDE, 1)
     return _Size(product, floor_divide(total, maximum(known, number(1))) if others else total)
 
 

@@ -56,6 +56,11 @@ def _result(name: str, x: Type, attrs: dict[str, Any]) -> Type:
     return Type(x.dtype, (*x.shape[:2], *windows.windows(name, have, *given, up=attrs["ceil_mode"])))
 
 
+def _least(name: str, x: Type, attrs: dict[str, Any]) -> list[Dim]:
+    """What may not be 0: of parts the extents that they are taken of, of windows how many there are."""
+    return windows.open_ones(x if attrs["size"] else _result(name, x, attrs))
+
+
 def _three(values: Sequence[Any], missing: int) -> list[tuple[Dim, ...]]:
     return [(missing,)] * (3 - len(values)) + [(v,) for v in values]
 
@@ -127,7 +132,7 @@ def _(x, kernel, stride, padding, ceil_mode, size):
 
 @max_pool.rule("least")
 def _(x, kernel, stride, padding, ceil_mode, size):
-    return windows.open_ones(_result("max_pool", x, _attrs(kernel, stride, padding, ceil_mode, size)))
+    return _least("max_pool", x, _attrs(kernel, stride, padding, ceil_mode, size))
 
 
 @max_pool.rule("kernel")
@@ -162,7 +167,7 @@ def _(x, kernel, stride, padding, ceil_mode, size):
 
 @max_pool_with_index.rule("least")
 def _(x, kernel, stride, padding, ceil_mode, size):
-    return windows.open_ones(_result("max_pool", x, _attrs(kernel, stride, padding, ceil_mode, size)))
+    return _least("max_pool", x, _attrs(kernel, stride, padding, ceil_mode, size))
 
 
 @max_pool_with_index.rule("kernel")
@@ -280,7 +285,7 @@ def _(x, kernel, stride, padding, ceil_mode, size, exclusive):
 
 @avg_pool.rule("least")
 def _(x, kernel, stride, padding, ceil_mode, size, exclusive):
-    return windows.open_ones(_result("avg_pool", x, _attrs(kernel, stride, padding, ceil_mode, size)))
+    return _least("avg_pool", x, _attrs(kernel, stride, padding, ceil_mode, size))
 
 
 @avg_pool.rule("kernel")

@@ -13,7 +13,7 @@ from d2s.errors import ArgumentError, ShapeError
 from d2s.extents import Extent
 from d2s.ops.movement import copied, normal
 from d2s.ops.op import axes, op
-from d2s.ops.shapes import extents, may_be_one, one_axis, unnamed, whole_numbers
+from d2s.ops.shapes import extents, is_found, may_be_one, one_axis, unnamed, whole_numbers
 from d2s.types import Dim, Shape, Type
 
 AS_THEY_LIE = {"reshape", "reshape_like", "flatten", "unflatten", "squeeze", "unsqueeze"}  # results that lie as x does
@@ -93,7 +93,18 @@ def one_dim(name: str, product: Shape) -> Dim:
 
 @reshape.rule("infer")
 def _(x, shape):
-    return Type(x.dtype, _filled("reshape", x.shape, [d or x.shape[k] for k, d in enumerate(shape)]))
+    return Type(x.dtype, _filled("reshape", x.shape, _taken(x, shape)))
+
+
+def _taken(x: Type, shape: Shape) -> list[Dim]:
+    """The extents asked for, those of x where a 0 says so."""
+    return [d or x.shape[k] for k, d in enumerate(shape)]
+
+
+@reshape.rule("least")
+def _(x, shape):
+    """What is left for a -1 beside nothing at all, nobody can tell; a batch has an item."""
+    return [d for d in _taken(x, shape) if isinstance(d, str) and is_found(d)] if -1 in shape else []
 
 
 @reshape.rule("kernel")

@@ -716,6 +716,27 @@ def several_rows_that_a_run_finds_take_one_in_place(x):
     return y.copy_(x), x.sum()
 
 
+NONE = (t([[-1.0, -2.0, -3.0]]),)
+
+
+@program(*SETS, NONE)
+def what_is_left_beside_rows_that_a_run_finds(x):
+    y = x[x[:, 0] > 0]
+    return y.reshape([y.shape[0], -1])
+
+
+@program(*SETS, NONE)
+def what_is_left_beside_twice_as_many(x):
+    y = x[x > 0]
+    return d2s.concat([y, y]).reshape([y.shape[0] * 2, -1])
+
+
+@program(*SETS, NONE)
+def means_of_parts_of_what_a_run_finds(x):
+    y = x[x > 0].reshape([1, 1, -1])
+    return d2s.nn.functional.adaptive_avg_pool1d(y, 2), d2s.nn.functional.adaptive_max_pool1d(y, 1)
+
+
 @program(*SETS)
 def no_rows_laid_out_anew(x):
     none, n = x[x[:, 0] > 99], int((x > 0).sum()) % 3
