@@ -332,7 +332,7 @@ def _asked(x: Any, axis: int, d: Any) -> _Size:
     """An extent that a user gives `reshape`: what turns out to be 0 is the extent that x has there."""
     have = _shape(x)[axis : axis + 1]
     n = _found(d)
-    if n is None and have and not _may_be_none(have[0]) and any(map(_may_be_none, _known(d))):
+    if n is None and have and any(map(_may_be_none, set(_factors(_known(d))).difference(_factors(have)))):
         n = number(d)
     if n is None or not have:
         return _given(d, "reshape", 1)

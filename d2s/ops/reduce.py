@@ -113,9 +113,16 @@ def _(x, like, axis, keepdim):
 @spread.rule("infer")
 def _(x, like, axis, keepdim):
     wanted = kept_shape(like.shape, axis, keepdim)
-    if x.shape not in (wanted, ()):
+    known = [d == w for d, w in zip(x.shape, wanted, strict=False) if isinstance(d, int) and isinstance(w, int)]
+    if x.shape and (len(x.shape) != len(wanted) or not all(known)):
         raise ShapeError("D2S0002", f"spread(): 'x' is {x}, the sum of 'like' would have shape {list(wanted)}")
     return Type(x.dtype, like.shape)
+
+
+@spread.rule("requires")
+def _(x, like, axis, keepdim):
+    """What left an `if` has another name there than in it."""
+    return [(d, w) for d, w in zip(x.shape, kept_shape(like.shape, axis, keepdim), strict=False) if d != w]
 
 
 @spread.rule("scalar")

@@ -716,6 +716,20 @@ def several_rows_that_a_run_finds_take_one_in_place(x):
     return y.copy_(x), x.sum()
 
 
+@program(*COUNTS, (-X, t(2)))
+def logarithms_of_sums_on_a_path(x, n):
+    columns = x[:, : int(n)]
+    if x.sum() > 0:
+        return d2s.logsumexp(columns, 0)
+    return columns
+
+
+@program((X, t(0)), (X, t(3)), (X, t(1)))
+def as_many_rows_as_a_run_finds_or_as_there_were(x, n):
+    y = x[x[:, 0] > 0]
+    return y.reshape([x[: int(n)].shape[0], -1])
+
+
 NONE = (t([[-1.0, -2.0, -3.0]]),)
 
 
