@@ -237,7 +237,8 @@ def _failed(node: Node, dims: dict[str, int], value: int) -> Exception:
     if endless:
         shape = [d if isinstance(d, int) else dims.get(d, d) for d in endless.shape]
         return memory.no_room(op.name, shape, endless.dtype.numpy).at(node.where)
-    if node.op in lists.OPS or ("finds" in node.attrs and not (op.has("requires") or op.has("fault"))):
+    checked = op.some or any(map(op.has, ("requires", "fault", "least")))
+    if node.op in lists.OPS or ("finds" in node.attrs and not checked):
         return FormatError("D2S3001", f"{op.name} of what is not there: this graph was not captured", where=node.where)
     found = [Type(t.dtype, _shape(t.shape, dims), t.python) for t in inputs]
     try:
