@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from d2s.autodiff import tape
-from d2s.autodiff.mode import recording
 from d2s.capture.outside import Read
 from d2s.eager.tensor import Tensor
 from d2s.errors import CaptureError
@@ -27,7 +26,7 @@ class Standing:
         self.arguments, self.met = [n for n in arguments if isinstance(leaves[n], Tensor)], met
         self.reads = [read.read for read in reads if isinstance(read.read(), Tensor)]
         self.kept = self.now(leaves)
-        if not self.kept[1]:
+        if not self.kept[0]:
             message = "a tensor that calls find in a place which they change is one they also read otherwise"
             raise CaptureError("D2S1003", message, hint="take gradients outside of the captured function")
 
@@ -39,4 +38,4 @@ class Standing:
             for t in met
             if isinstance(t, Tensor)  # what is found in a place may be none any more
         ]
-        return [recording(), apart, *standing]
+        return [apart, *standing]

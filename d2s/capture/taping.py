@@ -2,6 +2,10 @@
 
 In: the switch a `with` statement is given. Out: while it is open, results are recorded as `detached`.
 
+A graph does for callers with a tape and for those without: these get no gradients. Where there is more to it - `enable_grad()`
+in the function, gradients taken there, steps of Python's that are shown tensors by the path - it is captured once for each.
+Without a tape it is `Untaped`: all results are `detached` but what `enable_grad()` is around, and it runs as if there was one.
+
 >>> from d2s.capture.symbolic import Tracer
 >>> from d2s.ops.dispatch import handling
 >>> from d2s.types import Type, float32
@@ -15,7 +19,16 @@ In: the switch a `with` statement is given. Out: while it is open, results are r
 
 from typing import Any
 
+from d2s.autodiff.mode import F, Switch, recording
+from d2s.autodiff.passed import has_regions
 from d2s.capture.symbolic import Tracer
+from d2s.errors import CaptureError
+from d2s.ir.program import Program
+from d2s.runtime import host
+
+
+class Untaped(CaptureError):
+    """What is captured for a caller without a tape has to be captured so."""
 
 
 class Taping:
@@ -31,7 +44,25 @@ class Taping:
     def __exit__(self, *raised: Any) -> None:
         self.root.taping = self.before.pop()
 
+    def __call__(self, function: F) -> F:
+        """A function defined in the captured one, with the switch as its decorator."""
+        return Switch(self.on)(function)
+
 
 def switched(tracer: Tracer, on: bool) -> Taping:
     """`Switch(on)`."""
+    if on:
+        tracer.root.asks_tape = True
+        refuse_untaped()
     return Taping(tracer, on)
+
+
+def depends_on_tape(tracer: Tracer, program: Program) -> bool:
+    """Whether a capture is one for callers with a tape, or for those without."""
+    return tracer.asks_tape or tracer.training is not None or (host.acts(program) and has_regions(program))
+
+
+def refuse_untaped() -> None:
+    """Ends a capture that depends on it, if there is no tape: it is made anew as if there was one."""
+    if not recording():
+        raise Untaped("D2S1003", "a capture for a caller without a tape")

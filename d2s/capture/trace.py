@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from d2s.autodiff.mode import Switch
 from d2s.capture.answers import MOST, Answered, Answers, Assumed, QuestionKey, Undecided, Unheld
 from d2s.capture.branch import Ended, Unreachable, fails, refuse_stand_in
 from d2s.capture.containers import stand_in
@@ -34,6 +35,7 @@ from d2s.capture.standing import Standing
 from d2s.capture.stores import Pending, Store, Target, pending, stores
 from d2s.capture.sweeps import Told
 from d2s.capture.symbolic import Overwritten, Tracer
+from d2s.capture.taping import Untaped, depends_on_tape, refuse_untaped
 from d2s.capture.tree import Skeleton, changeable, containers, flatten, rebuild
 from d2s.capture.variables import guard_key
 from d2s.eager.tensor import Tensor
@@ -67,6 +69,7 @@ class Captured:
     whole: Recipe  # of the two
     returned: int  # so many outputs are part of the result, those behind them are stored only
     standing: Standing | None = None  # of tensors, where gradients are taken inside
+    taped: bool | None = None  # whether it is for callers with a tape; None where it is for all
     history: History | None = None  # what they make of the histories of results
     overwritten: Overwritten = dataclasses.field(default_factory=dict)  # what every path has changed in place
     changes: dict[Value, tuple[Value, str]] = dataclasses.field(default_factory=dict)  # what some path has
@@ -132,6 +135,7 @@ class Given(NamedTuple):
     tails: tuple[Any, ...] = ()  # lists and dicts from outside that paths or loops add to
     was: Mapping[Any, Sequence[Type]] = {}  # types that captures before found where calls read, by the keys of places
     unheld: bool = False  # whether there is a capture for each path on which a container from outside holds something else
+    taped: bool = True  # whether results have gradients from the start
 
 
 class Changing(CaptureError):
@@ -156,6 +160,13 @@ def trace(
     questions of tensors the one in `assumed`, if it is there.
     """
     given = Given(function, name, leaves, skeleton, symbols, same, assumed, varying or {}, was=was or {})
+    with contextlib.suppress(Untaped):
+        return _lasting(given)
+    with Switch(True):
+        return _lasting(given._replace(taped=False))
+
+
+def _lasting(given: Given) -> Captured:
     with contextlib.suppress(Changing):  # by another thread, perhaps: what changes by itself will do so again
         return _held(given)
     return _held(given)
@@ -291,7 +302,7 @@ def _traced(given: Given, decided: dict[int, bool], lifts: dict[Any, Any], added
 def _traced_by(
     tracer: Tracer, given: Given, decided: dict[int, bool], lifts: dict[Any, Any], added: list[Any]
 ) -> tuple[Captured, dict[Any, Any]]:
-    tracer.lifts, tracer.was = lifts, dict(given.was)
+    tracer.lifts, tracer.was, tracer.taping = lifts, dict(given.was), given.taped
     answers = tracer.answers = None if given.assumed is None else Answers(decided, given.unheld)
     structure = _arguments(tracer, given)
     with handling(tracer):
@@ -310,6 +321,9 @@ def _traced_by(
         tracer.training.keep_places()
     program = _program(tracer, [value for _, value in lifted], results)
     tracer.refuse_outdated(program)
+    by_tape = depends_on_tape(tracer, program)
+    if by_tape:
+        refuse_untaped()
     reached = [(t, s.value) for t, s in tracer.lifted.values() if s.value in tracer.arguments and id(t) in tracer.reached]
     _check_guards(tracer, (*map(id, added), *(key[0] for key in lifts if key[1] == "content")))
     result, stored = whole.parts
@@ -333,6 +347,7 @@ def _traced_by(
         assumed=answers.of_tensors if answers else [],
         held={key: held for key, (held, _) in tracer.held.items()},
         apart=tracer.compared or any(target[0] == "tensor" for target in targets),
+        taped=given.taped if by_tape else None,
     )
     if not (captured.tells_apart(given.leaves) and captured.own_containers(())):
         raise CaptureError("D2S1003", "what calls find in a place is something they also read otherwise")

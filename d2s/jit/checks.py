@@ -16,6 +16,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from d2s.autodiff.mode import mode
 from d2s.capture.guards import MISSING, Guard, Itself
 from d2s.capture.held import ANEW
 from d2s.capture.kinds import AROUND, CONTENT
@@ -272,6 +273,8 @@ class Check:
         """All else that a variant depends on: the default dtype, tensors and values it reads, which arguments these may be."""
         captured = variant.captured
         self.test(f"default_dtype_[0] is {self.named(variant.default)}")
+        if captured.taped is not None:
+            self.test(f"{'' if captured.taped else 'not '}{self.named(mode)}.recording")
         for tensor, was in variant.lifted:
             self._lifted(self.named(tensor), was)
         for held in captured.held.values():

@@ -54,7 +54,7 @@ Around = tuple[list[str], list[str]]  # the lines in front of a call, and those 
 def quick_of(variant: Any, function: Callable[..., Any], signature: inspect.Signature, leaves: Sequence[Any]) -> Quick | None:
     """The function, if the variant does little but compute; for arguments of the classes of these, as far as it ran before."""
     captured, program, graph = variant.captured, variant.graph.program, variant.graph
-    if captured.told or captured.standing is not None or (graph.acts and not graph.is_divisible):
+    if captured.told or captured.standing is not None or captured.taped is False or (graph.acts and not graph.is_divisible):
         return None
     if captured.answered or captured.assumed or variant.takes_lock:
         return None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from d2s.autodiff import moved
-from d2s.autodiff.mode import recording
+from d2s.autodiff.mode import Switch, recording
 from d2s.capture.answers import OtherAnswer, QuestionKey
 from d2s.capture.locks import acting, had
 from d2s.capture.raised import only_raises
@@ -127,6 +127,8 @@ class Variant:
         for guard in self.captured.guards:
             if not guard.holds():
                 yield guard.change()
+        if self.captured.taped is not None and self.captured.taped is not recording():
+            yield "no_grad() is around the call, or no longer"
         if default_dtype() is not self.default:
             yield "the default dtype changed"
         yield from () if leaves is None else self._changes_of_tensors(leaves)
@@ -208,7 +210,12 @@ class Variant:
             with random_state.held() as state:
                 return self._inputs(leaves, self._found(), state)
 
-        return self.graph.is_left(inputs, bool(self.in_place))
+        with self._mode():
+            return self.graph.is_left(inputs, bool(self.in_place))
+
+    def _mode(self) -> contextlib.AbstractContextManager[Any]:
+        """What it runs in: what is captured without a tape says itself what is on one."""
+        return Switch(True) if self.captured.taped is False else contextlib.nullcontext()
 
     def in_turn(self, leaves: Sequence[Any], values: tuple[Any, ...]) -> Any:
         """A call, which for other threads is one step where it reads what it changes."""
@@ -220,10 +227,11 @@ class Variant:
             return self(leaves, values)
 
     def __call__(self, leaves: Sequence[Any], arguments: Any) -> Any:
-        if not self.captured.draws:
-            return self._run(leaves, arguments, ())
-        with random_state.held() as state:
-            return self._run(leaves, arguments, state)
+        with self._mode():
+            if not self.captured.draws:
+                return self._run(leaves, arguments, ())
+            with random_state.held() as state:
+                return self._run(leaves, arguments, state)
 
     def _run(self, leaves: Sequence[Any], arguments: Any, state: Sequence[int]) -> Any:
         found, objects = self._found(), list[Any]()
