@@ -22,6 +22,7 @@ from typing import Any
 from d2s.autodiff.mode import F, Switch, recording
 from d2s.autodiff.passed import has_regions
 from d2s.capture.symbolic import Tracer
+from d2s.capture.users_code import user_line
 from d2s.errors import CaptureError
 from d2s.ir.program import Program
 from d2s.runtime import host
@@ -36,8 +37,10 @@ class Taping:
 
     def __init__(self, tracer: Tracer, on: bool) -> None:
         self.root, self.on, self.before = tracer.root, on, list[bool]()
+        self.is_entered = False
 
     def __enter__(self) -> None:
+        self.is_entered = True
         self.before.append(self.root.taping)
         self.root.taping = self.on
 
@@ -46,6 +49,7 @@ class Taping:
 
     def __call__(self, function: F) -> F:
         """A function defined in the captured one, with the switch as its decorator."""
+        self.is_entered = True
         return Switch(self.on)(function)
 
 
@@ -55,6 +59,21 @@ def switched(tracer: Tracer, on: bool) -> Taping:
         tracer.root.asks_tape = True
         refuse_untaped()
     return Taping(tracer, on)
+
+
+def set_here(tracer: Tracer, on: bool) -> Taping:
+    """`Set(on)`, which would hold from here on: for a `with` block only."""
+    made = switched(tracer, on)
+    tracer.root.lasting_switches[id(made)] = made, user_line()
+    return made
+
+
+def refuse_lasting(tracer: Tracer) -> None:
+    """Ends a capture that leaves its caller with or without a tape."""
+    for made, where in tracer.lasting_switches.values():
+        if not made.is_entered:
+            message = "set_grad_enabled() that holds from here on is not part of graphs"
+            raise CaptureError("D2S1003", message, where=where, hint="with d2s.set_grad_enabled(...): around what it is for")
 
 
 def depends_on_tape(tracer: Tracer, program: Program) -> bool:

@@ -35,7 +35,7 @@ from d2s.capture.standing import Standing
 from d2s.capture.stores import Pending, Store, Target, pending, stores
 from d2s.capture.sweeps import Told
 from d2s.capture.symbolic import Overwritten, Tracer
-from d2s.capture.taping import Untaped, depends_on_tape, refuse_untaped
+from d2s.capture.taping import Untaped, depends_on_tape, refuse_lasting, refuse_untaped
 from d2s.capture.tree import Skeleton, changeable, containers, flatten, rebuild
 from d2s.capture.variables import guard_key
 from d2s.eager.tensor import Tensor
@@ -312,6 +312,7 @@ def _traced_by(
                 add_to(tracer, container)
             outcome = _outcome(tracer, given.function, structure, given.assumed is None)
             refuse_looked_into(tracer)
+            refuse_lasting(tracer)
         finally:
             changed = tracer.heap.put_back()
         results, returned, whole, changes = _described(tracer, outcome, changed)

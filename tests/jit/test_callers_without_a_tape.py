@@ -7,6 +7,7 @@ import pytest
 
 import d2s
 import d2s.nn.functional as F
+from d2s.errors import CaptureError
 
 W = d2s.to_tensor([3.0, 1.0], stop_gradient=False)
 
@@ -30,6 +31,14 @@ def calls_one_that_is(x):
     return is_enabled(x) + x
 
 
+def sets(x):
+    with d2s.set_grad_enabled(True):
+        y = x * W
+    with d2s.set_grad_enabled(x.shape[0] > 2):
+        z = y * W
+    return y, z
+
+
 def decorates(x):
     @d2s.no_grad()
     def without(v):
@@ -39,7 +48,11 @@ def decorates(x):
     def with_one(v):
         return v * W
 
-    return without(x), with_one(x)
+    @d2s.set_grad_enabled(False)
+    def without_either(v):
+        return v * W * W
+
+    return without(x), with_one(x), without_either(x)
 
 
 def begins_anew(x):
@@ -118,7 +131,7 @@ def counts_trips_with_one(x):
     return h
 
 
-FUNCTIONS = [asks, enables, is_enabled, calls_one_that_is, decorates, begins_anew, hands_on, shows_what_it_took]
+FUNCTIONS = [asks, enables, is_enabled, calls_one_that_is, sets, decorates, begins_anew, hands_on, shows_what_it_took]
 FUNCTIONS += [
     shows_states,
     shows_in_between,
@@ -168,3 +181,14 @@ def test_a_function_that_only_computes_is_captured_once_for_both():
     for with_tape in (True, False, True, False):
         came(static, with_tape, False, 1)
     assert len(static.variants) == 2
+
+
+def test_a_switch_that_holds_from_there_on_is_refused():
+    def stops(x):
+        d2s.set_grad_enabled(False)
+        return x * W
+
+    with pytest.raises(CaptureError, match="that holds from here on") as refused:
+        d2s.to_static(stops)(d2s.ones([2]))
+    assert refused.value.hint.startswith("with d2s.set_grad_enabled(...)")
+    assert d2s.is_grad_enabled()
