@@ -135,7 +135,15 @@ def _note_joined(region: Tracer, ends: Sequence[Any], values: Sequence[Any], own
     where = user_line()  # asked once: it looks through all frames, and there may be many values
     for n, (end, value) in enumerate(zip(ends, values, strict=False)):
         noted = region.root.overlapping if n in memory else region.root.aliased
-        noted.update(dict.fromkeys(aliases(region, end, value), where))
+        for pair in place_by_place(end, value) if n >= first else [(end, value)]:
+            noted.update(dict.fromkeys(aliases(region, *pair), where))
+
+
+def place_by_place(end: Any, value: Any) -> list[tuple[Any, Any]]:
+    """What a dict or an object holds at the end of a path, beside what it holds where paths have joined."""
+    if isinstance(end, dict) and isinstance(value, dict):
+        return [(held, value[key]) for key, held in end.items() if key in value]
+    return [(end, value)]
 
 
 def note_aliases(region: Tracer, ends: Sequence[Any], values: Sequence[Any]) -> None:

@@ -20,6 +20,7 @@ from d2s.capture.branch import (
     note_aliases,
     part,
     part_shared,
+    place_by_place,
     put_back,
     recorded,
     refuse_unheld,
@@ -184,7 +185,7 @@ def _recorded(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
     before = get()
     forms: dict[int, Form] = {}
     parted: Indices = frozenset()
-    depths = [0]
+    depths, changed = [0], dict[int, Form]()
     for _ in range(ROUNDS):
         inside, entered, ends, found = _trip(tracer, body, before, forms, parted, get, set, names)
         if state.takes_in(found):
@@ -205,7 +206,11 @@ def _recorded(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
         forms |= changed
         parted |= more
     else:
-        _refuse_kinds([names[k] for k in changed])
+        if not changed:
+            refuse(
+                "D2S1002", "every trip of this loop makes lists of other lengths", "fill them with append(), or make a tensor"
+            )
+        _refuse_kinds([state.names[k] for k in changed])
     firsts = [SymbolicTensor(tracer, tracer.resolve(s)) for k, form in forms.items() for s in encoded(tracer, before[k], form)]
     left = ends or entered
     outputs = encoded_at_end(inside, [left[k] for k in forms], list(forms.values()), found)
@@ -217,8 +222,8 @@ def _recorded(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
     told = {k: _of_last_round(form, before[k], left[k], tracer, inside) for k, form in forms.items()}
     one: dict[tuple[int, ...], Any] = {}
     after = {k: decode(form, symbols, tracer.root.heap.made, one) for k, form in told.items()}
-    variables = [k for k in forms if not state.is_place(k)]
-    note_aliases(inside, [before[k] for k in variables], [after[k] for k in variables])
+    pairs = [pair for k in forms if not state.is_place(k) for pair in state.pairs(k, before[k], after[k])]
+    note_aliases(inside, [first for first, _ in pairs], [last for _, last in pairs])
     behind = [after.get(k, value) for k, value in enumerate(before)]
     part_shared(tracer, shared(inside, left, kept_one([told.get(k, Fixed(None)) for k, _ in enumerate(behind)])), behind)
     state.leave(behind)
@@ -255,6 +260,11 @@ class _State:
         """Whether number k is no variable but what a place holds."""
         count = len(self.names) - len(self.containers)
         return k >= count and isinstance(self.containers[k - count], Place)
+
+    def pairs(self, k: int, before: Any, after: Any) -> list[tuple[Any, Any]]:
+        """What number k was and is, of what a container holds place by place."""
+        is_variable = k < len(self.names) - len(self.containers)
+        return [(before, after)] if is_variable else place_by_place(before, after)
 
     def is_list(self, k: int) -> bool:
         """Whether number k is what a list holds."""

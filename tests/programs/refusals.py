@@ -2233,6 +2233,55 @@ def a_suppressed_refusal_of_an_option_that_is_made_of_a_tensor(x, b):
     return x
 
 
+@plain()
+def an_item_bound_anew_on_a_path_and_changed_in_place(x):
+    state = {"h": x * 1}
+    first = state["h"]
+    if x.sum() > 0:
+        state["h"] = state["h"] * 2
+    state["h"].add_(x)
+    return first, state["h"]
+
+
+@plain()
+def an_attribute_bound_anew_on_a_path_and_changed_in_every_trip(x):
+    cell, seen = Box(), []
+    cell.h = x * 1
+    for _ in range(3):
+        seen.append(cell.h)
+        if cell.h.sum() > 0:
+            cell.h = cell.h * 2
+        cell.h.scale_(3.0)
+    return seen
+
+
+@plain()
+def an_item_bound_anew_in_trips_and_changed_in_place(x):
+    state = {"h": x}
+    while state["h"].sum() < 2:
+        state["h"] = state["h"] + 5
+    state["h"].scale_(2.0)
+    return state["h"], x
+
+
+@plain()
+def an_item_that_another_may_be_one_with_is_changed_in_place(x):
+    state = {"a": x * 1}
+    state["b"] = state["a"]
+    if x[0] > 0:
+        state["b"] = state["b"] + 1
+    state["a"][1] = 0.0
+    return state
+
+
+@plain()
+def lists_of_other_lengths_in_every_trip(x):
+    total = x
+    for i in d2s.arange((x > 0).sum() + 2):
+        total = total + len([0.0] * int(i))
+    return total
+
+
 OPTIONS = tuple((t([[1.0, -2.0, 0.5]]), t([1, -2, 3]), t(value)) for value in (0.25, 2.0, -0.5))
 for of_a_wrong_kind in (
     lambda x, n, b: d2s.scale(n, float(b)),
