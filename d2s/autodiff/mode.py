@@ -116,7 +116,7 @@ def enable_grad(func: Any = None) -> Any:
     return Switch(True) if func is None else Switch(True)(func)
 
 
-class Set(Switch):
+class Lasting(Switch):
     """Switches when it is made; a `with` block around it ends that."""
 
     def __init__(self, on: bool) -> None:
@@ -144,7 +144,7 @@ def set_grad_enabled(mode: bool) -> Switch:
     """
     if not isinstance(mode, bool):
         raise DTypeError("D2S0001", f"set_grad_enabled(): 'mode' expects a bool, got {type(mode).__name__}")
-    return Set(mode)
+    return Lasting(mode)
 
 
 def is_grad_enabled() -> bool:

@@ -178,7 +178,7 @@ class Tracer(NamesExtents, ReadsOutside, Recorder):
         self.handed: dict[int, Any] = {}  # by id, arrays of NumPy's that steps are given: they may change them
         self.acted: dict[int, Any] = {}  # by id, objects whose methods a call runs behind all else: what is read of them there
         self.taping = True  # whether results have gradients
-        self.lasting_switches: dict[int, Any] = {}  # of that, by id, which a `with` statement has to enter, and where
+        self.lasting: list[tuple[Any, str]] = []  # switches of that which a `with` statement has to enter, and where
         self.asks_tape = False  # whether that is switched on somewhere, whatever the caller has
         self.products: dict[Any, str] = {}  # names of extents that are products of others
         self.training: Any = None  # gradients taken inside of the function

@@ -61,16 +61,16 @@ def switched(tracer: Tracer, on: bool) -> Taping:
     return Taping(tracer, on)
 
 
-def set_here(tracer: Tracer, on: bool) -> Taping:
-    """`Set(on)`, which would hold from here on: for a `with` block only."""
+def lasting(tracer: Tracer, on: bool) -> Taping:
+    """`Lasting(on)`, which would hold from here on: for a `with` block only."""
     made = switched(tracer, on)
-    tracer.root.lasting_switches[id(made)] = made, user_line()
+    tracer.root.lasting.append((made, user_line()))
     return made
 
 
 def refuse_lasting(tracer: Tracer) -> None:
     """Ends a capture that leaves its caller with or without a tape."""
-    for made, where in tracer.lasting_switches.values():
+    for made, where in tracer.lasting:
         if not made.is_entered:
             message = "set_grad_enabled() that holds from here on is not part of graphs"
             raise CaptureError("D2S1003", message, where=where, hint="with d2s.set_grad_enabled(...): around what it is for")

@@ -72,7 +72,7 @@ def _is_known(text: str, T: str) -> bool:
 
 def _compiled_at_once(kernels: Sequence[Kernel]) -> dict[Kernel, bytes]:
     """Their objects; none where there is one kernel, one core, or no thread to be had: then each is compiled when asked for."""
-    workers = min(len(kernels), available()) if kernels else 0
+    workers = min(len(kernels), available()) if len(kernels) > 1 else 1  # how many cores there are takes its time to tell
     if workers < 2:
         return {}
     longest_first = sorted(kernels, key=lambda kernel: -len(kernel[0]))

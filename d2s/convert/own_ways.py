@@ -24,14 +24,14 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from d2s.autodiff.mode import Set, Switch
+from d2s.autodiff.mode import Lasting, Switch
 from d2s.capture.alternatives import each, of_each
 from d2s.capture.by_path import gathered, opened
 from d2s.capture.containers import by_path, new_object, plain_kind, stand_in
 from d2s.capture.forms import Later, OneOf
 from d2s.capture.growing import asked, is_grown
 from d2s.capture.symbolic import SymbolicTensor, Tracer
-from d2s.capture.taping import set_here, switched
+from d2s.capture.taping import lasting, switched
 from d2s.capture.training import backward_of, grad_of
 from d2s.capture.undefined import Undefined
 from d2s.capture.users_code import refuse, refuse_call
@@ -201,7 +201,7 @@ _TOLD: dict[Any, Callable[..., Any]] = {  # by a tracer
     getattr: getattr_,
     hasattr: hasattr_,
     Switch: switched,
-    Set: set_here,
+    Lasting: lasting,
     grad: grad_of,
     backward: backward_of,
     any: some,

@@ -206,11 +206,7 @@ def _recorded(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
         forms |= changed
         parted |= more
     else:
-        if not changed:
-            refuse(
-                "D2S1002", "every trip of this loop makes lists of other lengths", "fill them with append(), or make a tensor"
-            )
-        _refuse_kinds([state.names[k] for k in changed])
+        _refuse_kinds([names[k] for k in changed])
     firsts = [SymbolicTensor(tracer, tracer.resolve(s)) for k, form in forms.items() for s in encoded(tracer, before[k], form)]
     left = ends or entered
     outputs = encoded_at_end(inside, [left[k] for k in forms], list(forms.values()), found)
@@ -230,6 +226,9 @@ def _recorded(tracer: Tracer, test: Test, body: Body, get: Get, set: Set, names:
 
 
 def _refuse_kinds(names: Sequence[str]) -> NoReturn:
+    if not names:
+        hint = "fill them with append(), or make a tensor"
+        refuse("D2S1002", "every trip of this loop makes lists of other lengths", hint)
     listed = ", ".join(map(repr, names))
     refuse("D2S1002", f"{listed} would be of another kind after every trip of this loop", "give it one kind throughout")
 
@@ -258,24 +257,25 @@ class _State:
 
     def is_place(self, k: int) -> bool:
         """Whether number k is no variable but what a place holds."""
-        count = len(self.names) - len(self.containers)
-        return k >= count and isinstance(self.containers[k - count], Place)
+        return isinstance(self._owner(k), Place)
 
     def pairs(self, k: int, before: Any, after: Any) -> list[tuple[Any, Any]]:
         """What number k was and is, of what a container holds place by place."""
-        is_variable = k < len(self.names) - len(self.containers)
-        return [(before, after)] if is_variable else place_by_place(before, after)
+        return [(before, after)] if self._owner(k) is None else place_by_place(before, after)
+
+    def _owner(self, k: int) -> Any:
+        """The container, or the place, whose contents number k is; None of a variable."""
+        count = len(self.names) - len(self.containers)
+        return self.containers[k - count] if k >= count else None
 
     def is_list(self, k: int) -> bool:
         """Whether number k is what a list holds."""
-        count = len(self.names) - len(self.containers)
-        return k >= count and isinstance(self.containers[k - count], List)
+        return isinstance(self._owner(k), List)
 
     def refuse_unheld(self, forms: dict[int, Form]) -> None:
         """Refuses what a container that was there before the capture cannot hold."""
-        count = len(self.names) - len(self.containers)
         for k, form in forms.items():
-            owner = self.containers[k - count] if k >= count else None
+            owner = self._owner(k)
             if is_container(owner) and isinstance(form, Union) and not isinstance(owner, STAND_INS):
                 message = f"a {type(owner).__name__} from outside would hold {form!r}, by the trips a loop makes"
                 refuse_unheld(owner, message, "fill a list of the function's, and return it")

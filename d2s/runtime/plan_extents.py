@@ -138,7 +138,7 @@ class PlansExtents:
 
 def is_endless(of: Type) -> bool:
     """Whether it has more elements than there is memory for anywhere, whatever a run finds."""
-    return _known(of.shape) >= ENDLESS and 0 not in of.shape
+    return _known(of.shape) >= ENDLESS
 
 
 def _known(dims: Product) -> int:
